@@ -9,7 +9,7 @@ import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 7
 const phone = { viewport: { width: 412, height: 823 } }
-const firstName = 'table.applications a'
+const firstName = 'table.rows-table a'
 
 async function timeOf(work: () => Promise<unknown>) {
   const started = performance.now()
@@ -38,13 +38,14 @@ async function appearance(
 /** Milliseconds from `j` to the next application's reason, on a slow phone's line. */
 async function nextReason(page: Page): Promise<number> {
   await page.locator(firstName).first().click()
-  await page.locator('.application-head .pill').waitFor()
+  await page.locator('.application-head .decisions-pill').waitFor()
   const before = await page.locator('h1').textContent()
   return timeOf(async () => {
     await page.keyboard.press('j')
     await page.waitForFunction(
       (former) =>
-        document.querySelector('h1')?.textContent !== former && document.querySelector('.answers') !== null,
+        document.querySelector('h1')?.textContent !== former &&
+        document.querySelector('.application-answers') !== null,
       before,
     )
   })
@@ -55,7 +56,7 @@ async function decisionTimes(page: Page) {
   return page.evaluate(
     () =>
       new Promise<{ shown: number; kept: number }>((resolve) => {
-        const pill = document.querySelector('.application-head .pill')
+        const pill = document.querySelector('.application-head .decisions-pill')
         const before = pill?.textContent
         const started = performance.now()
         let shown: number | undefined
@@ -74,7 +75,7 @@ async function decisionTimes(page: Page) {
           attributes: true,
         })
         const label = before === 'Accepted' ? 'Decline' : 'Accept'
-        const button = [...document.querySelectorAll('.bar button')].find(
+        const button = [...document.querySelectorAll('.decisions-bar button')].find(
           (each) => each.textContent === label,
         )
         ;(button as HTMLElement).click()
@@ -147,7 +148,7 @@ export async function benchDeskPage(): Promise<void> {
     await signIn(quick)
     await quick.goto(ours)
     await quick.locator(firstName).first().click()
-    await quick.locator('.application-head .pill').waitFor()
+    await quick.locator('.application-head .decisions-pill').waitFor()
     const times = await decisionTimes(quick)
     await wide.close()
     if (round === 0) continue

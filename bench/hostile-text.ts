@@ -103,10 +103,10 @@ export async function benchHostileText(): Promise<void> {
         return time
       })
     const times = [
-      await opened('/?status=all', 'tbody .name a'),
-      await opened(`/applications/${ids[0]?.id}`, '.answers'),
-      await opened('/letters/drafts/accepted', '.draft .letter'),
-      await opened('/letters/templates/accepted', '.letter'),
+      await opened('/?status=all', 'tbody .rows-name a'),
+      await opened(`/applications/${ids[0]?.id}`, '.application-answers'),
+      await opened('/letters/drafts/accepted', '.drafts-draft .letters-letter'),
+      await opened('/letters/templates/accepted', '.letters-letter'),
       await typed(),
     ]
     if (ordinary.length === 0) ordinary = times

@@ -142,7 +142,7 @@ async function play(
   await field?.fill(scene.type?.[1] ?? '')
   const button = scene.button(page)
   await button.waitFor()
-  const said = page.locator('.said')
+  const said = page.locator('.desk-said')
   const call = await meet(page, name, fate)
   if (fate === 'offline') await page.context().setOffline(true)
   await (press === 'once' ? button.click() : button.dblclick())
@@ -176,7 +176,7 @@ async function play(
   await call.end()
   await page.evaluate(() => (location.hash = '/history'))
   await getDesk(page).heading('History').waitFor()
-  await page.locator('.happened, .desk :text("Nothing")').first().waitFor()
+  await page.locator('.history-list, .desk-frame :text("Nothing")').first().waitFor()
   expect(call.tries()).toBe(tries)
   expect(await countOf(scene)).toBe(failure === undefined ? 1 : 0)
 }
@@ -218,7 +218,7 @@ test('a draft that was saved is shown and edited on before it is read again', as
   for (const words of ['Come', 'Come soon']) {
     await subject.fill(words)
     await button('Save').click()
-    await page.locator('.draft .subject').getByText(words, { exact: true }).waitFor()
+    await page.locator('.drafts-draft .letters-subject').getByText(words, { exact: true }).waitFor()
     await expect.poll(() => status.textContent()).toBe('Ada Lovelace: changed')
     await button('Edit: Ada Lovelace').click()
     expect(await subject.inputValue()).toBe(words)
@@ -238,7 +238,7 @@ test('an RSVP and a deadline are shown with their announcement, before they are 
   await button('Coming').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Coming')
   await page
-    .locator('.application-head .answer')
+    .locator('.application-head .decisions-answer')
     .getByText(/^Coming, answered/)
     .waitFor()
   expect(await button('Coming').getAttribute('aria-pressed')).toBe('true')
@@ -262,7 +262,7 @@ test('stopping all letters hides their countdown, and letting them leave gives a
   await button('Let letters leave').click()
   await status.getByText('1 letter leaves in 1:00.').waitFor()
   await page
-    .locator('.leaving')
+    .locator('.letters-leaving')
     .getByText(/^1 letter leaves in (1:00|0:\d\d)\.$/)
     .waitFor()
   expect(await desk.sql`select from private.deliveries where due_at > now() + interval '1 minute'`).toEqual(
@@ -335,10 +335,12 @@ test('what was done is shown between the navigation and the bar at the foot', as
     await page.setViewportSize(size)
     await note.fill(`At ${size.width}`)
     await note.press('Control+Enter')
-    await page.locator('.note', { hasText: `At ${size.width}` }).waitFor()
+    await page.locator('.application-note', { hasText: `At ${size.width}` }).waitFor()
     await expect.poll(() => status.textContent()).toBe('Note added')
     const [said, foot] = await page.evaluate(() =>
-      ['.said span', '.bar'].map((each) => document.querySelector(each)?.getBoundingClientRect().toJSON()),
+      ['.desk-said span', '.decisions-bar'].map((each) =>
+        document.querySelector(each)?.getBoundingClientRect().toJSON(),
+      ),
     )
     expect(said.bottom).toBeLessThanOrEqual(foot.top)
     expect(said.top).toBeGreaterThan(size.height / 2)

@@ -24,7 +24,7 @@ test('without a connection nothing is erased, and nothing is once it is back', a
   // What is asked for after it is answered after it: the library would have sent the erasing first.
   await page.getByLabel('Note', { exact: true }).fill('Still here')
   await button('Add note').click()
-  await page.locator('.note', { hasText: 'Still here' }).waitFor()
+  await page.locator('.application-note', { hasText: 'Still here' }).waitFor()
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
 })
 

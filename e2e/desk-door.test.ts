@@ -30,22 +30,22 @@ async function openDoor(visitor: Visitor, client = ada) {
   const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
   const door = {
     page,
-    standing: page.locator('.door .standing'),
+    standing: page.locator('.door-screen .door-standing'),
     said: page.getByRole('status'),
     sentence: page.getByLabel('Sentence for applicants'),
     closeAt: page.getByLabel('Close at'),
     closeAfter: page.getByLabel('Close after so many applications'),
     save: page.getByRole('button', { name: 'Save', exact: true }),
     saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
-    warning: page.locator('.door').getByRole('alert'),
+    warning: page.locator('.door-screen').getByRole('alert'),
     /** What happened, as its own screen says it; the door is shown again then. */
     async history() {
       await page.getByRole('link', { name: 'History' }).click()
-      const happened = page.locator('.happened li')
+      const happened = page.locator('.history-list li')
       await happened.first().waitFor()
       const said = await happened.allTextContents()
       await page.goBack()
-      await page.locator('.door .standing').waitFor()
+      await page.locator('.door-screen .door-standing').waitFor()
       return said
     },
     choose: (name: 'Open' | 'Closed') => page.getByRole('radio', { name, exact: true }).check(),
@@ -62,7 +62,7 @@ const storedCount = async () => {
 
 const failedRequest = /Failed to load resource/
 const standsAs = async (page: Page, sentence: string) => {
-  await expect.poll(() => page.locator('.door .standing').textContent()).toBe(sentence)
+  await expect.poll(() => page.locator('.door-screen .door-standing').textContent()).toBe(sentence)
 }
 
 test('a door that is closed in the desk refuses with its sentence, the answers kept, and opens again', async ({
@@ -112,7 +112,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
     insert into private.history (author, kind, detail)
     select 'ada@example.org', 'erased', '{"applications": 1}' from generate_series(1, 60)`
   await door.page.getByRole('link', { name: 'History' }).click()
-  const happened = door.page.locator('.happened li')
+  const happened = door.page.locator('.history-list li')
   await expect.poll(() => happened.count()).toBe(50)
   await door.page.getByRole('button', { name: 'More' }).click()
   await expect.poll(() => happened.count()).toBe(62)

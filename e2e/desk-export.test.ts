@@ -197,7 +197,7 @@ test('the plots wait until they are wanted, hold the same numbers as their table
     ['No answer', '0'],
   ])
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' })
-  const bar = page.locator('.bars rect[width="1000"]').first()
+  const bar = page.locator('.plots-bars rect[width="1000"]').first()
   expect(await bar.evaluate((rect) => getComputedStyle(rect).fill)).toBe('rgb(255, 255, 255)')
 })
 

@@ -53,9 +53,9 @@ const statesInDatabase = async () => {
     union all select state from private.letters where state = 'draft' order by state`
   return rows.map(({ state }) => state)
 }
-const drafts = (page: Page) => page.locator('.draft')
+const drafts = (page: Page) => page.locator('.drafts-draft')
 /** Applications that a search for the preview found. */
-const offered = (page: Page, name: string) => page.locator('.preview-with li').getByRole('button', { name })
+const offered = (page: Page, name: string) => page.locator('.templates-with li').getByRole('button', { name })
 
 test('two are decided on, their drafts read, one is changed, both are sent, and stopped before they left', async ({
   visitor,
@@ -116,7 +116,7 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   await of('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
   await page.getByRole('link', { name: 'Zoë Zola' }).click()
   await heading('Zoë Zola').waitFor()
-  const timeline = page.locator('.timeline li')
+  const timeline = page.locator('.application-timeline li')
   await timeline.getByText('Letter “Accepted” released').waitFor()
   await timeline.getByText('Letter “Accepted” withdrawn').waitFor()
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
@@ -183,7 +183,7 @@ test('a template with an unknown placeholder is refused, and its words are kept'
   await text.fill('Hello ')
   await button('{{first_name}}').click()
   expect(await text.inputValue()).toBe('Hello {{first_name}}')
-  await page.locator('.letter').getByText('Hello Zoë', { exact: true }).waitFor()
+  await page.locator('.letters-letter').getByText('Hello Zoë', { exact: true }).waitFor()
   await button('Save').click()
   await status.getByText('Template saved.').waitFor()
 
@@ -327,7 +327,7 @@ test('of a letter that somebody else sends meanwhile the words are kept, and typ
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  const left = page.locator('.draft', { hasText: 'This is no draft any more' })
+  const left = page.locator('.drafts-draft', { hasText: 'This is no draft any more' })
   while ((await left.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')
   await left.getByText('Dear Zoë, was it').waitFor()
@@ -366,7 +366,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   await page.getByText('letter sent').waitFor()
   await link('Zoë Zola').click()
   await heading('Zoë Zola').waitFor()
-  await page.locator('.timeline').getByText('Letter “Declined” sent by hand').waitFor()
+  await page.locator('.application-timeline').getByText('Letter “Declined” sent by hand').waitFor()
   await page.getByLabel('Letter', { exact: true }).selectOption('Declined')
   await button('Write').click()
   await page.getByText('They were sent this before.').waitFor()
@@ -400,7 +400,7 @@ test('somebody writes to one person without a template, stops the letter, sends 
   await expect.poll(() => subject.inputValue()).toBe('One question')
   await button('Save draft').click()
   await status.getByText('Draft saved. Nothing has been sent.').waitFor()
-  const draft = page.locator('.draft')
+  const draft = page.locator('.drafts-draft')
   await draft.getByText('do bees swim?').waitFor()
   await draft.getByText('To zoe@example.org').waitFor()
   expect(await draft.textContent()).not.toContain('template')
@@ -552,8 +552,11 @@ test('what was refused is shown with the words of the mail server, and tried aga
   await status.getByText('Zoë Zola: told otherwise').waitFor()
   expect(await statesInDatabase()).toEqual(['sent'])
   await page.goto(`${desk.origin}/desk#/applications/${stored?.id}`)
-  await page.locator('.timeline').getByText('Letters go to zola@example.org from now on').waitFor()
-  await page.locator('.timeline').getByText('Letter “Accepted” told otherwise').waitFor()
+  await page
+    .locator('.application-timeline')
+    .getByText('Letters go to zola@example.org from now on')
+    .waitFor()
+  await page.locator('.application-timeline').getByText('Letter “Accepted” told otherwise').waitFor()
   await link('Door').click()
   await heading('Door').waitFor()
   await link('History').click()
@@ -594,11 +597,11 @@ test('receipts are switched on over what nobody else changed, and quote a first 
 
   await link('What the receipt says').click()
   await heading('Template: Receipt').waitFor()
-  expect(await page.locator('.placeholders button').allTextContents()).toEqual(['{{first_name}}'])
+  expect(await page.locator('.templates-placeholders button').allTextContents()).toEqual(['{{first_name}}'])
   expect(await button('Remove').count()).toBe(0)
   await desk.store([zoe])
   await page.reload()
-  await page.locator('.letter').getByText('Hello Zoë,').waitFor()
+  await page.locator('.letters-letter').getByText('Hello Zoë,').waitFor()
   await page.getByLabel('Text', { exact: true }).fill('Hello {{first_name}} of {{company}}')
   await page.getByText('There is no placeholder: company').waitFor()
   await button('Save').click()
@@ -619,8 +622,8 @@ test('a receipt that waits is shown and stopped, and nobody is offered one', asy
   const { button, heading, link, status, timeline } = getDesk(page)
   await page.getByText('Nobody. Whoever is accepted').waitFor()
   await link('1 is leaving').click()
-  const row = page.locator('.outbox li')
-  expect(await row.locator('.about-letter').textContent()).toContain('Zoë ZolaReceipt')
+  const row = page.locator('.letters-outbox li')
+  expect(await row.locator('.letters-about').textContent()).toContain('Zoë ZolaReceipt')
   await link('Zoë Zola').click()
   await page.getByText(/^Receipt is waiting/).waitFor()
   expect(await page.getByLabel('Letter', { exact: true }).count()).toBe(0)
@@ -667,7 +670,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
     update private.deliveries set state = 'failed', due_at = null, attempts = 9, reply = 'HTTP 500'
     where kind = 'decision' and state = 'waiting'`
   await page.reload()
-  const standing = page.locator('.letter-standing')
+  const standing = page.locator('.application-letter')
   await standing.getByText('not reached to be told “Accepted”, after 9 tries: HTTP 500').waitFor()
   expect(await page.getByText('mail server').count()).toBe(0)
   await desk.sql`
@@ -676,7 +679,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   await timeline.getByText('Automation told: “Accepted”').waitFor()
   await link('Applications').click()
   await getDesk(page).tab('Accepted').click()
-  await page.locator('.letter-word').getByText('No answer yet').waitFor()
+  await page.locator('.rows-letter').getByText('No answer yet').waitFor()
 })
 
 test('an organiser hears of applications as they choose, which shows once it is kept', async ({
@@ -734,7 +737,7 @@ test('a test of what is entered arrives at the organiser, and changes nothing', 
   const { button, status } = getDesk(page)
   await page.getByLabel('Preview with').fill('alan')
   await offered(page, 'Alan Turing').click()
-  await page.locator('.letter').getByText('Hello Alan,').waitFor()
+  await page.locator('.letters-letter').getByText('Hello Alan,').waitFor()
   await page.getByLabel('Subject').fill('For {{first_name}} alone')
   await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
   await button('Send me a test').click()
@@ -784,7 +787,7 @@ test('no test is offered where nobody carries mails, and one that is refused say
   expect(await desk.sql`select from private.deliveries where kind = 'test'`).toHaveLength(0)
   await postman(false, true)
   await page.reload()
-  await page.locator('.letter').waitFor()
+  await page.locator('.letters-letter').waitFor()
   expect(await button('Send me a test').count()).toBe(0)
 })
 
@@ -794,18 +797,18 @@ test('a template is tried with whoever is chosen, and who reads blind learns no 
   await desk.store([zoe, { ...alan, reason: 'To count my bees.' }, { ...alan, last_name: 'Ada' }])
   const page = await desk.open(visitor, '/letters/templates/declined')
   const { button } = getDesk(page)
-  const letter = page.locator('.letter')
+  const letter = page.locator('.letters-letter')
   await letter.getByText('Hello Zoë,').waitFor()
   const search = page.getByLabel('Preview with')
   await search.fill('nobody')
   await page.getByText('Nothing was found.').waitFor()
   await search.fill('alan')
-  await expect.poll(() => page.locator('.preview-with li').count()).toBe(2)
+  await expect.poll(() => page.locator('.templates-with li').count()).toBe(2)
   await offered(page, 'Alan Turing').click()
   await letter.getByText('Hello Alan,').waitFor()
   await page.getByText('With Alan Turing', { exact: false }).first().waitFor()
   expect(await search.inputValue()).toBe('')
-  await expect.poll(() => page.locator('.preview-with li').count()).toBe(0)
+  await expect.poll(() => page.locator('.templates-with li').count()).toBe(0)
   await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true)
   await button('Newest').click()
   await letter.getByText('Hello Zoë,').waitFor()
@@ -889,7 +892,10 @@ test('letters to several are drafted at once, and what became of each is told by
     await page.setViewportSize({ width, height: 650 })
     expect(await accessibilityProblems(page), `${width} px`).toEqual([])
     // What lies behind the dialog scrolls by itself.
-    expect(await overflow(page, '#content > :not(.bar), .visually-hidden')).toEqual({ scroll: 0, wide: [] })
+    expect(await overflow(page, '#content > :not(.decisions-bar), .visually-hidden')).toEqual({
+      scroll: 0,
+      wide: [],
+    })
   }
   await dialog.getByRole('link', { name: 'Review drafts' }).click()
   await heading('Drafts: Travel').waitFor()

@@ -61,7 +61,7 @@ test('the counts come with the changes of the list, in one call after it: nothin
   const { names, tabs, tab } = getDesk(page)
   await expect.poll(async () => (await tabs()).at(-1)).toBe('All 120')
   expect(await names()).toHaveLength(50)
-  expect(await page.locator('.news').count()).toBe(0)
+  expect(await page.locator('.list-news').count()).toBe(0)
   await tab('New').click()
   await expect.poll(() => asked).toHaveLength(4)
   expect(asked).toEqual(['desk_list', 'desk_refresh', 'desk_list', 'desk_refresh'])
@@ -85,7 +85,7 @@ test('while a list is looked at its rows stay, show how they stand now, and what
   await button('2 more').waitFor()
   expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
   expect(await standing('Person 1')).toBe('Waitlisted')
-  expect(await row('Person 2').locator('.pill').textContent()).toBe('Erased')
+  expect(await row('Person 2').locator('.decisions-pill').textContent()).toBe('Erased')
   expect(await select('Person 2').isDisabled()).toBe(true)
   await button('2 more').click()
   await expect.poll(names).toEqual(['Person 3', 'Person 4', 'Person 5'])
@@ -272,12 +272,12 @@ test('with Shift a box is ticked or unticked with all from the last one to it', 
   const { names, row, select, bar } = getDesk(page)
   const shift = { modifiers: ['Shift' as const] }
   const checked = () =>
-    page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.name a')
+    page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.rows-name a')
   await expect.poll(names).toHaveLength(6)
   await select('Person 2').click()
   // Beside the box, as a finger does.
   await row('Person 5')
-    .locator('.select label')
+    .locator('.rows-select label')
     .click({ ...shift, position: { x: 3, y: 3 } })
   await bar.getByText('4 selected', { exact: true }).waitFor()
   expect(await checked().allTextContents()).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
@@ -524,7 +524,7 @@ test.for([
     const before = await heights()
     await desk.stand(stored, 'shortlisted')
     await look()
-    await expect.poll(() => page.locator('.pill.shortlisted').count()).toBe(12)
+    await expect.poll(() => page.locator('.decisions-pill[data-status=shortlisted]').count()).toBe(12)
     expect(await heights()).toEqual(before)
     await desk.stand(stored, 'accepted')
     for (const { id } of stored) {

@@ -243,7 +243,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   leave()
   await link('Door').click()
   await link('History').click()
-  await expect.poll(() => page.locator('.happened li').count()).toBe(2)
+  await expect.poll(() => page.locator('.history-list li').count()).toBe(2)
   await link('Door').click()
   await expect.poll(() => typed(sentence)).toBe('We are very full.')
   await expect.poll(() => button('Discard').count()).toBe(0)
@@ -270,7 +270,7 @@ test('once what was done has been said, nothing of it is left over the page', as
   await button('Shortlist').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Shortlisted')
   const seen = () =>
-    page.locator('.said, .said *').evaluateAll(
+    page.locator('.desk-said, .desk-said *').evaluateAll(
       (parts) =>
         parts.filter((part) => {
           const { opacity, backgroundColor, color } = getComputedStyle(part)

@@ -290,7 +290,7 @@ test('rows stand there before the script, as they do when it has come', async ({
     { first_name: 'Old', created_at: new Date('2024-05-06T07:08:09Z'), reason: 'One line\nand another' },
   ])
   const { page, release } = await openWithoutScript(visitor, true)
-  const table = page.locator('table.applications')
+  const table = page.locator('table.rows-table')
   await table.waitFor()
   const shown = () =>
     table.evaluate((element) => {

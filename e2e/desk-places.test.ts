@@ -35,7 +35,7 @@ async function storePeople(count: number) {
 }
 
 /** What stands in the tiles: `2 Coming`. */
-const numbers = (page: Page) => page.locator('.numbers li').allTextContents()
+const numbers = (page: Page) => page.locator('.places-numbers li').allTextContents()
 const answersOf = () => desk.sql`select rsvp, deadline::text from private.invitations`
 /** The day in so many days, as a field has it. */
 async function dayIn(days: number) {
@@ -83,7 +83,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   await page.getByRole('link', { name: /Late/ }).click()
   await expect.poll(names).toEqual(['Person 4'])
   expect(await page.evaluate(() => location.hash)).toBe('#/?status=accepted&answer=late')
-  expect(await row('Person 4').locator('.standing').textContent()).toBe('AcceptedLate')
+  expect(await row('Person 4').locator('.rows-standing').textContent()).toBe('AcceptedLate')
   await button('Filters (1)').click()
   await page.getByLabel('Answer').selectOption('No answer yet')
   await expect.poll(names).toEqual(['Person 3', 'Person 4'])
@@ -124,7 +124,7 @@ test('reminders are drafted for who has not answered, once, and what became of i
   const page = await desk.open(visitor, '/places')
   const { button, heading, link } = getDesk(page)
   await button('Remind').click()
-  const said = page.locator('.reminded')
+  const said = page.locator('.places-reminded')
   await said
     .getByText('2 reminders drafted. Nothing has left. 1 is late: move “Kept until” at their application')
     .waitFor()
@@ -132,11 +132,11 @@ test('reminders are drafted for who has not answered, once, and what became of i
   await said.getByText('No reminder was drafted. 2 have one already that did not leave yet.').waitFor()
   await link('Review drafts').click()
   await heading('Drafts: Reminder').waitFor()
-  const late = page.locator('.draft', { has: link('Person 2') })
+  const late = page.locator('.drafts-draft', { has: link('Person 2') })
   await late.getByText('They are not asked whether they come').waitFor()
   expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
-  const asked = page.locator('.draft', { has: link('Person 1') })
-  expect(await asked.locator('.body').textContent()).toMatch(
+  const asked = page.locator('.drafts-draft', { has: link('Person 1') })
+  expect(await asked.locator('.letters-body').textContent()).toMatch(
     /until the last day to answer\.[^]*here: their link to answer\s/,
   )
   // Raw where it is changed.
@@ -153,7 +153,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   await desk.sql`update private.places set places = 1`
   const page = await desk.open(visitor, '/places')
   const { alert, button, link, undo } = getDesk(page)
-  const waiting = page.locator('.waiting a')
+  const waiting = page.locator('.places-waiting a')
   await expect.poll(() => waiting.allTextContents()).toEqual(['Person 1', 'Person 2', 'Person 3'])
   // Before it is known that it is kept, the place is nobody else's.
   let release = () => {}
@@ -203,7 +203,7 @@ test('what people answer shows in rows that stay as high as they are', async ({ 
   await accept(second)
   const page = await desk.open(visitor, '/?status=all')
   const { button, row, select, status } = getDesk(page)
-  const standing = (name: string) => row(name).locator('.standing').textContent()
+  const standing = (name: string) => row(name).locator('.rows-standing').textContent()
   const heights = () =>
     page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
   await expect.poll(() => standing('Person 1')).toBe('AcceptedNo answer yet')
@@ -239,7 +239,7 @@ test('an answer that came by mail is noted, the day is moved, and what the appli
   await accept(id, { days: -1 })
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, timeline } = getDesk(page)
-  const head = page.locator('.application-head .answer')
+  const head = page.locator('.application-head .decisions-answer')
   await head.getByText(/^Late, place kept until \d+ \w+ 20\d\d$/).waitFor()
   const kept = page.getByLabel('Kept until')
   await kept.fill(await dayIn(5))
@@ -298,7 +298,7 @@ test('a template names the link and the day where they may be asked, and says wh
   await storePeople(1)
   const page = await desk.open(visitor, '/letters/templates/reminder')
   const { button } = getDesk(page)
-  const letter = page.locator('.letter')
+  const letter = page.locator('.letters-letter')
   await letter.getByText(`${desk.origin}/answer/#example`).waitFor()
   expect(await button('Remove').count()).toBe(0)
   await button('{{reply_by}}').click()
@@ -323,7 +323,7 @@ test('at places and in an RSVP who reads blind learns no name', async ({ visitor
   const page = await desk.open(visitor, '/places')
   for (const place of ['places', `applications/${ids[0]}`]) {
     await page.evaluate((path) => (location.hash = `#/${path}`), place)
-    await page.locator('.numbers, .answer-edit').waitFor()
+    await page.locator('.places-numbers, .decisions-answer-edit').waitFor()
     if (place === 'places') await getDesk(page).button('Remind').click()
     expect(await page.locator('#content').textContent()).not.toContain('Person')
   }

@@ -279,7 +279,7 @@ test('without a mail server the answer says how the operator makes a link', asyn
 /** Sets a second factor up on the account page; gives its secret. */
 async function setUpFactor(page: Page) {
   await page.getByRole('button', { name: 'Set up' }).click()
-  const secret = (await page.locator('.secret').textContent()) ?? ''
+  const secret = (await page.locator('.account-secret').textContent()) ?? ''
   expect(secret).toMatch(/^[A-Z2-7]{32}$/)
   return secret
 }
@@ -715,7 +715,7 @@ test('the whole way by keyboard alone', async ({ visitor }) => {
   await tabTo('Set up')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('Code')
-  await keyboard.type(codeOf((await page.locator('.secret').textContent()) ?? ''))
+  await keyboard.type(codeOf((await page.locator('.account-secret').textContent()) ?? ''))
   await keyboard.press('Enter')
   await on(page).button('Switch off').waitFor()
   await tabTo('End all sessions')

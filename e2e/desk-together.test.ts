@@ -15,7 +15,9 @@ const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () 
 function pressQuickly(page: Page, ...labels: string[]) {
   return page.evaluate((wanted) => {
     for (const label of wanted) {
-      const found = [...document.querySelectorAll('.bar button')].find((each) => each.textContent === label)
+      const found = [...document.querySelectorAll('.decisions-bar button')].find(
+        (each) => each.textContent === label,
+      )
       if (found instanceof HTMLElement) found.click()
     }
   }, labels)
@@ -165,7 +167,7 @@ test('what somebody else does to an open application appears, is marked and said
     prepare: (opened) => opened.clock.install(),
   })
   const { button, status, pill, timeline, note, alert } = getDesk(page)
-  const marked = page.locator('.timeline .fresh')
+  const marked = page.locator('.application-timeline .application-fresh')
   await expect.poll(() => timeline.count()).toBe(1)
   await note.fill('Half a thought')
   await desk.stand(stored, 'declined')
@@ -209,7 +211,7 @@ test('what somebody else decides is marked in a list that is shown, and said; re
   await desk.stand(stored.slice(1, 2), 'declined')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, set meanwhile')
-  expect(await row('Person 2').locator('.standing').textContent()).toBe('Declined (changed meanwhile)')
+  expect(await row('Person 2').locator('.rows-standing').textContent()).toBe('Declined (changed meanwhile)')
   await desk.stand(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')

@@ -91,11 +91,11 @@ test('the first screen shows four applications on a phone and five on a laptop, 
     const { link, bar, heading, search } = getDesk(page)
     const inSight = async () => {
       const foot = (await bar.isVisible()) ? ((await bar.boundingBox())?.y ?? 0) : height
-      const rows = await page.locator('.applications tbody tr').all()
+      const rows = await page.locator('.rows-table tbody tr').all()
       const places = await Promise.all(rows.map((row) => row.boundingBox()))
       return places.filter((place) => place && place.y >= 0 && place.y + place.height <= foot).length
     }
-    await page.locator('.letter-word').first().waitFor()
+    await page.locator('.rows-letter').first().waitFor()
     expect(await inSight()).toBeGreaterThanOrEqual(least)
     // Whoever was opened last is decided on, by a bar where there is room for it.
     await link('Person 1').click()
@@ -359,7 +359,7 @@ test('more than one application of an e-mail is marked, and each leads to the ot
   const page = await desk.open(visitor)
   const { row, link, heading } = getDesk(page)
   await link('Ada B').waitFor()
-  expect(await page.locator('.again').count()).toBe(2)
+  expect(await page.locator('.rows-again').count()).toBe(2)
   expect(await row('Grace H').textContent()).not.toContain('applied more than once')
   await link('Ada B').click()
   await page.getByRole('heading', { name: 'The same e-mail applied again' }).waitFor()
@@ -387,7 +387,7 @@ test('an application shows every answer as it was given; links are what are such
   const { link, heading } = getDesk(page)
   const answer = (label: string) =>
     page
-      .locator('.answers > div', { has: page.getByText(label, { exact: true }) })
+      .locator('.application-answers > div', { has: page.getByText(label, { exact: true }) })
       .locator('dd')
       .evaluate((element) => element.textContent)
   await link('Ada L').click()
@@ -400,7 +400,7 @@ test('an application shows every answer as it was given; links are what are such
   await page.goBack()
   await link('<i>Eve</i> M').click()
   await heading('<i>Eve</i> M').waitFor()
-  expect(await page.locator('.answers a').count()).toBe(0)
+  expect(await page.locator('.application-answers a').count()).toBe(0)
   expect(await answer('LinkedIn')).toBe(hostile?.linkedin)
   expect(await answer('In own words')).toBe('A cabin\nby the sea')
   expect(await answer('How many full time team members are on your team?')).toBe('No answer')
@@ -433,7 +433,7 @@ test('texts without an end are shown by their beginning, and whole when asked fo
       }
       return { longest: Math.max(...lengths), all: lengths.reduce((sum, length) => sum + length) }
     })
-  const rows = page.locator('.applications tbody tr')
+  const rows = page.locator('.rows-table tbody tr')
   await expect.poll(() => rows.count()).toBe(5)
   expect((await texts()).longest).toBeLessThan(300)
   // All of one moment: those of the document give way to the script's.
@@ -441,12 +441,12 @@ test('texts without an end are shown by their beginning, and whole when asked fo
   expect(Math.max(...heights)).toBeLessThan(100)
 
   for (const [first_name, reason] of Object.entries(reasons)) {
-    await page.locator('.name a', { hasText: first_name }).click()
+    await page.locator('.rows-name a', { hasText: first_name }).click()
     await heading(`${first_name} ${long.last_name}`.slice(0, 120).concat('…')).waitFor()
     const { longest, all } = await texts()
     expect(longest).toBeLessThan(5_000)
     expect(all).toBeLessThan(25_000)
-    const answer = page.locator('.answers .long dd')
+    const answer = page.locator('.application-answers .application-long dd')
     await answer.getByRole('button', { name: /^Show all/ }).click()
     expect((await texts()).longest).toBeLessThan(5_000)
     const shown = answer.locator('bdi')
@@ -490,7 +490,7 @@ test('one application on paper is all that is known of it, black on white, and n
     for (const text of [end, 'Ask her.', 'And bring bees.', 'Looms'])
       await page.getByText(text).filter({ visible: true }).first().waitFor()
     expect(await getDesk(page).pill.isVisible()).toBe(true)
-    const pressed = page.locator('button, input, textarea, select, nav a, .bar')
+    const pressed = page.locator('button, input, textarea, select, nav a, .decisions-bar')
     expect(await pressed.filter({ visible: true }).count()).toBe(0)
     const colours = await page.locator('body, body *').evaluateAll((all) => [
       ...new Set(
@@ -648,12 +648,12 @@ test('an unsaved note survives a reload, an added one has author and time, and n
   await expect.poll(() => note.inputValue()).toBe('A strong one.\nAsk her.')
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
-  expect(await timeline.last().locator('.note').textContent()).toBe('A strong one.\nAsk her.')
+  expect(await timeline.last().locator('.application-note').textContent()).toBe('A strong one.\nAsk her.')
   expect(await timeline.last().textContent()).toMatch(/^\d+ .* 20\d\d, \d\d:\d\d, ada@example.org/)
   expect(await note.inputValue()).toBe('')
   expect(await pill.textContent()).toBe('New')
   await page.reload()
-  await expect.poll(() => timeline.locator('.note').count()).toBe(1)
+  await expect.poll(() => timeline.locator('.application-note').count()).toBe(1)
   expect(await note.inputValue()).toBe('')
   expect(await desk.statusOf(id)).toBe('new')
   expect(await desk.sql`select kind, author, application_id from private.history`).toEqual([
@@ -736,7 +736,9 @@ test('after a second decision that failed the first one stands, and a third is n
   // In one breath, so that the second is on its way before the first is answered.
   await page.evaluate(() => {
     for (const label of ['Accept', 'Decline']) {
-      const found = [...document.querySelectorAll('.bar button')].find((each) => each.textContent === label)
+      const found = [...document.querySelectorAll('.decisions-bar button')].find(
+        (each) => each.textContent === label,
+      )
       if (found instanceof HTMLElement) found.click()
     }
   })

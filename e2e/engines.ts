@@ -275,26 +275,28 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.type('#search', application.email)
     await becomesTrue(
       browser,
-      `${text('tbody .name a')} === '${name}' && document.querySelectorAll('tbody .name').length === 1`,
+      `${text('tbody .rows-name a')} === '${name}' && document.querySelectorAll('tbody .rows-name').length === 1`,
     )
-    await browser.click('tbody .name a')
+    await browser.click('tbody .rows-name a')
     await becomesTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
-    await browser.click('.bar .accepted')
+    await browser.click('.decisions-bar [data-status=accepted]')
     await says(`${name}: Accepted`)
     // What the decision adds to the page moves what stands below it.
-    await becomesTrue(browser, `document.querySelectorAll('.timeline li').length === 2`)
+    await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 2`)
     await browser.type('#note', 'A strong one.')
     // Where it lies behind the bar at the foot a person scrolls; the driver of WebKit does not.
-    await browser.evaluate(`document.querySelector('.note-form button').scrollIntoView({ block: 'center' })`)
-    await browser.click('.note-form button')
+    await browser.evaluate(
+      `document.querySelector('.application-note-form button').scrollIntoView({ block: 'center' })`,
+    )
+    await browser.click('.application-note-form button')
     await says('Note added')
-    await browser.click('.bar .undo')
+    await browser.click('.decisions-bar .decisions-undo')
     await says(`${name}: New`)
-    await becomesTrue(browser, `document.querySelectorAll('.timeline li').length === 4`)
+    await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 4`)
     const seen = await browser.evaluate(`({
-      happened: [...document.querySelectorAll('.timeline li')].map((each) => each.lastChild.textContent),
-      standing: ${text('.application-head .pill')},
-      reason: ${text('.answers .long dd')},
+      happened: [...document.querySelectorAll('.application-timeline li')].map((each) => each.lastChild.textContent),
+      standing: ${text('.application-head .decisions-pill')},
+      reason: ${text('.application-answers .application-long dd')},
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     })`)
     deepStrictEqual(seen, {
@@ -324,8 +326,8 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.waitFor('#search')
     const opened = `${gate.origin}/desk#/applications/${String(row?.['id'])}`
     await browser.open(opened)
-    await browser.waitFor('.bar .accepted')
-    await browser.click('.bar .accepted')
+    await browser.waitFor('.decisions-bar [data-status=accepted]')
+    await browser.click('.decisions-bar [data-status=accepted]')
     await becomesTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
     await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
     await press('Send ')
@@ -338,7 +340,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.click('#place button')
     await becomesTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
     await browser.open(opened)
-    await becomesTrue(browser, `${text('.application-head .answer')}.startsWith('Coming, answered')`)
+    await becomesTrue(
+      browser,
+      `${text('.application-head .decisions-answer')}.startsWith('Coming, answered')`,
+    )
   },
 }
 

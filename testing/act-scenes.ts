@@ -249,7 +249,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
   desk_keep_until: {
     path: '/applications/:id',
     type: ['Kept until', '2999-12-31'],
-    button: (page) => page.locator('.answer-edit').getByRole('button', { name: 'Save' }),
+    button: (page) => page.locator('.decisions-answer-edit').getByRole('button', { name: 'Save' }),
     done: /^Ada Lovelace: place kept until/,
     fails: 'Not saved.',
     count: happened('kept'),

@@ -142,11 +142,11 @@ export function getDesk(page: Page) {
     link,
     row,
     /** The names of all rows, in their order. */
-    names: () => page.locator('tbody .name a').allTextContents(),
+    names: () => page.locator('tbody .rows-name a').allTextContents(),
     /** Where a row's application is shown to stand; what is being saved says so. */
-    standing: async (name: string) => (await row(name).locator('.pill').textContent()) ?? '',
+    standing: async (name: string) => (await row(name).locator('.decisions-pill').textContent()) ?? '',
     /** The same of the application that is open. */
-    pill: page.locator('.application-head .pill'),
+    pill: page.locator('.application-head .decisions-pill'),
     select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
     tab: (name: string) => tabs.filter({ hasText: name }),
     tabs: () => tabs.evaluateAll((all) => all.map(({ textContent }) => textContent?.trim() ?? '')),
@@ -154,13 +154,13 @@ export function getDesk(page: Page) {
     note: page.getByLabel('Note', { exact: true }),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
     status: page.getByRole('status'),
-    alert: page.locator('.problems .notice'),
-    bar: page.locator('.bar'),
+    alert: page.locator('.decisions-problems .layout-notice'),
+    bar: page.locator('.decisions-bar'),
     /** It says what it takes back. */
-    undo: page.locator('.bar .undo'),
+    undo: page.locator('.decisions-bar .decisions-undo'),
     dialog: page.getByRole('dialog'),
-    position: page.locator('.application-nav .quietly'),
-    timeline: page.locator('.timeline li'),
+    position: page.locator('.layout-back .layout-quiet'),
+    timeline: page.locator('.application-timeline li'),
   }
 }
 

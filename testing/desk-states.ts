@@ -120,12 +120,12 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async drafts(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
-    await page.locator('.draft').first().waitFor()
+    await page.locator('.drafts-draft').first().waitFor()
   },
   async template(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('link', { name: 'Accepted', exact: true }).click()
-    await page.locator('.letter').waitFor()
+    await page.locator('.letters-letter').waitFor()
   },
   async receipt(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
@@ -139,14 +139,14 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: 'Declined', exact: true }).click()
     await page.getByLabel('Preview with').fill('linus')
     await page
-      .locator('.preview-with li button', { hasText: /^Linus/ })
+      .locator('.templates-with li button', { hasText: /^Linus/ })
       .first()
       .click()
     await page.getByText('Hello Linus,').waitFor()
     // What else it finds.
     await page.getByLabel('Preview with').fill('grace')
     await page
-      .locator('.preview-with li button', { hasText: /^Grace/ })
+      .locator('.templates-with li button', { hasText: /^Grace/ })
       .first()
       .waitFor()
   },
@@ -172,31 +172,31 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async 'places-reminded'(page) {
     await openPlaces(page)
     await page.getByRole('button', { name: 'Remind' }).click()
-    await page.locator('.reminded').waitFor()
+    await page.locator('.places-reminded').waitFor()
   },
   async answer(page) {
     await openPlaces(page)
     await page.getByRole('link', { name: /Late/ }).click()
-    await page.locator('tbody .name a').first().click()
+    await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('heading', { name: 'Whether they come' }).waitFor()
   },
   async answers(page) {
     await openPlaces(page)
     await page.getByRole('link', { name: /No answer yet/ }).click()
     await page.getByRole('button', { name: 'Filters' }).click()
-    await page.locator('tbody .name a').first().waitFor()
+    await page.locator('tbody .rows-name a').first().waitFor()
   },
   async blind(page) {
     await readBlind(page)
     await page.getByRole('link', { name: 'Applications' }).click()
-    await page.locator('tbody .name a').first().click()
+    await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('button', { name: 'Reveal' }).waitFor()
   },
   async 'blind-places'(page) {
     await readBlind(page)
     await openPlaces(page)
     await page.getByRole('button', { name: 'Remind' }).click()
-    await page.locator('.reminded').waitFor()
+    await page.locator('.places-reminded').waitFor()
   },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
@@ -256,7 +256,7 @@ async function readBlind(page: Page) {
 
 async function openPlaces(page: Page) {
   await page.getByRole('link', { name: 'Places' }).click()
-  await page.locator('.numbers').waitFor()
+  await page.locator('.places-numbers').waitFor()
 }
 
 async function open(page: Page) {

@@ -90,7 +90,7 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
       if (text === long) await getDesk(page).button('Save draft').click()
     }
     await page
-      .locator('.draft .body')
+      .locator('.drafts-draft .letters-body')
       .filter({ hasText: new RegExp(`^${long}$`) })
       .waitFor()
   },

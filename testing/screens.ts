@@ -33,7 +33,7 @@ const ofDesk =
       await signInPage(await knownAt(desk, 'grace@example.org'))(page)
     },
     async reach(page, desk) {
-      await page.locator('tbody .name a').first().waitFor()
+      await page.locator('tbody .rows-name a').first().waitFor()
       await reach(page, desk)
     },
   })

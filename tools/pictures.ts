@@ -77,7 +77,7 @@ async function takeSignIn(desk: string, mails: string) {
   return await page.context().storageState()
 }
 
-const rows = (page: Page) => page.locator('tbody .name a')
+const rows = (page: Page) => page.locator('tbody .rows-name a')
 
 /** Opens one application of a list after the other, until one has a note that was answered. */
 async function openNoted(page: Page) {
@@ -86,7 +86,7 @@ async function openNoted(page: Page) {
   for (const link of links) {
     await page.goto(link)
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
-    if ((await page.locator('.note').count()) > 1) return
+    if ((await page.locator('.application-note').count()) > 1) return
   }
   throw new Error('Nobody answered a note.')
 }
@@ -115,7 +115,7 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await shortlist.getByRole('status').getByText('3 applications: Accepted').waitFor()
 
   const drafts = await openDesk('/letters/drafts/accepted')
-  await drafts.locator('.draft').first().waitFor()
+  await drafts.locator('.drafts-draft').first().waitFor()
   await take('drafts', drafts)
   await drafts.getByRole('button', { name: /^Send/ }).click()
   await drafts.getByRole('dialog').getByRole('button', { name: /^Send/ }).click()
@@ -126,11 +126,11 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await take('letters', letters)
 
   const template = await openDesk('/letters/templates/accepted')
-  await template.locator('.letter').waitFor()
+  await template.locator('.letters-letter').waitFor()
   await take('template', template)
 
   const places = await openDesk('/places')
-  await places.locator('.numbers').waitFor()
+  await places.locator('.places-numbers').waitFor()
   await take('places', places)
 
   const door = await openDesk('/door')

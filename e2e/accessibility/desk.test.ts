@@ -34,7 +34,7 @@ test.for(
           // Once it was scrolled to.
           await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
           const element = document.activeElement
-          if (!element || element === document.body || element.closest('.bar')) return ''
+          if (!element || element === document.body || element.closest('.decisions-bar')) return ''
           const { left, right, top, bottom } = element.getBoundingClientRect()
           const across = Math.min(Math.max((left + right) / 2, 0), innerWidth - 1)
           const [from, to] = [Math.max(top, 0), Math.min(bottom, innerHeight)]
@@ -42,7 +42,7 @@ test.for(
             to - from >= Math.min(bottom - top, 20) - 0.5 &&
             [from + 2, (from + to) / 2, to - 2].every((down) => {
               const shown = document.elementFromPoint(across, down)
-              return shown !== null && !shown.closest('.bar, .problems:not(:has(:focus))')
+              return shown !== null && !shown.closest('.decisions-bar, .decisions-problems:not(:has(:focus))')
             })
           return isSeen ? '' : `${element.outerHTML.slice(0, 80)} ${Math.round(top)} to ${Math.round(bottom)}`
         })
@@ -69,7 +69,7 @@ test('on a phone the five buttons are in reach wherever the page is', async ({ v
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
   const inSight = () =>
-    page.locator('.bar button').evaluateAll((buttons) =>
+    page.locator('.decisions-bar button').evaluateAll((buttons) =>
       buttons.map((each) => {
         const { left, right, top, bottom } = each.getBoundingClientRect()
         return left >= 0 && right <= innerWidth && top >= innerHeight / 2 && bottom <= innerHeight

@@ -30,7 +30,9 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
   const decide = async () => {
     while (!isOver) {
       // As somebody does who looks whether it is kept, and decides on another one meanwhile.
-      await page.waitForFunction(() => document.querySelectorAll('.pill[aria-busy=true]').length < 3)
+      await page.waitForFunction(
+        () => document.querySelectorAll('.decisions-pill[aria-busy=true]').length < 3,
+      )
       await page.keyboard.press(random() < 0.5 ? 'j' : 'k')
       await page.keyboard.press('sawdr'[Math.floor(random() * 5)] ?? 's')
     }
@@ -44,7 +46,9 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
   }
   isOver = true
   await deciding
-  await expect.poll(() => page.locator('.pill[aria-busy=true]').count(), { timeout: 60_000 }).toBe(0)
+  await expect
+    .poll(() => page.locator('.decisions-pill[aria-busy=true]').count(), { timeout: 60_000 })
+    .toBe(0)
   // What stands already was said not to be saved before, since its answer was lost for too long.
   const said = (await heard()).filter((text) => !/not saved| already$/.test(text))
   expect(said.length).toBeGreaterThan(3 * rounds)

@@ -113,7 +113,7 @@ async function agreesInTime(seat: Seat) {
   const byName = new Map(rows.map((row) => [row.name, row]))
   const pills = async () => {
     const shown = await shownNames()
-    const said = await seat.page.locator('tbody .pill').allTextContents()
+    const said = await seat.page.locator('tbody .decisions-pill').allTextContents()
     return Object.fromEntries(shown.map((name, place) => [name, said[place]]))
   }
   const stands = (name: string) => {
@@ -127,7 +127,7 @@ async function agreesInTime(seat: Seat) {
     })
     .toEqual([])
   const offered = async () => {
-    const [text = ''] = await seat.page.locator('.news').allTextContents()
+    const [text = ''] = await seat.page.locator('.list-news').allTextContents()
     return [...text.matchAll(/\d+/g)].reduce((sum, [number]) => sum + Number(number), 0)
   }
   await expect
@@ -406,7 +406,7 @@ const acts = {
       await getDesk(page).heading(`Drafts: ${statuses[told]}`).waitFor()
       const before = await lettersInDatabase()
       const drafts = before.filter((letter) => letter.occasion === told && letter.state === 'draft')
-      await expect.poll(() => page.locator('.draft').count()).toBe(drafts.length)
+      await expect.poll(() => page.locator('.drafts-draft').count()).toBe(drafts.length)
       if (drafts.length === 0) return
       const { dialog, button } = getDesk(page)
       await page
@@ -422,7 +422,7 @@ const acts = {
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
-        await expect.poll(() => page.locator('.draft').count()).toBe(drafts.length)
+        await expect.poll(() => page.locator('.drafts-draft').count()).toBe(drafts.length)
         expect(await lettersInDatabase()).toEqual(before)
         return
       }

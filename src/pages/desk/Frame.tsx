@@ -23,12 +23,12 @@ export function Frame({ session, version, children }: FrameProps) {
   const route = useRoute()
   const queries = useQueryClient()
   return (
-    <div className="desk">
-      <header className="top">
+    <div className="desk-frame">
+      <header className="desk-top">
         <a className="visually-hidden" href="#content" onClick={skipToContent}>
           Skip to the content
         </a>
-        <p className="brand">Unplugged.</p>
+        <p className="desk-brand">Unplugged.</p>
         <nav aria-label="Desk">
           {rooms.map(({ name, to, screens }) => (
             <a
@@ -40,7 +40,7 @@ export function Frame({ session, version, children }: FrameProps) {
             </a>
           ))}
         </nav>
-        <p className="who">{email}</p>
+        <p className="desk-who">{email}</p>
         <KeyHelp />
         <SignOutButton session={session} />
       </header>
@@ -51,7 +51,7 @@ export function Frame({ session, version, children }: FrameProps) {
           {children}
         </Boundary>
       </div>
-      <footer className="quietly">Unplugged. {version}</footer>
+      <footer className="layout-quiet">Unplugged. {version}</footer>
       <Announcement />
     </div>
   )
@@ -74,7 +74,7 @@ function ConnectionNotice() {
   )
   if (isThere) return null
   return (
-    <p className="notice" role="alert">
+    <p className="layout-notice" role="alert">
       You are offline. What you see may be out of date and will refresh when you reconnect.
     </p>
   )
@@ -113,7 +113,7 @@ const meanings = [
 function KeyHelp() {
   const areOn = useKeysAreOn()
   return (
-    <Dialog button="Keys" openKey="?" title="Keys" className="keys" close="Close">
+    <Dialog button="Keys" openKey="?" title="Keys" className="desk-keys" close="Close">
       <dl>
         {meanings.map(([key, meaning]) => (
           <div key={key}>
@@ -124,7 +124,7 @@ function KeyHelp() {
           </div>
         ))}
       </dl>
-      <label className="switch">
+      <label className="control-switch">
         <input type="checkbox" checked={areOn} onChange={({ target }) => switchKeys(target.checked)} />
         Single keys do something
       </label>

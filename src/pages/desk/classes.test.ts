@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 /** What is in the files of some folders whose names end so. */
@@ -15,12 +15,39 @@ const withoutComments = (code: string) => code.replaceAll(/\/\*.*?\*\/|^\s*\/\/[
 const desk = 'src/pages/desk'
 const styles = withoutComments(read(/\.css$/, desk, 'src/design'))
 const source = withoutComments(read(/(?<!\.test)\.tsx?$/, desk))
-const styled = [...styles.matchAll(/([^{}]+)\{/g)].flatMap(([, selector = '']) =>
-  [...selector.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name = '']) => name),
-)
+const classesIn = (sheet: string) =>
+  [...sheet.matchAll(/([^{}]+)\{/g)].flatMap(([, selector = '']) =>
+    [...selector.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name = '']) => name),
+  )
+const styled = classesIn(styles)
 const given = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, names = '']) =>
   names.split(' '),
 )
+
+/** What form and desk share, in `src/design`. */
+const shared = ['choice', 'error', 'field', 'outcome', 'success', 'visually-hidden']
+
+test('a class says whose it is: it begins with the name of the sheet of styles that has it', () => {
+  const sheets = readdirSync(desk, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.css'))
+  const own = new Set<string>()
+  for (const sheet of sheets) {
+    const begins = new RegExp(`^${basename(sheet, '.css').replace(/s$/, '')}s?-`)
+    for (const name of classesIn(withoutComments(readFileSync(join(desk, sheet), 'utf8'))))
+      if (begins.test(name)) own.add(name)
+  }
+  const ofDesk = classesIn(withoutComments(read(/\.css$/, desk)))
+  expect(ofDesk.filter((name) => !own.has(name) && !shared.includes(name))).toEqual([])
+})
+
+test('sizes of text and spaces between parts are of the scale', () => {
+  const values = [
+    ...read(/\.css$/, desk).matchAll(/^\s*((?:margin|[a-z]*-?gap|font-size)[a-z-]*): ([^;]+);/gm),
+  ]
+  const offScale = values.filter(([, , value = '']) => /(?<![\w.-])[\d.]+rem/.test(value))
+  expect(offScale.map(([line]) => line.trim())).toEqual([])
+})
 
 test('every class that has a style is given to something', () => {
   const words = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))

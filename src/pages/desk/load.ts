@@ -119,6 +119,6 @@ function tellNotLoaded(page: HTMLElement) {
   window.earlyList = null
   const message =
     document.getElementById('opening') ??
-    page.querySelector('.step, .list-top')?.appendChild(document.createElement('p'))
+    page.querySelector('.session-step, .list-top')?.appendChild(document.createElement('p'))
   if (message) message.textContent = 'The desk could not be loaded. Please check your connection and reload.'
 }

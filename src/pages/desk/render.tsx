@@ -6,6 +6,7 @@ import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
 import listStyle from './applications/list.css?inline'
 import plotsStyle from './applications/plots.css?inline'
+import rowsStyle from './applications/rows.css?inline'
 import { blankListId } from './applications/early-list.tsx'
 import { BlankList } from './BlankList.tsx'
 import decisionsStyle from './decisions/decisions.css?inline'
@@ -15,6 +16,7 @@ import doorStyle from './door/door.css?inline'
 import draftsStyle from './drafts/drafts.css?inline'
 import historyStyle from './history/history.css?inline'
 import controls from './kit/controls.css?inline'
+import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import placesStyle from './places/places.css?inline'
 import printStyle from './print.css?inline'
@@ -35,6 +37,7 @@ const screenStyles = [
   sessionStyle,
   decisionsStyle,
   listStyle,
+  rowsStyle,
   plotsStyle,
   applicationStyle,
   lettersStyle,
@@ -70,7 +73,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <Opening />
       </>
     ),
-    contentStyle: `${fields}${controls}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
+    contentStyle: `${fields}${controls}${layout}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
     data,
     script,
     inlineScript,

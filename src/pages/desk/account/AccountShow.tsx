@@ -24,7 +24,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
   const asMe = onlyAs(account, auth, session.askAgain)
   useTitle('Account')
   return (
-    <div className="account">
+    <div className="account-screen">
       <Heading>Account</Heading>
       <p>
         You are signed in as <b>{email}</b>. <a href={hrefOf({ screen: 'history' })}>History</a>
@@ -155,7 +155,7 @@ function PasswordEdit({ auth, asMe }: Own) {
             isFirst
           />
         )}
-        <ActButton className="quiet" isPending={isPending}>
+        <ActButton className="control-quiet" isPending={isPending}>
           Set password
         </ActButton>
       </form>

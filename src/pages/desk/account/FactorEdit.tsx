@@ -115,7 +115,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
     onCancelled()
   })
   return (
-    <div className="new-factor">
+    <div className="account-factor">
       <img
         src={totp.qr_code}
         alt="A QR code with the secret that stands beside it"
@@ -127,7 +127,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
           Scan this with your authenticator app, or <a href={totp.uri}>open it there</a>, or type this secret:
         </p>
         <p>
-          <code className="secret">{totp.secret}</code>
+          <code className="account-secret">{totp.secret}</code>
         </p>
         <p>
           Then type the code that the app shows. Your sessions in other browsers end, since they began without
@@ -135,7 +135,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
         </p>
         <form onSubmit={verify.onSubmit}>
           <CodeField problem={verify.problem} isFirst />
-          <div className="row">
+          <div className="layout-row">
             <ActButton isPending={verify.isPending}>Switch on</ActButton>
             <ActButton isPending={cancel.isPending} onPress={cancel.press}>
               Cancel

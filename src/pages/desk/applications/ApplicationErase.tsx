@@ -30,7 +30,7 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
     },
   })
   return (
-    <section className="erase">
+    <section className="application-erase">
       <Dialog
         ref={dialog}
         button="Erase"

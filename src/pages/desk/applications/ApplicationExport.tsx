@@ -46,7 +46,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   }
   return (
     <>
-      <div className="row">
+      <div className="layout-row">
         <Button ref={button} isOff={isPending} onPress={download}>
           Download CSV
         </Button>

@@ -41,8 +41,8 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
   const narrowing = [team_size, paid_solution, answer, from || null, to || null]
   const count = narrowing.filter((value) => value !== null).length
   return (
-    <search className="filters">
-      <div className="row">
+    <search className="list-filters">
+      <div className="layout-row">
         <label htmlFor="search" className="visually-hidden">
           Search
         </label>
@@ -76,7 +76,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         </Button>
         {children}
       </div>
-      <p id="search-hint" className="hint" aria-live="polite">
+      <p id="search-hint" className="control-hint" aria-live="polite">
         {wholeWord !== '' && (
           <>
             Only the whole word “<bdi>{wholeWord}</bdi>” is found. From three letters on, its beginning is
@@ -84,7 +84,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
           </>
         )}
       </p>
-      <div id="filters" className="filter-fields" hidden={!isOpen}>
+      <div id="filters" className="list-filter-fields" hidden={!isOpen}>
         <Choice
           label="Team size"
           options={answersOf(teamSizes)}
@@ -139,7 +139,7 @@ const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', s
 /** The statuses, each with how many there are as soon as that is known. */
 export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
-    <nav className="tabs" aria-label="Status">
+    <nav className="list-tabs" aria-label="Status">
       {tabs.map(([status, label]) => {
         const isCurrent = status === filters.status
         const count = counts?.[status]
@@ -153,7 +153,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
             {label}{' '}
             {count !== undefined && (
               // It makes the tab wider.
-              <span className="count" ref={isCurrent ? intoSight : undefined}>
+              <span className="list-count" ref={isCurrent ? intoSight : undefined}>
                 {upTo(count)}
               </span>
             )}

@@ -35,12 +35,12 @@ export function ApplicationList({ filters }: { filters: Filters }) {
     if (former.screen === 'application') focusApplication(former.id)
   }, [])
   return (
-    <div className="list">
+    <div className="list-screen">
       <div className="list-top">
         <h1 tabIndex={-1}>Applications</h1>
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
-      <div id="list" className="sheet">
+      <div id="list" className="layout-sheet">
         <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
           <Button aria-expanded={plotsAreOpen} aria-controls="plots" onPress={() => openPlots(!plotsAreOpen)}>
             At a glance
@@ -94,13 +94,13 @@ function Found({ list: { applications, next }, filters, counts }: FoundProps) {
   const elsewhere = counts?.all
   if (filters.status === 'all' || elsewhere?.count === 0) return <p>Nothing was found.</p>
   return (
-    <p className="row">
+    <p className="layout-row">
       Nothing in {statuses[filters.status]}.
       {elsewhere && (
         <>
           {` ${upTo(elsewhere)} elsewhere. `}
           <a
-            className="button"
+            className="control-link"
             href={hrefOf({ screen: 'list', filters: { ...filters, status: 'all' } })}
             // The link disappears.
             onClick={focusHeading}

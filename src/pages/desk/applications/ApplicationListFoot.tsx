@@ -20,13 +20,13 @@ export function ApplicationListFoot({ list: { filter, next, isShort }, onMore }:
     <>
       <Problem error={error} onTryAgain={readOn} />
       {!error && (
-        <p className="row">
+        <p className="layout-row">
           <MoreButton
             query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readOn }}
             onPress={onMore}
           />
           {isShort && (
-            <span className="quietly">
+            <span className="layout-quiet">
               Searched as far as {momentOf(next.created_at)}. Narrow the search, or press More to go on.
             </span>
           )}

@@ -37,7 +37,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
   const selectShown = useRef<HTMLInputElement>(null)
   if (isEmpty && news.length === 0) return null
   return (
-    <div className="row list-head">
+    <div className="layout-row list-head">
       {!isEmpty && (
         <Tick ref={selectShown} isOn={isWhole} onTick={onSelectShown}>
           Select all shown
@@ -54,7 +54,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
         />
       )}
       {news.length > 0 && (
-        <Button className="news" onPress={onReadAgain}>
+        <Button className="list-news" onPress={onReadAgain}>
           {news.join(', ')}
         </Button>
       )}

@@ -12,11 +12,11 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
   return (
     <>
       {more && (
-        <p className="quietly">
+        <p className="layout-quiet">
           {count === 1 ? 'The newest one' : `The newest ${digits(count)}`}; older ones are not counted here.
         </p>
       )}
-      <div className="figures">
+      <div className="plots-figures">
         <DaysPlot days={daysOf(days)} />
         <AnswersPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
         <AnswersPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
@@ -76,14 +76,14 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
   const most = Math.max(...rows.map(({ count }) => count))
   return (
     <Plot {...{ caption, of, rows }}>
-      <div className="bars" aria-hidden="true">
+      <div className="plots-bars" aria-hidden="true">
         {rows.map(({ name, count }) => (
           <Fragment key={name}>
             <span>{name}</span>
             <svg viewBox={`0 0 ${most} 1`} preserveAspectRatio="none">
               <rect width={count} height={1} />
             </svg>
-            <span className="number">{digits(count)}</span>
+            <span className="plots-number">{digits(count)}</span>
           </Fragment>
         ))}
       </div>
@@ -103,9 +103,9 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
   return (
     <Plot caption="Applications a day" of="Day" rows={rows}>
       <div aria-hidden="true">
-        <p className="scale">{digits(most)}</p>
+        <p className="plots-scale">{digits(most)}</p>
         <svg
-          className="days"
+          className="plots-days"
           viewBox={`0 0 ${Math.max(rows.length, fewestDays)} ${most}`}
           preserveAspectRatio="none"
         >
@@ -115,7 +115,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
             </rect>
           ))}
         </svg>
-        <p className="scale">
+        <p className="plots-scale">
           <span>{first.name}</span>
           {last !== first && <span>{last.name}</span>}
         </p>

@@ -26,7 +26,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus}>
-      <td className="select">
+      <td className="rows-select">
         <label>
           <input
             id={boxOf(row.id)}
@@ -38,23 +38,23 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
           />
         </label>
       </td>
-      <th scope="row" className="name">
+      <th scope="row" className="rows-name">
         <a id={row.id} href={href}>
           <bdi>{name}</bdi>
         </a>
-        {row.same_email && <span className="again">applied more than once</span>}
+        {row.same_email && <span className="rows-again">applied more than once</span>}
       </th>
-      <td className="company">
+      <td className="rows-company">
         <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
       </td>
-      <td className="team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
-      <td className="reason">{row.reason}</td>
-      <td className="when">
+      <td className="rows-team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
+      <td className="rows-reason">{row.reason}</td>
+      <td className="rows-when">
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>
           {shortMomentOf(row.created_at)}
         </time>
       </td>
-      <td className="standing">{children}</td>
+      <td className="rows-standing">{children}</td>
     </tr>
   )
 }

@@ -80,27 +80,27 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
   return (
     <>
       <Back label="In the list" to={list}>
-        <span className="quietly">{words}</span>
+        <span className="layout-quiet">{words}</span>
         <Neighbour route={toPrevious} label="Previous" />
         <Neighbour route={toNext} label="Next" />
       </Back>
       {!whole && (error ? <Heading>Application</Heading> : <Loading />)}
       {whole && (
-        <header className="row application-head">
+        <header className="layout-row application-head">
           <Heading>
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill seen={whole.application} />
           {isAccepted && <AnswerSentence answer={whole.application} />}
-          {changed && <span className="changed">Set by {changed} since you looked</span>}
+          {changed && <span className="application-changed">Set by {changed} since you looked</span>}
         </header>
       )}
       <DecisionProblems />
       {whole && <UndoSend letters={whole.letters} />}
       {whole ? <StaleProblem error={error} /> : <Problem error={error} />}
       {whole && (
-        <div className="application columns">
-          <section className="sheet" aria-label="Answers">
+        <div className="application-columns layout-columns">
+          <section className="layout-sheet" aria-label="Answers">
             <Answers
               application={whole.application}
               isRevealing={reveal.isPending}
@@ -159,11 +159,11 @@ function useReadAhead(next: string | undefined, filters: Filters) {
 
 function Neighbour({ route, label }: { route: Route | undefined; label: string }) {
   return route ? (
-    <a href={hrefOf(route)} className="button">
+    <a href={hrefOf(route)} className="control-link">
       {label}
     </a>
   ) : (
-    <span className="button" aria-disabled="true">
+    <span className="control-link" aria-disabled="true">
       {label}
     </span>
   )
@@ -207,8 +207,8 @@ function Answers({ application, isRevealing, onReveal }: AnswersProps) {
   return (
     <>
       {isHidden && (
-        <p className="row">
-          <span className="quietly">
+        <p className="layout-row">
+          <span className="layout-quiet">
             Name, e-mail, phone, LinkedIn and company are hidden: you read blind.
           </span>
           <ActButton isPending={isRevealing} onPress={onReveal}>
@@ -216,8 +216,8 @@ function Answers({ application, isRevealing, onReveal }: AnswersProps) {
           </ActButton>
         </p>
       )}
-      <dl className="answers">
-        <Answer label={questions.reason} className="long">
+      <dl className="application-answers">
+        <Answer label={questions.reason} className="application-long">
           <LongText text={reason} />
         </Answer>
         <Answer label={questions.paid_solution}>
@@ -246,7 +246,7 @@ function Answer({ label, className, children }: { label: string; className?: str
   return (
     <div className={className}>
       <dt>{label}</dt>
-      <dd>{children ?? <span className="quietly">No answer</span>}</dd>
+      <dd>{children ?? <span className="layout-quiet">No answer</span>}</dd>
     </div>
   )
 }

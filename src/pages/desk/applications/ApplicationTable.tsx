@@ -33,7 +33,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   const { rows, isStale, letters, answers, filters, selected, current, gone, onSelect, onCurrent } = props
   const keysAreOn = useKeysAreOn()
   return (
-    <table className="applications" aria-busy={isStale || undefined}>
+    <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
         Applications, the {filters.order} first.
         {keysAreOn &&
@@ -68,7 +68,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
             onFocus={() => onCurrent(row.id)}
           >
             {gone.has(row.id) ? (
-              <span className="pill">Erased</span>
+              <span className="decisions-pill">Erased</span>
             ) : (
               <>
                 <StatusPill seen={row} />
@@ -100,9 +100,11 @@ function StandingWord({ row, letters, answer: { answer, answer_state: state } }:
   const saysMore = letter !== undefined && answer === null && (state === 'not told' || isLost)
   if (status === 'accepted' && state !== null && !saysMore)
     return (
-      <span className={state === 'late' ? 'letter-word late' : 'letter-word'}>{answerStates[state]}</span>
+      <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>
+        {answerStates[state]}
+      </span>
     )
-  return letter && <span className="letter-word">{wordOf(letter)}</span>
+  return letter && <span className="rows-letter">{wordOf(letter)}</span>
 }
 
 function wordOf({ way, state, otherwise }: LetterState) {

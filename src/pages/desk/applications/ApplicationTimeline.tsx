@@ -52,10 +52,10 @@ export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) 
   const { delivery, letters } = whole
   return (
     <>
-      <ol className="timeline">
+      <ol className="application-timeline">
         {timelineOf(whole).map(({ key, at, author, text }) => (
-          <li key={key} className={fresh.has(key) ? 'fresh' : undefined}>
-            <p className="quietly">
+          <li key={key} className={fresh.has(key) ? 'application-fresh' : undefined}>
+            <p className="layout-quiet">
               <time dateTime={at}>{momentOf(at)}</time>
               {author !== null && `, ${author}`}
               {fresh.has(key) && ', new since you looked'}
@@ -67,12 +67,12 @@ export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) 
       {letters.map((letter) => {
         const words = wordsOfLetter(letter)
         return words === '' ? null : (
-          <p key={letter.id} className="quietly letter-standing">
+          <p key={letter.id} className="layout-quiet application-letter">
             {words}
           </p>
         )
       })}
-      {delivery && !delivery.delivered_at && <p className="quietly">{waiting(delivery)}</p>}
+      {delivery && !delivery.delivered_at && <p className="layout-quiet">{waiting(delivery)}</p>}
     </>
   )
 }
@@ -95,12 +95,12 @@ function textOf(happening: Happening): ReactNode {
       return (
         <p>
           {statuses[happening.detail.status]}{' '}
-          <span className="quietly">(was {statuses[happening.detail.former]})</span>
+          <span className="layout-quiet">(was {statuses[happening.detail.former]})</span>
         </p>
       )
     case 'note':
       return (
-        <p className="note">
+        <p className="application-note">
           <LongText text={happening.detail.note} />
         </p>
       )
@@ -159,7 +159,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   })
   return (
     <Form
-      className="note-form"
+      className="application-note-form"
       onSend={() => draft !== null && draft.note.trim() !== '' && add.press({ application, ...draft })}
     >
       <TextField
@@ -179,7 +179,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         }}
       />
       <ActProblems acts={[add]} />
-      <ActButton className="quiet" isPending={add.isPending}>
+      <ActButton className="control-quiet" isPending={add.isPending}>
         Add note
       </ActButton>
     </Form>

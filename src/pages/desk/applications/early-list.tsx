@@ -58,7 +58,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void 
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
   content.querySelector('tbody')?.replaceChildren(...rows.map((row) => drawn(row, held)))
-  for (const idle of content.querySelectorAll<HTMLElement>('button, .tick')) idle.inert = true
+  for (const idle of content.querySelectorAll<HTMLElement>('button, .control-tick')) idle.inert = true
   page.replaceChildren(content)
 }
 

@@ -14,7 +14,7 @@ export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = given
   if (state === null) return null
   return (
-    <span className="answer">
+    <span className="decisions-answer">
       {answerStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
       {answer === null && until !== null && `, place kept until ${dayOf(until)}`}
@@ -38,10 +38,10 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
   // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (
-    <Sheet title="Whether they come" className="answer-edit">
+    <Sheet title="Whether they come" className="decisions-answer-edit">
       <fieldset>
         <legend className="visually-hidden">Answer</legend>
-        <div className="row">
+        <div className="layout-row">
           {answers.map((value) => (
             <ActButton
               key={value}
@@ -89,7 +89,7 @@ function KeptUntilEdit({
       />
       <SaveButtons
         draft={draft}
-        className="quiet"
+        className="control-quiet"
         meanwhile={until !== null && `Kept until ${dayOf(until)} now. What you entered is not saved.`}
       />
     </form>

@@ -40,13 +40,13 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
   if (isEmpty && lastAct.length === 0 && progress === null) return null
   const isAll = (status: Status) => seen.every((each) => queue.shownOf(each).status === status)
   return (
-    <section className="bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
-      <p className="about">{!isEmpty && <bdi>{about}</bdi>}</p>
+    <section className="decisions-bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
+      <p className="decisions-about">{!isEmpty && <bdi>{about}</bdi>}</p>
       {!isEmpty &&
         decisions.map(({ status, label, key }) => (
           <Button
             key={status}
-            className={`quiet ${status}`}
+            data-status={status}
             // New is no decision, so there is nothing to go back from.
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
@@ -63,7 +63,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         {progress && progressOf(progress)}
       </span>
       <Button
-        className="quiet undo"
+        className="control-quiet decisions-undo"
         aria-keyshortcuts="z"
         aria-disabled={lastAct.length === 0}
         onPress={() => {
@@ -123,7 +123,7 @@ export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
 export function DecisionProblems() {
   const { queue, state } = useDecisionQueue()
   return (
-    <div role="alert" className="problems">
+    <div role="alert" className="decisions-problems">
       {alike(state.refusals.values()).map((refusals) => {
         const [{ seen, wanted, reason }, ...others] = refusals
         const choose = (act: () => void) => {
@@ -133,9 +133,9 @@ export function DecisionProblems() {
         }
         const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
         return (
-          <section key={seen.id} className="notice error">
+          <section key={seen.id} className="layout-notice error">
             <p>{refusalOf(refusals[0], others.length)}</p>
-            <p className="row">
+            <p className="layout-row">
               {reason.kind !== 'gone' && (
                 <Button onPress={() => choose(() => queue.insist(refusals))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}

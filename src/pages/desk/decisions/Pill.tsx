@@ -14,7 +14,11 @@ interface PillProps {
 export function Pill({ status, isPending = false, isChanged = false }: PillProps): ReactNode {
   return (
     <>
-      <span className={`pill ${status} ${isChanged ? 'meanwhile' : ''}`} aria-busy={isPending}>
+      <span
+        className={isChanged ? 'decisions-pill decisions-meanwhile' : 'decisions-pill'}
+        data-status={status}
+        aria-busy={isPending}
+      >
         {statuses[status]}
         {isPending && <span className="visually-hidden"> (saving)</span>}
       </span>

@@ -20,9 +20,11 @@ export function DoorEdit() {
   return (
     <Screen title="Door" query={query}>
       {(door) => (
-        <div className="door">
-          <section className="sheet" aria-label="How it stands">
-            <p className={`notice standing ${door.is_open ? 'success' : 'closed'}`}>{doorSentence(door)}</p>
+        <div className="door-screen">
+          <section className="layout-sheet" aria-label="How it stands">
+            <p className={`layout-notice door-standing ${door.is_open ? 'success' : 'door-closed'}`}>
+              {doorSentence(door)}
+            </p>
             <DoorForm door={door} now={query.dataUpdatedAt} />
           </section>
           <p>
@@ -56,7 +58,7 @@ function DoorForm({ door, now }: DoorFormProps) {
     <form onSubmit={draft.onSubmit}>
       <fieldset>
         <legend>The door is</legend>
-        <div className="row">
+        <div className="layout-row">
           {(['Open', 'Closed'] as const).map((name) => (
             <label key={name} className="choice">
               <input
@@ -79,7 +81,7 @@ function DoorForm({ door, now }: DoorFormProps) {
         onText={(sentence) => enter({ sentence })}
       />
       {!entries.closed && (
-        <div className="conditions">
+        <div className="door-conditions">
           <Field
             label="Close at"
             hint={`In your own time zone, ${zone().replaceAll('_', ' ')}.`}

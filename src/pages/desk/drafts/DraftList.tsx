@@ -41,7 +41,7 @@ export function DraftList({ occasion }: { occasion: string }) {
       nav={
         <Back label="In the letters" to={{ screen: 'letters' }}>
           {occasion !== '' && (
-            <a href={hrefOf({ screen: 'template', occasion })} className="button">
+            <a href={hrefOf({ screen: 'template', occasion })} className="control-link">
               Template
             </a>
           )}
@@ -58,9 +58,11 @@ export function DraftList({ occasion }: { occasion: string }) {
         <>
           {drafts.length === 0 && <p>No drafts here.</p>}
           {drafts.length > 0 && overview && (
-            <div className="row send">
+            <div className="layout-row drafts-send">
               <Sending {...{ drafts, overview, isByHand, onSent }} />
-              {query.hasNextPage && <span className="quietly">There are more below than are shown.</span>}
+              {query.hasNextPage && (
+                <span className="layout-quiet">There are more below than are shown.</span>
+              )}
             </div>
           )}
           <Drafts {...{ occasion, drafts, isByHand }} />
@@ -78,7 +80,7 @@ function Sending({ drafts, overview, isByHand, onSent }: DraftSendProps & { isBy
   return (
     <>
       {isByHand && (
-        <p className="quietly">
+        <p className="layout-quiet">
           No server sends mail from here yet: open each letter in your own mail program, then note here that
           you sent it.
         </p>
@@ -87,12 +89,12 @@ function Sending({ drafts, overview, isByHand, onSent }: DraftSendProps & { isBy
         <DraftSend drafts={sendable} overview={overview} onSent={onSent} />
       )}
       {!isByHand && !overview.postman.is_there && (
-        <span className="quietly">
+        <span className="layout-quiet">
           No mail leaves from here: an automation is told of the decisions, and writes to applicants.
         </span>
       )}
       {held > 0 && (
-        <span className="quietly">
+        <span className="layout-quiet">
           {countOf(held, 'draft')} cannot be sent: the reason stands below {held === 1 ? 'it' : 'each'}.
         </span>
       )}
@@ -207,7 +209,7 @@ const reasons: Record<Unsent['outcome'], string> = {
 export function DraftsUnsent({ unsent }: { unsent: readonly Unsent[] }) {
   if (unsent.length === 0) return null
   return (
-    <div className="notice error" role="alert">
+    <div className="layout-notice error" role="alert">
       <p>{countOf(unsent.length, 'letter')} not sent:</p>
       <ul>
         {unsent.map(({ letter, outcome }) => (

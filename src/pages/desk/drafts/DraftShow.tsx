@@ -139,7 +139,7 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
       isAtApplication={isAtApplication}
       heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
     >
-      <p className="quietly">
+      <p className="layout-quiet">
         {letter.to === null ? (
           'The address is hidden: you read blind.'
         ) : (
@@ -156,10 +156,10 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
         <>
           <LetterText text={letter} />
           <ActProblems acts={[remove, restore, note, handOver]} />
-          <div className="row">
+          <div className="layout-row">
             {children}
             {mailto !== undefined && !isFilledLater(letter) && (
-              <a aria-label={`Open in mail program: ${name}`} className="button" href={mailto}>
+              <a aria-label={`Open in mail program: ${name}`} className="control-link" href={mailto}>
                 Open in mail program
               </a>
             )}
@@ -238,13 +238,13 @@ function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
       isAtApplication={isAtApplication}
       heading="What you entered"
     >
-      <p className="notice error" role="alert">
+      <p className="layout-notice error" role="alert">
         This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
         still here and not saved.
       </p>
-      <div className="letter">
-        <p className="subject">{change.value.subject}</p>
-        <p className="body">{change.value.body}</p>
+      <div className="letters-letter">
+        <p className="letters-subject">{change.value.subject}</p>
+        <p className="letters-body">{change.value.body}</p>
       </div>
       <Button about={nameOfLetter(change)} onPress={onDiscard}>
         Discard
@@ -264,7 +264,11 @@ interface DraftArticleProps extends ComponentProps<'article'> {
 function DraftArticle({ whose, isAtApplication, heading, children, ...article }: DraftArticleProps) {
   const id = `draft-${whose.id}`
   return (
-    <article className={isAtApplication ? 'draft' : 'draft sheet'} aria-labelledby={id} {...article}>
+    <article
+      className={isAtApplication ? 'drafts-draft' : 'drafts-draft layout-sheet'}
+      aria-labelledby={id}
+      {...article}
+    >
       {isAtApplication ? (
         <h3 id={id} tabIndex={-1}>
           {heading}

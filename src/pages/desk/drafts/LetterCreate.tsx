@@ -34,7 +34,7 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The pressed button disappears.
-    focusOn(document.querySelector('.leaving button'))
+    focusOn(document.querySelector('.letters-leaving button'))
   }
   return (
     <>
@@ -113,7 +113,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
     )
   return (
     <Form
-      className="letter-form"
+      className="drafts-form"
       aria-labelledby="new-letter"
       onSend={() => act !== '' && write.press({ application, act, subject, body })}
     >
@@ -126,7 +126,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
         onEnter={enter}
       />
       <ActProblems acts={[write]} />
-      <div className="row">
+      <div className="layout-row">
         <ActButton isPending={write.isPending}>Save draft</ActButton>
         <Button onPress={discard}>Discard</Button>
       </div>

@@ -17,14 +17,14 @@ export function HistoryList() {
     <Screen title="History" query={query}>
       {(happenings) =>
         happenings.length === 0 ? (
-          <p className="quietly">Nothing yet. The door has been open from the beginning.</p>
+          <p className="layout-quiet">Nothing yet. The door has been open from the beginning.</p>
         ) : (
           <>
-            <ul className="plain sheet happened">
+            <ul className="layout-lines layout-sheet history-list">
               {happenings.map((happening) => (
                 <li key={happening.id}>
                   {wordsOf(happening)}
-                  <span className="quietly">
+                  <span className="layout-quiet">
                     {happening.author}, <time dateTime={happening.at}>{momentOf(happening.at)}</time>
                   </span>
                 </li>

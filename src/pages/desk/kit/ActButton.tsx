@@ -18,7 +18,7 @@ export function ActButton({ isPending, isOff = false, onPress, about, children, 
   return (
     <button
       type={onPress ? 'button' : 'submit'}
-      className={onPress && 'quiet'}
+      className={onPress && 'control-quiet'}
       aria-label={about && `${children}: ${about}`}
       aria-disabled={isOff || isSlow || undefined}
       aria-busy={isSlow || undefined}
@@ -104,7 +104,7 @@ export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActS
   const isOn = pending ?? stored
   return (
     <>
-      <label className="switch">
+      <label className="control-switch">
         <input
           type="checkbox"
           role="switch"
@@ -117,7 +117,7 @@ export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActS
         />
         {label}
       </label>
-      <p className="hint" id={id}>
+      <p className="control-hint" id={id}>
         {hint}
       </p>
     </>

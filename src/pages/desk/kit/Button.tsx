@@ -16,7 +16,7 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
   return (
     <button
       type="button"
-      className="quiet"
+      className="control-quiet"
       aria-label={typeof children === 'string' && about ? `${children}: ${about}` : undefined}
       aria-disabled={isOff}
       onClick={isOff ? undefined : onPress}

@@ -29,7 +29,7 @@ interface DialogProps {
 
 /** A button, and the dialog that it opens. What is entered in the dialog is lost when it is closed. */
 export function Dialog(props: DialogProps) {
-  const { button, openKey = '', buttonClass = 'quiet', title, className, close = 'Cancel' } = props
+  const { button, openKey = '', buttonClass = 'control-quiet', title, className, close = 'Cancel' } = props
   const { ref, onOpen, onClose, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
@@ -64,7 +64,7 @@ export function Dialog(props: DialogProps) {
             <h2 id={id}>{title}</h2>
             {children}
             <form method="dialog" onSubmit={onClose}>
-              <button className="quiet">{close}</button>
+              <button className="control-quiet">{close}</button>
             </form>
           </>
         )}

@@ -88,12 +88,12 @@ function Labelled({ id: given, label, hint, problem, children }: LabelledProps) 
         ...(problem !== undefined && { 'aria-invalid': problem !== '' }),
       })}
       {hint && (
-        <p className="hint" id={`${id}-hint`}>
+        <p className="control-hint" id={`${id}-hint`}>
           {hint}
         </p>
       )}
       {problem && (
-        <p className="problem" role="alert" id={`${id}-problem`}>
+        <p className="control-problem" role="alert" id={`${id}-problem`}>
           {problem}
         </p>
       )}
@@ -111,7 +111,7 @@ interface TickProps {
 /** A box to tick, with what it is about. */
 export function Tick({ ref, isOn, onTick, children }: TickProps) {
   return (
-    <label className="tick">
+    <label className="control-tick">
       <input ref={ref} type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
       {children}
     </label>

@@ -15,7 +15,7 @@ export function LongText({ text }: { text: string }) {
   if (pieces.length === 1) return <bdi>{text}</bdi>
   return (
     <>
-      <bdi className="pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
+      <bdi className="layout-pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
         {(isWhole || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, place) => (
           // The pieces change only with the text, all at once.
           // oxlint-disable-next-line react/no-array-index-key

@@ -40,7 +40,7 @@ export interface AlertProps {
 /** A sentence on what went wrong. */
 export function Alert({ button, onPress, children }: AlertProps) {
   return (
-    <div className="notice error" role="alert">
+    <div className="layout-notice error" role="alert">
       <p>{children}</p>
       {onPress && <Button onPress={onPress}>{button}</Button>}
     </div>

@@ -48,8 +48,8 @@ interface BackProps {
 /** The way back from a screen, and what stands beside it. */
 export function Back({ label, to, children }: BackProps) {
   return (
-    <nav className="row application-nav" aria-label={label}>
-      <a href={hrefOf(to)} className="button">
+    <nav className="layout-row layout-back" aria-label={label}>
+      <a href={hrefOf(to)} className="control-link">
         Back
       </a>
       {children}
@@ -81,7 +81,7 @@ interface SheetProps {
 export function Sheet({ title, className = '', children }: SheetProps) {
   const id = title.toLowerCase().replaceAll(' ', '-')
   return (
-    <section className={`sheet ${className}`} aria-labelledby={id}>
+    <section className={`layout-sheet ${className}`} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
     </section>
@@ -110,7 +110,7 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
     void fetchNextPage()
   }
   return (
-    <Button className="quiet more" isOff={isFetchingNextPage} onPress={press}>
+    <Button isOff={isFetchingNextPage} onPress={press}>
       More
     </Button>
   )
@@ -153,7 +153,7 @@ function NotShown(alert: AlertProps) {
   useTitle(title)
   useShown()
   return (
-    <section className="sheet">
+    <section className="layout-sheet">
       <Heading>{title}</Heading>
       <Alert {...alert} />
     </section>

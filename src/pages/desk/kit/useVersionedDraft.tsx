@@ -103,12 +103,12 @@ export function SaveButtons({ draft, meanwhile, className, onCancel }: SaveButto
   return (
     <>
       {isStale && (
-        <p className="notice error" role="alert">
+        <p className="layout-notice error" role="alert">
           {meanwhile}
         </p>
       )}
       <ActProblems acts={[{ error, fails: 'Not saved.' }]} />
-      <div className="row">
+      <div className="layout-row">
         <ActButton className={className} isPending={isSaving}>
           {isStale ? 'Save anyway' : 'Save'}
         </ActButton>

@@ -18,26 +18,30 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
   const blank = missing.filter((name) => !isOfPlace(name))
   return (
     <>
-      <div className="letter">
-        <p className="subject">
+      <div className="letters-letter">
+        <p className="letters-subject">
           <span className="visually-hidden">Subject: </span>
           <Filled text={subject} />
         </p>
-        <p className="body">
+        <p className="letters-body">
           <Filled text={body} />
         </p>
       </div>
       {isLong && (
-        <p className="notice error">Filled in, it is longer than a letter may be. This is its beginning.</p>
+        <p className="layout-notice error">
+          Filled in, it is longer than a letter may be. This is its beginning.
+        </p>
       )}
-      {blank.length > 0 && <p className="notice error">No answer to: {blank.join(', ')}</p>}
+      {blank.length > 0 && <p className="layout-notice error">No answer to: {blank.join(', ')}</p>}
       {missing.length > blank.length && (
-        <p className="notice error">
+        <p className="layout-notice error">
           They are not asked whether they come: they are not accepted, or the last day to answer is over. In
           their application that day can be moved (“Kept until”).
         </p>
       )}
-      {unknown.length > 0 && <p className="notice error">There is no placeholder: {unknown.join(', ')}</p>}
+      {unknown.length > 0 && (
+        <p className="layout-notice error">There is no placeholder: {unknown.join(', ')}</p>
+      )}
     </>
   )
 }
@@ -49,7 +53,7 @@ function Filled({ text }: { text: string }) {
     // oxlint-disable-next-line react/no-array-index-key
     <Fragment key={place}>
       {isFilledLater ? (
-        <span className="filled-later">{words}</span>
+        <span className="letters-later">{words}</span>
       ) : (
         words !== '' && <LongText text={words} />
       )}

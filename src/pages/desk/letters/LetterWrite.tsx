@@ -46,10 +46,10 @@ export function LetterWrite({ application, status }: { application: string; stat
   // The outcome is shown until another template is chosen.
   const outcome = write.given?.occasion === occasion ? write.response?.[0] : undefined
   return (
-    <Form className="write" onSend={() => press(false)}>
-      <div className="row">
+    <Form className="application-write" onSend={() => press(false)}>
+      <div className="layout-row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
-        <ActButton className="quiet" isPending={write.isPending}>
+        <ActButton className="control-quiet" isPending={write.isPending}>
           Write
         </ActButton>
         {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Write again</Button>}
@@ -133,7 +133,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
         )}
       </div>
       <ActProblems acts={[{ fails: 'Not all were drafted.', error: isSame ? write.error : null }]} />
-      <div className="row">
+      <div className="layout-row">
         <ActButton isPending={write.isPending}>Draft letters</ActButton>
         {write.isPending && applications.length > stepSize && (
           <>

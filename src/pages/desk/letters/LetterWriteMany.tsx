@@ -24,7 +24,7 @@ export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyPr
   return (
     <Dialog
       button="Write…"
-      buttonClass="quiet write-many"
+      buttonClass="control-quiet decisions-write"
       title={`Write to ${whom}`}
       close="Close"
       onOpen={onOpen}

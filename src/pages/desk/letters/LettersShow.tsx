@@ -21,7 +21,7 @@ export function LettersShow() {
   return (
     <Screen title="Letters" query={useQuery(useDesk().lettersAnew())} head={<UndoSend />}>
       {(overview) => (
-        <div className="letters">
+        <div className="letters-screen">
           <Sheet title="Who waits for a letter">
             <DraftCounts {...overview} />
           </Sheet>
@@ -40,17 +40,19 @@ export function LettersShow() {
 function DraftCounts({ templates, personal }: LettersOverview) {
   const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
-    return <p className="quietly">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
+    return (
+      <p className="layout-quiet">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
+    )
   return (
-    <ul className="plain">
+    <ul className="layout-lines">
       {waiting.map(({ occasion, drafts }) => (
-        <li key={occasion} className="row">
+        <li key={occasion} className="layout-row">
           <span>
             {upTo(drafts)} {waitWords(occasion, drafts.count === 1)}
           </span>
           <a
             href={hrefOf({ screen: 'drafts', occasion })}
-            className="button"
+            className="control-link"
             aria-label={`${review(drafts)}: ${nameOfOccasion(occasion)}`}
           >
             {review(drafts)}
@@ -90,15 +92,15 @@ function Delivery({ postman, settings, states }: LettersOverview) {
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
     <Sheet title="Delivery">
-      <p className={postman.stopped || postman.paused_until !== null ? 'notice error' : ''}>
+      <p className={postman.stopped || postman.paused_until !== null ? 'layout-notice error' : ''}>
         {deliveryWords(postman)}
       </p>
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
         <p>An automation is told of the decisions that you send.</p>
       )}
-      {shown.length === 0 && <p className="quietly">Nothing is leaving, and nothing failed.</p>}
+      {shown.length === 0 && <p className="layout-quiet">Nothing is leaving, and nothing failed.</p>}
       {shown.length > 0 && (
-        <ul className="plain">
+        <ul className="layout-lines">
           {shown.map((state) => (
             <li key={state}>
               <a href={hrefOf({ screen: 'outbox', state })}>
@@ -140,15 +142,15 @@ function TemplateList({ templates }: LettersOverview) {
   }
   return (
     <Sheet title="Templates">
-      <ul className="plain">
+      <ul className="layout-lines">
         {templates.map(({ occasion, subject }) => (
           <li key={occasion}>
             <a href={hrefOf({ screen: 'template', occasion })}>{nameOfOccasion(occasion)}</a>{' '}
-            <span className="quietly">{subject}</span>
+            <span className="layout-quiet">{subject}</span>
           </li>
         ))}
       </ul>
-      <Form className="new-template" onSend={open}>
+      <Form className="letters-new" onSend={open}>
         <Field
           label="Name of a new template"
           required
@@ -158,7 +160,7 @@ function TemplateList({ templates }: LettersOverview) {
           value={typed ?? ''}
           onText={(text) => type(text === '' ? null : text)}
         />
-        <button className="quiet">{isThere ? 'Edit template' : 'New template'}</button>
+        <button className="control-quiet">{isThere ? 'Edit template' : 'New template'}</button>
       </Form>
     </Sheet>
   )
@@ -217,7 +219,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
         />
         <SaveButtons
           draft={draft}
-          className="quiet"
+          className="control-quiet"
           meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
         />
       </form>
@@ -242,9 +244,9 @@ function MailCheck({ postman }: LettersOverview) {
         </p>
       ) : (
         <>
-          <dl className="findings">
+          <dl className="letters-findings">
             {findings.map(({ about, verdict, said }) => (
-              <div key={about} className={verdict === 'wrong' ? 'notice error' : undefined}>
+              <div key={about} className={verdict === 'wrong' ? 'layout-notice error' : undefined}>
                 <dt>
                   {checked[about] ?? about}: {verdict}
                 </dt>
@@ -252,7 +254,7 @@ function MailCheck({ postman }: LettersOverview) {
               </div>
             ))}
           </dl>
-          <p className="quietly">
+          <p className="layout-quiet">
             As of {momentOf(checkedAt)}.
             {findings.some(({ verdict }) => verdict === 'wrong') && ' Tell whoever runs this site.'}
           </p>

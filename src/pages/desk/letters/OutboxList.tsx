@@ -40,7 +40,7 @@ export function OutboxList({ state }: { state: OutboxState }) {
         <>
           {letters.length === 0 && <p>No letters here.</p>}
           {letters.length > 0 && (
-            <ul className="plain sheet outbox">
+            <ul className="layout-lines layout-sheet letters-outbox">
               {letters.map((letter) => (
                 <OutboxLetter key={letter.id} letter={letter} />
               ))}
@@ -72,18 +72,18 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   })
   return (
     <li>
-      <p className="about-letter">
+      <p className="letters-about">
         <ApplicationLink id={letter.application}>{name}</ApplicationLink>
         <span>
           {nameOfOccasion(occasion)}
           {!isMail && ', to the automation'}
         </span>
         {isMail && letter.to !== null && (
-          <span className="quietly">
+          <span className="layout-quiet">
             To <bdi>{letter.to}</bdi>
           </span>
         )}
-        <span className="quietly">
+        <span className="layout-quiet">
           {letter.attempts > 0 && triesOf(letter)}
           {state === 'sending' && ' Being handed over.'}
           {state === 'waiting' && dueAt !== null && ` Not before ${momentOf(dueAt)}.`}
@@ -94,7 +94,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
           Stop
         </ActButton>
       )}
-      {answer !== '' && <p className="said-by-server">{answer}</p>}
+      {answer !== '' && <p className="letters-reply">{answer}</p>}
       {(state === 'refused' || state === 'given up') && <UndeliveredEdit letter={letter} label={label} />}
       <ActProblems acts={[stop]} />
     </li>
@@ -120,7 +120,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   })
   return (
     <>
-      <div className="row">
+      <div className="layout-row">
         <ActButton about={label} isPending={retry.isPending} onPress={() => retry.press({ letters })}>
           Try again
         </ActButton>
@@ -169,7 +169,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
   }
   return (
     <Form
-      className="readdress"
+      className="letters-readdress"
       onSend={() =>
         send.press({ letter: letter.id, address: address.trim(), ...(act !== undefined && { act }) })
       }
@@ -186,7 +186,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         onText={(text) => type({ act: newAct(), address: text })}
       />
       <ActProblems acts={[send]} />
-      <div className="row">
+      <div className="layout-row">
         <ActButton isPending={send.isPending}>Send there</ActButton>
         <Button onPress={cancel}>Cancel</Button>
       </div>

@@ -34,7 +34,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
   if (all.length === 0) return null
   return (
-    <div className="leaving">
+    <div className="letters-leaving">
       {all.map((each) => (
         <Bar
           key={each.act}
@@ -78,10 +78,10 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   }, [isOver, readAgainAfter])
   if (isOver && !stop.isPending && stop.error === null) return null
   return (
-    <section className="row notice" aria-label="On their way">
+    <section className="layout-row layout-notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
-        <span className="clock">{clockOf(left)}</span>.
+        <span className="letters-clock">{clockOf(left)}</span>.
       </p>
       <ActButton
         className=""

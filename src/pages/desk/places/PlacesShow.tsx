@@ -28,7 +28,7 @@ export function PlacesShow() {
     <>
       <Screen title="Places" query={useQuery(useDesk().places())} head={<DecisionProblems />}>
         {(places) => (
-          <div className="places columns">
+          <div className="places-screen layout-columns">
             <Sheet title="Who is coming">
               <Numbers places={places} />
               <Remind isAnybodyAsked={places.no_answer > 0} />
@@ -59,7 +59,7 @@ function Numbers({ places }: { places: Places }) {
   ]
   return (
     <>
-      <ul className="numbers">
+      <ul className="places-numbers">
         {counts.map(([answer, count]) => (
           <li key={answer}>
             <a href={hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })}>
@@ -69,7 +69,7 @@ function Numbers({ places }: { places: Places }) {
           </li>
         ))}
         {free !== null && (
-          <li className={free > 0 ? 'free' : undefined}>
+          <li className={free > 0 ? 'places-free' : undefined}>
             <p>
               <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
             </p>
@@ -98,13 +98,13 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
       >
         Remind
       </ActButton>
-      <p className="hint" id="remind-hint">
+      <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
         first.
       </p>
       <div aria-live="polite">
         {response && (
-          <p className="reminded">
+          <p className="places-reminded">
             {remindedSentences(response).join(' ')}{' '}
             {response.drafted + response.waiting > 0 && (
               <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
@@ -183,11 +183,11 @@ function Waitlist({ free, waitlist }: Places) {
   const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
-  if (waitlist.length === 0) return <p className="quietly">Nobody is waitlisted.</p>
+  if (waitlist.length === 0) return <p className="layout-quiet">Nobody is waitlisted.</p>
   if (left <= 0 && taken === 0) return <p>No place is free. {all}</p>
   return (
     <>
-      <ul className="plain">
+      <ul className="layout-lines">
         {waitlist.map((row) => (
           <Waiting key={row.id} row={row} left={left} />
         ))}
@@ -203,13 +203,13 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
   const { id, status, version, company, set_at: setAt } = row
   const name = nameOf(row)
   return (
-    <li className="row">
-      <p className="waiting">
+    <li className="layout-row">
+      <p className="places-waiting">
         <ApplicationLink id={id} filters={waitlisted}>
           {name}
         </ApplicationLink>
         , <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>
-        <span className="quietly">
+        <span className="layout-quiet">
           Waitlisted{' '}
           <time dateTime={setAt} title={momentOf(setAt)}>
             {shortMomentOf(setAt)}

@@ -92,14 +92,14 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
 
 function AskOperator({ email }: { email: string }) {
   return (
-    <div className="notice error" role="alert">
+    <div className="layout-notice error" role="alert">
       <p>
         No mails go out from here. Please ask whoever runs this site for a link to sign in. They get one by
         this command:
       </p>
       <p>
         <code>
-          npm run organisers -- <span className="whole">--link</span> {email}
+          npm run organisers -- <span className="layout-whole">--link</span> {email}
         </code>
       </p>
     </div>
@@ -244,7 +244,7 @@ export function Stranger({ session, email }: { session: WatchedSession; email: s
         You are signed in as <b>{email}</b>, who is no organiser here. Please ask whoever runs this site to
         make you one, or use another address.
       </p>
-      <div className="row">
+      <div className="layout-row">
         <SignOutButton session={session} />
       </div>
     </Step>
@@ -279,8 +279,8 @@ export function Elsewhere() {
 export function Opening() {
   useTitle('Opening')
   return (
-    <div className="alone">
-      <p className="brand">Unplugged.</p>
+    <div className="session-alone">
+      <p className="desk-brand">Unplugged.</p>
       <p id="opening">Opening the desk…</p>
       <noscript>
         <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>

@@ -17,9 +17,9 @@ interface StepProps {
 export function Step({ title, notice, children }: StepProps) {
   useTitle(title)
   return (
-    <div className="alone">
-      <p className="brand">Unplugged.</p>
-      <section className="sheet step" aria-labelledby="step">
+    <div className="session-alone">
+      <p className="desk-brand">Unplugged.</p>
+      <section className="layout-sheet session-step" aria-labelledby="step">
         <h1 id="step">{title}</h1>
         {notice && <Said {...notice} />}
         {children}
@@ -31,7 +31,7 @@ export function Step({ title, notice, children }: StepProps) {
 /** A sentence that screen readers say when it appears. */
 export function Said({ text, isProblem }: Notice) {
   return (
-    <p className={`notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
+    <p className={`layout-notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
       {text}
     </p>
   )
@@ -61,7 +61,7 @@ export function StepForm({
         {children}
         <button disabled={form.isPending}>{form.isPending ? pending : button}</button>
       </form>
-      <div className="row others">{others}</div>
+      <div className="layout-row session-others">{others}</div>
     </>
   )
 }

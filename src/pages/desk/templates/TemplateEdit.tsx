@@ -89,13 +89,13 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   )
 
   return (
-    <div className="template columns">
-      <form ref={form} className="sheet" onSubmit={draft.onSubmit}>
+    <div className="templates-screen layout-columns">
+      <form ref={form} className="layout-sheet" onSubmit={draft.onSubmit}>
         {template === undefined && !draft.isEntered && (
-          <p className="quietly">This template is new: it is kept when you save it.</p>
+          <p className="layout-quiet">This template is new: it is kept when you save it.</p>
         )}
         <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
-        <fieldset className="placeholders">
+        <fieldset className="templates-placeholders">
           <legend>Insert an answer</legend>
           {columns
             // A receipt goes to any address that somebody typed, so it quotes the name and nothing else.
@@ -103,10 +103,10 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
             .map(placeholderButton)}
         </fieldset>
         {mayAsk(occasion) && (
-          <fieldset className="placeholders">
+          <fieldset className="templates-placeholders">
             <legend>Insert for accepted people</legend>
             {Object.keys(placeWords).map(placeholderButton)}
-            <p className="hint">{placeHint}</p>
+            <p className="control-hint">{placeHint}</p>
           </fieldset>
         )}
         <SaveButtons
@@ -132,7 +132,7 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
     },
   })
   return (
-    <section className="row" aria-label="Removing">
+    <section className="layout-row" aria-label="Removing">
       <ConfirmButton
         question={`Remove this template${drafts.count > 0 ? `, and its drafts (${upTo(drafts)})` : ''}? What was sent stays.`}
         confirm="Remove for good"
@@ -170,26 +170,26 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
     fails: 'No test was sent.',
   })
   return (
-    <Sheet title="Preview" className="preview">
+    <Sheet title="Preview">
       <Problem error={error} />
       {(preview || chosen) && (
         <PreviewWith chosen={chosen} isBlind={preview?.name === null} onChoose={setChosen} />
       )}
       {preview === null && (
-        <p className="quietly">
+        <p className="layout-quiet">
           {chosen ? 'This application is gone.' : 'There is no application to fill it with yet.'}
         </p>
       )}
       {preview && (
         <>
           {chosen === null && (
-            <p className="quietly">
+            <p className="layout-quiet">
               With the newest application: <bdi>{nameOfLetter(preview)}</bdi>
             </p>
           )}
           <LetterText text={preview} />
           {preview.has_no_site === true && (
-            <p className="notice error">
+            <p className="layout-notice error">
               Nobody knows the site’s address (SITE_URL), so the paragraph with the link is left out.
             </p>
           )}
@@ -232,7 +232,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
     field.current?.focus()
   }
   return (
-    <div className="preview-with">
+    <div className="templates-with">
       <Field
         ref={field}
         label="Preview with"
@@ -246,12 +246,12 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
       <div aria-live="polite">
         {offered?.length === 0 && <p>Nothing was found.</p>}
         {offered && offered.length > 0 && (
-          <ul className="plain found">
+          <ul className="layout-lines templates-found">
             {offered.map((application) => (
               <li key={application.id}>
                 <Button onPress={() => choose(application)}>
                   <bdi>{nameOf(application)}</bdi>{' '}
-                  <span className="quietly">{shortMomentOf(application.created_at)}</span>
+                  <span className="layout-quiet">{shortMomentOf(application.created_at)}</span>
                 </Button>
               </li>
             ))}
@@ -260,7 +260,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
       </div>
       <Problem error={isAsked ? error : null} />
       {chosen && (
-        <p className="row">
+        <p className="layout-row">
           With <bdi>{nameOf(chosen)}</bdi>
           <Button onPress={() => choose(null)}>Newest</Button>
         </p>
