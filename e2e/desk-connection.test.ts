@@ -56,12 +56,12 @@ test('without a connection it is said that what is shown may be older, and readi
   visitor,
 }) => {
   visitor.expects(failedRequest)
-  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const [{ id } = { id: '' }] = await desk.store(people(3))
   const page = await desk.open(visitor)
   const { link, heading, note } = getDesk(page)
-  // Then the script of an application is there.
-  await link('Person 2').click()
-  await heading('Person 2').waitFor()
+  // Then the script of an application is there. The first one is no neighbour of it, and so not read ahead.
+  await link('Person 3').click()
+  await heading('Person 3').waitFor()
   await link('Back').click()
   await link('Person 1').waitFor()
   await page.context().setOffline(true)

@@ -182,7 +182,7 @@ test('the plots wait until they are wanted, hold the same numbers as their table
       .getByRole('table', { name: caption })
       .getByRole('row')
       .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)))
-  await page.getByRole('button', { name: 'At a glance' }).click()
+  await page.getByRole('button', { name: 'Charts' }).click()
   await page.getByText('The newest 1,000').waitFor()
   expect(await cells('Applications a day')).toEqual([
     ['Day', 'Applications'],
@@ -205,7 +205,7 @@ test('the plots are as that organiser left them, and can be had where storage is
   visitor,
 }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
-  const button = page.getByRole('button', { name: 'At a glance' })
+  const button = page.getByRole('button', { name: 'Charts' })
   const plot = page.getByRole('figure').first()
   await button.waitFor()
   expect(await button.getAttribute('aria-expanded')).toBe('false')

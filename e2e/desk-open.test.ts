@@ -62,12 +62,12 @@ test('a screen whose script is gone, as after an update, says so, and is there a
 }) => {
   visitor.expects(/Failed to load resource|dynamically imported module/)
   const page = await desk.open(visitor, '', {
-    prepare: (opened) => opened.route('**/assets/OtherScreen-*', (route) => route.fulfill({ status: 404 })),
+    prepare: (opened) => opened.route('**/assets/other-screens-*', (route) => route.fulfill({ status: 404 })),
   })
   const { link, heading, button } = getDesk(page)
   await link('Door').click()
   await heading('This could not be shown').waitFor()
-  await page.unroute('**/assets/OtherScreen-*')
+  await page.unroute('**/assets/other-screens-*')
   await button('Reload').click()
   await heading('Door').waitFor()
 })
@@ -272,7 +272,9 @@ test('the next application is read before it is opened', async ({ visitor }) => 
     prepare: async (opened) => {
       isRead = opened.waitForResponse(
         (response) =>
-          (response.request().postData() ?? '').includes(second?.id ?? 'nothing') && response.ok(),
+          response.url().endsWith('/desk_application') &&
+          (response.request().postData() ?? '').includes(second?.id ?? 'nothing') &&
+          response.ok(),
       )
     },
   })
@@ -380,8 +382,7 @@ test('what has the focus before the script came has it afterwards, and what is o
   // What was asked for before is not what stands there now.
   await desk.sql`delete from public.retreat_applications where last_name = '1'`
   await getDesk(opening.page).link('Back').click()
-  await getDesk(opening.page).link('Person 2').waitFor()
-  expect(await getDesk(opening.page).names()).toEqual(['Person 2'])
+  await expect.poll(getDesk(opening.page).names).toEqual(['Person 2'])
 })
 
 test('whose session ends while the list is drawn signs in again, in a field that has the focus', async ({

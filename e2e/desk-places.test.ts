@@ -85,7 +85,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   expect(await page.evaluate(() => location.hash)).toBe('#/?status=accepted&answer=late')
   expect(await row('Person 4').locator('.rows-standing').textContent()).toBe('AcceptedLate')
   await button('Filters (1)').click()
-  await page.getByLabel('Answer').selectOption('No answer yet')
+  await page.getByLabel('Coming?').selectOption('No answer yet')
   await expect.poll(names).toEqual(['Person 3', 'Person 4'])
   await button('Clear').click()
   await expect.poll(names).toHaveLength(5)
@@ -228,7 +228,7 @@ test('what people answer shows in rows that stay as high as they are', async ({ 
   // Nobody else has an answer: from any tab it leads to who is accepted.
   await page.getByRole('link', { name: /^New/ }).click()
   await button('Filters').click()
-  await page.getByLabel('Answer', { exact: true }).selectOption('coming')
+  await page.getByLabel('Coming?').selectOption('coming')
   await expect.poll(getDesk(page).names).toEqual(['Person 1'])
 })
 

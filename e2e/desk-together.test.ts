@@ -236,7 +236,8 @@ test('who decides before the screen has learned what somebody else did is refuse
   await expect.poll(() => timeline.count()).toBe(1)
   let release = () => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))
-  await page.route('**/rpc/desk_application', async (route) => {
+  // The list beside it would tell, too.
+  await page.route(/desk_(application|refresh)$/, async (route) => {
     await isReleased
     await route.continue()
   })

@@ -126,24 +126,24 @@ test('on a phone no bar of decisions lies over the list while nothing is ticked'
   }
 })
 
-test('on a new application no button is filled', async ({ visitor }) => {
+test('on a new application no button is pressed, and afterwards the one is', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, bar, status } = getDesk(page)
-  const filled = () =>
+  const pressed = () =>
     bar
       .getByRole('button')
       .evaluateAll((buttons) =>
         buttons
-          .filter((each) => getComputedStyle(each).backgroundColor !== 'rgba(0, 0, 0, 0)')
+          .filter((each) => getComputedStyle(each).boxShadow !== 'none')
           .map(({ textContent }) => textContent),
       )
   await button('Accept').waitFor()
-  expect(await filled()).toEqual([])
+  expect(await pressed()).toEqual([])
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
   await page.mouse.move(5, 5)
-  expect(await filled()).toEqual(['Accept'])
+  expect(await pressed()).toEqual(['Accept'])
 })
 
 test('a row says who, from where, how large, the first line of why, when and how it stands', async ({
@@ -263,15 +263,15 @@ test('team size, paid solution and dates narrow the list and its counts, each al
   await button('Filters (1)').waitFor()
   await button('Clear').click()
   await expect.poll(names).toHaveLength(4)
-  await page.getByLabel('From').fill('2026-03-02')
+  await page.getByLabel('Applied from').fill('2026-03-02')
   await expect.poll(names).toEqual(['A A', 'B B', 'C C'])
-  await page.getByLabel('To').fill('2026-03-03')
+  await page.getByLabel('Applied to').fill('2026-03-03')
   await expect.poll(names).toEqual(['B B', 'C C'])
   await page.reload()
   await expect.poll(names).toEqual(['B B', 'C C'])
   // What narrows the list is told also where it is out of sight.
   await button('Filters (2)').waitFor()
-  expect(await page.getByLabel('From').inputValue()).toBe('2026-03-02')
+  expect(await page.getByLabel('Applied from').inputValue()).toBe('2026-03-02')
 })
 
 test('an address sent to a co-organiser opens the same list and the same application; Back goes back', async ({
@@ -403,7 +403,7 @@ test('an application shows every answer as it was given; links are what are such
   expect(await page.locator('.application-answers a').count()).toBe(0)
   expect(await answer('LinkedIn')).toBe(hostile?.linkedin)
   expect(await answer('In own words')).toBe('A cabin\nby the sea')
-  expect(await answer('How many full time team members are on your team?')).toBe('No answer')
+  expect(await answer('Team size')).toBe('No answer')
 })
 
 test('texts without an end are shown by their beginning, and whole when asked for; what is laid out at once is bounded', async ({
@@ -513,18 +513,18 @@ test('an application knows its place in the list, and the next one across the pa
   const page = await desk.open(visitor)
   const { link, heading, position } = getDesk(page)
   await link('Person 50').click()
-  await expect.poll(() => position.textContent()).toBe('50 of 101')
+  await expect.poll(() => position.textContent()).toBe('50 of 101, 101 to read')
   await link('Next').click()
   await heading('Person 51').waitFor()
-  await expect.poll(() => position.textContent()).toBe('51 of 101')
+  await expect.poll(() => position.textContent()).toBe('51 of 101, 101 to read')
   await link('Previous').click()
   await heading('Person 50').waitFor()
   await page.reload()
-  await expect.poll(() => position.textContent()).toBe('50 of 101')
+  await expect.poll(() => position.textContent()).toBe('50 of 101, 101 to read')
   await link('Back').click()
   await link('Person 1').click()
   await heading('Person 1').waitFor()
-  await expect.poll(() => position.textContent()).toBe('1 of 101')
+  await expect.poll(() => position.textContent()).toBe('1 of 101, 101 to read')
   expect(await link('Previous').count()).toBe(0)
 })
 

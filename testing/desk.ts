@@ -100,9 +100,13 @@ const storageKey = 'unplugged-desk'
 export function signInPage(client: SupabaseClient): (page: Page) => Promise<void> {
   return async (page) => {
     const { data } = await client.auth.getSession()
-    await page.addInitScript(([key, session]) => localStorage.setItem(key, session), [
-      storageKey,
-      JSON.stringify(data.session),
-    ] as const)
+    await page.addInitScript(
+      ([key, session]) => {
+        localStorage.setItem(key, session)
+        // Who has been here before has read what to do first.
+        localStorage.setItem('unplugged-desk-welcome', 'off')
+      },
+      [storageKey, JSON.stringify(data.session)] as const,
+    )
   }
 }

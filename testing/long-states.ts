@@ -66,7 +66,7 @@ export async function failToDecide(page: Page): Promise<void> {
 /** States of the desk with long and hostile content, and failures; how an organiser reaches each from the list. */
 export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
-    await getDesk(page).button('At a glance').click()
+    await getDesk(page).button('Charts').click()
     await page.getByRole('figure').first().waitFor()
   },
   async filtered(page) {

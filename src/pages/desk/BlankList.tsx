@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
 import type { Listed } from '../../client/desk/applications.ts'
-import { ApplicationList } from './applications/ApplicationList.tsx'
+import { Applications } from './applications/Applications.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { filterOf, filtersFrom } from './kit/filters.ts'
@@ -40,7 +40,7 @@ export function BlankList({ version }: { version: string }) {
     <QueryClientProvider client={queries}>
       <DeskProvider me={nobody} outcomeOf={outcomeOf}>
         <Frame session={{ signOut: never }} version={version}>
-          <ApplicationList filters={filters} />
+          <Applications route={{ screen: 'list', filters }} />
         </Frame>
       </DeskProvider>
     </QueryClientProvider>

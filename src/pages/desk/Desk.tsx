@@ -2,7 +2,9 @@ import { focusManager, notifyManager, QueryClient, QueryClientProvider } from '@
 import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../client/session.ts'
-import { ApplicationList } from './applications/ApplicationList.tsx'
+import { loadFilterFields } from './applications/ApplicationFilters.tsx'
+import { loadPlots } from './applications/ApplicationList.tsx'
+import { Applications, loadApplicationShow } from './applications/Applications.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
@@ -55,13 +57,14 @@ const createQueries = () =>
     },
   })
 
-const ApplicationShow = lazyScreen(() => import('./applications/ApplicationShow.tsx'))
-const OtherScreen = lazyScreen(() => import('./OtherScreen.tsx'))
+const OtherScreen = lazyScreen(async () => ({ default: (await import('./other-screens.ts')).OtherScreen }))
 
 /** Loads the screens that the first list does not need, before the connection is lost or the server is updated. */
 export async function loadScreens(): Promise<void> {
   await Promise.all([
-    ApplicationShow.load(),
+    loadApplicationShow(),
+    loadPlots(),
+    loadFilterFields(),
     OtherScreen.load(),
     loadLetterWriteMany(),
     import('./applications/export.ts'),
@@ -142,9 +145,7 @@ function Inside({ me, children }: { me: Me; children: ReactNode }) {
 /** The screen of the route. */
 function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
   const route = useRoute()
-  if (route.screen === 'list') return <ApplicationList filters={route.filters} />
-  if (route.screen === 'application')
-    return <ApplicationShow key={route.id} id={route.id} filters={route.filters} />
+  if (route.screen === 'list' || route.screen === 'application') return <Applications route={route} />
   return route.screen === 'unknown' ? <Unknown /> : <OtherScreen {...{ route, auth, session }} />
 }
 

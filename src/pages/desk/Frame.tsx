@@ -5,9 +5,8 @@ import { Announcement } from './kit/announce.tsx'
 import { Dialog } from './kit/Dialog.tsx'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
-import { Boundary } from './kit/Screen.tsx'
+import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
-import { switchKeys, useKeysAreOn } from './kit/useKeys.ts'
 import { SignOutButton } from './session/useForm.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
@@ -41,13 +40,15 @@ export function Frame({ session, version, children }: FrameProps) {
           ))}
         </nav>
         <p className="desk-who">{email}</p>
-        <KeyHelp />
-        <SignOutButton session={session} />
+        <div className="desk-tools">
+          <KeyHelp />
+          <SignOutButton session={session} />
+        </div>
       </header>
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
         {/* The screen may have failed because of what was read, so all of it is read anew. */}
-        <Boundary key={hrefOf(route).split('?')[0]} onTryAgain={() => queries.removeQueries()}>
+        <Boundary key={placeOf(route)} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
       </div>
@@ -55,6 +56,11 @@ export function Frame({ session, version, children }: FrameProps) {
       <Announcement />
     </div>
   )
+}
+
+/** What stays as it is from one route to the other: the list does, beside the applications that are opened from it. */
+function placeOf(route: Route) {
+  return route.screen === 'application' ? hrefOf(wholeList) : hrefOf(route).split('?')[0]
 }
 
 /** The fragment says where the desk is, so the link must not change it. */
@@ -81,7 +87,7 @@ function ConnectionNotice() {
 }
 
 const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
-  { name: 'Applications', to: wholeList, screens: ['list'] },
+  { name: 'Applications', to: wholeList, screens: ['list', 'application'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
   {
     name: 'Letters',
@@ -92,42 +98,16 @@ const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
 ]
 
-const meanings = [
-  ['j, k', 'next, previous'],
-  ['Enter', 'open'],
-  ['Esc', 'back'],
-  ['/', 'search'],
-  ['s', 'shortlist'],
-  ['a', 'accept'],
-  ['w', 'waitlist'],
-  ['d', 'decline'],
-  ['r', 'back to new'],
-  ['n', 'note'],
-  ['Ctrl+Enter, Esc', 'add a note, leave it'],
-  ['x', 'select'],
-  ['z', 'undo'],
-  ['?', 'this list'],
-] as const
+const KeyList = lazyScreen(
+  async () => ({ default: (await import('./other-screens.ts')).KeyList }),
+  PartNotLoaded,
+)
 
-/** What the keys do, and the switch that turns single keys off. */
+/** What the keys do. */
 function KeyHelp() {
-  const areOn = useKeysAreOn()
   return (
     <Dialog button="Keys" openKey="?" title="Keys" className="desk-keys" close="Close">
-      <dl>
-        {meanings.map(([key, meaning]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-      <label className="control-switch">
-        <input type="checkbox" checked={areOn} onChange={({ target }) => switchKeys(target.checked)} />
-        Single keys do something
-      </label>
+      <KeyList />
     </Dialog>
   )
 }

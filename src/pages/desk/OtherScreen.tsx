@@ -17,7 +17,7 @@ interface OtherScreenProps {
 }
 
 /** The screens other than the applications. They are a script of their own, for which the first list does not wait. */
-export default function OtherScreen({ route, auth, session }: OtherScreenProps) {
+export function OtherScreen({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
     case 'places':
       return <PlacesShow />

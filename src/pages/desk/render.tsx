@@ -4,6 +4,7 @@ import fields from '../../design/fields.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
+import besideStyle from './applications/beside.css?inline'
 import listStyle from './applications/list.css?inline'
 import plotsStyle from './applications/plots.css?inline'
 import rowsStyle from './applications/rows.css?inline'
@@ -40,6 +41,7 @@ const screenStyles = [
   rowsStyle,
   plotsStyle,
   applicationStyle,
+  besideStyle,
   lettersStyle,
   draftsStyle,
   templatesStyle,

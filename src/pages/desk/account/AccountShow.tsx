@@ -14,7 +14,16 @@ import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { sentenceOfPassword } from '../session/sentences.ts'
-import { CodeField, codeIn, onlyAs, sixDigits, textIn, useForm, type AsMe } from '../session/useForm.tsx'
+import {
+  CodeField,
+  codeIn,
+  onlyAs,
+  SignOutButton,
+  sixDigits,
+  textIn,
+  useForm,
+  type AsMe,
+} from '../session/useForm.tsx'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { FactorEdit, type Own } from './FactorEdit.tsx'
 
@@ -34,6 +43,9 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <PasswordEdit {...{ auth, asMe }} />
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
+      <div className="account-out">
+        <SignOutButton session={session} />
+      </div>
     </div>
   )
 }

@@ -1,13 +1,20 @@
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react'
 
-import { paidSolutions, teamSizes } from '../../../application/application.ts'
-import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { Choice, Field } from '../kit/Field.tsx'
 import { wholeWordOf, type Filters } from '../kit/filters.ts'
 import { upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
+import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
+
+const FilterFields = lazyScreen(
+  async () => ({ default: (await import('./later.ts')).FilterFields }),
+  PartNotLoaded,
+)
+
+/** Loads the filters’ fields. */
+export const loadFilterFields = FilterFields.load
 
 /** Milliseconds without a key after which the search begins. */
 const pause = 250
@@ -37,7 +44,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
     }, pause)
   }
   const wholeWord = wholeWordOf(filters.search)
-  const { team_size, paid_solution, answer, from, to, order } = filters
+  const { team_size, paid_solution, answer, from, to } = filters
   const narrowing = [team_size, paid_solution, answer, from || null, to || null]
   const count = narrowing.filter((value) => value !== null).length
   return (
@@ -74,7 +81,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         <Button aria-expanded={isOpen} aria-controls="filters" onPress={() => setIsOpen(!isOpen)}>
           {count === 0 ? 'Filters' : `Filters (${count})`}
         </Button>
-        {children}
+        <div className="list-extra">{children}</div>
       </div>
       <p id="search-hint" className="control-hint" aria-live="polite">
         {wholeWord !== '' && (
@@ -85,51 +92,10 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         )}
       </p>
       <div id="filters" className="list-filter-fields" hidden={!isOpen}>
-        <Choice
-          label="Team size"
-          options={answersOf(teamSizes)}
-          value={team_size ?? any}
-          onChoose={(chosen) => onChange({ team_size: chosen === any ? null : chosen })}
-        />
-        <Choice
-          label="Paid solution"
-          options={answersOf(paidSolutions)}
-          value={paid_solution ?? any}
-          onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}
-        />
-        <Choice
-          label="Answer"
-          options={answerOptions}
-          value={answer ?? any}
-          // Only accepted people are asked.
-          onChoose={(chosen) =>
-            onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
-          }
-        />
-        <Field label="From" type="date" value={from} onText={(day) => onChange({ from: day })} />
-        <Field label="To" type="date" value={to} onText={(day) => onChange({ to: day })} />
-        <Choice
-          label="Order"
-          options={orders}
-          value={order}
-          onChoose={(chosen) => onChange({ order: chosen })}
-        />
+        {isOpen && <FilterFields {...{ filters, onChange }} />}
       </div>
     </search>
   )
-}
-
-const any = 'any'
-const orders = [
-  ['newest', 'Newest first'],
-  ['oldest', 'Oldest first'],
-] as const
-
-const answerOptions = [[any, 'Any'], ...Object.entries(answerStates)] as [AnswerState | typeof any, string][]
-
-function answersOf<Answer extends string>(words: Record<Answer, string>) {
-  const answers = Object.entries(words) as [Answer, string][]
-  return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
 }
 
 type Counts = Overview['counts']

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
@@ -9,69 +9,114 @@ import { countOf, digits, upTo } from '../kit/format.ts'
 import type { List } from '../kit/list.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { formerRoute, go, hrefOf, routeOf } from '../kit/route.ts'
-import { Loading, useTitle } from '../kit/Screen.tsx'
+import { lazyScreen, Loading, PartNotLoaded, useTitle } from '../kit/Screen.tsx'
+import { createSwitch } from '../kit/switches.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useShown } from '../kit/shown.ts'
 import { useKeys } from '../kit/useKeys.ts'
+import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
-import { ApplicationPlots, usePlotsAreOpen } from './ApplicationPlots.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
 import { useList, type Counts } from './useList.ts'
+import { Welcome } from './Welcome.tsx'
+
+const ApplicationPlots = lazyScreen(
+  async () => ({ default: (await import('./later.ts')).ApplicationPlots }),
+  PartNotLoaded,
+)
+
+/** Loads the charts. */
+export const loadPlots = ApplicationPlots.load
+
+interface ApplicationListProps {
+  filters: Filters
+  /** The application that is shown beside the list, if one is. */
+  shown: string | null
+  /** Called with whether any application is ticked. */
+  onTicking: (isTicking: boolean) => void
+  /** Called for an application that somebody goes into by keyboard. */
+  onEnter: (id: string) => void
+}
 
 /** The list of applications: to search, to look through, and to decide on, one or several at once. */
-export function ApplicationList({ filters }: { filters: Filters }) {
-  useTitle('Applications')
+export function ApplicationList({ filters, shown, onTicking, onEnter }: ApplicationListProps) {
+  const isAlone = shown === null
+  useTitle(isAlone ? 'Applications' : null)
   const { account } = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
-  const [plotsAreOpen, openPlots] = usePlotsAreOpen(account)
+  // As this organiser left them.
+  const [plots] = useState(() => createSwitch(`plots-${account}`, false))
+  const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, readAgain, overview, found, changes } = useList(filters)
   // What is typed into the field, also before the list searches for it.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
-  useKeys({ '/': () => searchField.current?.focus() })
+  useKeys({
+    '/': () => searchField.current?.focus(),
+    // Where there are rows, they have that key.
+    ...(!isAlone && !list && { Escape: () => go({ screen: 'list', filters }) }),
+  })
   useShown(list !== undefined || error !== null)
-  useEffect(() => {
+  // Beside an application its rows stayed as they were.
+  const wasAlone = useRef(isAlone)
+  const onAlone = useEffectEvent(() => {
     const former = formerRoute()
     if (former.screen === 'application') focusApplication(former.id)
-  }, [])
+    if (!wasAlone.current) readAgain()
+  })
+  useEffect(() => {
+    if (isAlone) onAlone()
+    wasAlone.current = isAlone
+  }, [isAlone])
   return (
     <div className="list-screen">
       <div className="list-top">
-        <h1 tabIndex={-1}>Applications</h1>
+        {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
+      {isAlone && <Welcome />}
       <div id="list" className="layout-sheet">
         <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
-          <Button aria-expanded={plotsAreOpen} aria-controls="plots" onPress={() => openPlots(!plotsAreOpen)}>
-            At a glance
-          </Button>
-          <ApplicationExport currentFilter={currentFilter} />
+          {isAlone && (
+            <>
+              <Button
+                aria-expanded={plotsAreOpen}
+                aria-controls="plots"
+                onPress={() => plots.turn(!plotsAreOpen)}
+              >
+                Charts
+              </Button>
+              <ApplicationExport currentFilter={currentFilter} />
+            </>
+          )}
         </ApplicationFilters>
-        <div id="plots" hidden={!plotsAreOpen}>
-          {plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
+        <div id="plots" hidden={!isAlone || !plotsAreOpen}>
+          {isAlone && plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
         </div>
         <div aria-live="polite">{list && !isStale && <Found {...{ list, filters }} counts={found} />}</div>
-        <DecisionProblems />
+        {isAlone && <DecisionProblems />}
         {list && (
           <ApplicationRows
             key={key}
-            {...{ list, isStale, filters, changes }}
+            {...{ list, isStale, filters, changes, shown, onTicking, onEnter }}
             matching={found?.[list.filter.status ?? 'all']}
           />
         )}
         <Problem error={error} onTryAgain={readAgain} />
         {!list && !error && <Loading />}
         {/* What was decided before can be undone all the same. */}
-        {!list && <DecisionBar seen={[]} about="" />}
+        {!list && isAlone && <DecisionBar seen={[]} about="" />}
       </div>
     </div>
   )
 }
 
-/** Changes the filters of the present address: a typed search may come when another tab is open already. */
+/**
+ * Changes the filters of the present address: a typed search may come when another tab is open already, or an application beside.
+ */
 function narrow(change: Partial<Filters>) {
   const now = routeOf(location.hash)
-  if (now.screen === 'list') go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
+  if ('filters' in now) go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
 }
 
 interface FoundProps {

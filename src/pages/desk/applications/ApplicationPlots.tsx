@@ -1,8 +1,7 @@
-import { Fragment, useState, type ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
-import { storageOf } from '../../../client/storage.ts'
 import { digits, shortDayOf } from '../kit/format.ts'
 
 /** Counts of the list's applications, as small plots and as tables of the same numbers. */
@@ -122,28 +121,6 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
       </div>
     </Plot>
   )
-}
-
-const open = 'open'
-const storage = storageOf('localStorage')
-
-/**
- * Whether the plots are unfolded, as this organiser left them in this browser.
- *
- * @param account Who that is.
- * @returns That, and what changes it.
- */
-export function usePlotsAreOpen(account: string): [areOpen: boolean, change: (areOpen: boolean) => void] {
-  const key = `unplugged-desk-plots-${account}`
-  const [areOpen, setAreOpen] = useState(
-    () => globalThis.window !== undefined && storage.getItem(key) === open,
-  )
-  const change = (wanted: boolean) => {
-    setAreOpen(wanted)
-    if (wanted) storage.setItem(key, open)
-    else storage.removeItem(key)
-  }
-  return [areOpen, change]
 }
 
 /** How many applications came on a day, as `2026-12-31`. */

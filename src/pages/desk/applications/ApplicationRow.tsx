@@ -1,4 +1,4 @@
-import type { ChangeEvent, ReactNode } from 'react'
+import type { ChangeEvent, MouseEvent, ReactNode } from 'react'
 
 import { teamSizes } from '../../../application/application.ts'
 import type { Listed } from '../../../client/desk/applications.ts'
@@ -13,6 +13,8 @@ interface ApplicationRowProps {
   isCurrent: boolean
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
   onFocus?: () => void
+  /** Called when it is opened. */
+  onOpen?: (event: MouseEvent) => void
   /** How it stands. */
   children: ReactNode
 }
@@ -22,10 +24,10 @@ export const boxOf = (id: string): string => `select-${id}`
 
 /** A row of a list. It uses nothing of React, since the first rows are drawn before React has come (`early-list.tsx`). */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
-  const { row, href, isSelected, isGone, isCurrent, onSelect, onFocus, children } = props
+  const { row, href, isSelected, isGone, isCurrent, onSelect, onFocus, onOpen, children } = props
   const name = nameOf(row)
   return (
-    <tr aria-current={isCurrent || undefined} onFocus={onFocus}>
+    <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
       <td className="rows-select">
         <label>
           <input
@@ -39,7 +41,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         </label>
       </td>
       <th scope="row" className="rows-name">
-        <a id={row.id} href={href}>
+        <a id={row.id} href={href} onClick={onOpen}>
           <bdi>{name}</bdi>
         </a>
         {row.same_email && <span className="rows-again">applied more than once</span>}
@@ -48,7 +50,9 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
       </td>
       <td className="rows-team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
-      <td className="rows-reason">{row.reason}</td>
+      <td className="rows-reason">
+        <p>{row.reason}</p>
+      </td>
       <td className="rows-when">
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>
           {shortMomentOf(row.created_at)}
@@ -57,4 +61,12 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
       <td className="rows-standing">{children}</td>
     </tr>
   )
+}
+
+/** The whole row opens the application, but for its box, and not while words of it are marked. */
+function openRow({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) {
+  const isElsewhere = target instanceof Element && target.closest('a, label') !== null
+  if (isElsewhere || ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false) return
+  const click = { bubbles: true, cancelable: true, detail: 1 }
+  currentTarget.querySelector('a')?.dispatchEvent(new window.MouseEvent('click', click))
 }

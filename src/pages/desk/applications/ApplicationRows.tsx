@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
 import type { Selected } from '../../../client/desk/applications.ts'
@@ -7,15 +7,17 @@ import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../kit/filters.ts'
-import { focusHeading, useWhenGone } from '../kit/focus.ts'
+import { focusApplication, focusHeading, useWhenGone } from '../kit/focus.ts'
 import { digits, nameOf } from '../kit/format.ts'
 import { countsOf } from '../decisions/sentences.ts'
 import type { Seen } from '../kit/decision-state.ts'
 import type { List } from '../kit/list.ts'
-import { useMedia } from '../kit/listen.ts'
+import { useMedia } from '../kit/useMedia.ts'
 import { go } from '../kit/route.ts'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
+import { goingOn } from '../kit/switches.ts'
 import { useKeys } from '../kit/useKeys.ts'
+import { useSwitch } from '../kit/useSwitch.ts'
 import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationListFoot } from './ApplicationListFoot.tsx'
 import { ApplicationListHead } from './ApplicationListHead.tsx'
@@ -35,24 +37,31 @@ interface ApplicationRowsProps {
   changes: Changes
   /** How many the filter lets through, as soon as that is known. */
   matching: Count | undefined
+  /** The application that is shown beside the list, if one is. */
+  shown: string | null
+  /** Called with whether any application is ticked. */
+  onTicking: (isTicking: boolean) => void
+  /** Called for an application that somebody goes into by keyboard. */
+  onEnter: (id: string) => void
 }
 
 /** The rows of one list, to select and to decide on. */
-export function ApplicationRows({ list, isStale, filters, changes, matching }: ApplicationRowsProps) {
+export function ApplicationRows(props: ApplicationRowsProps) {
+  const { list, isStale, filters, changes, matching, shown, onTicking, onEnter } = props
   const desk = useDesk()
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
   const { gone, letters, answers } = changes
   const [selection, setSelection] = useState(nothing)
-  const { current, setCurrent, move, goBack, onMore } = useRowFocus(rows)
+  const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
   // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   useWhenGone(writtenTo.length > 0, goBack)
 
-  const shown = new Set(rows.map(({ id }) => id))
+  const ofRows = new Set(rows.map(({ id }) => id))
   const there = rows.filter(({ id }) => !gone.has(id))
-  const beyond = selection.beyond.filter(({ id }) => !shown.has(id) && !gone.has(id))
+  const beyond = selection.beyond.filter(({ id }) => !ofRows.has(id) && !gone.has(id))
   const known: Selected[] = [...there, ...beyond]
   const asShown = known.map((row) => ({ id: row.id, version: queue.shownOf(row).version }))
   const selected = selectedOf(selection, asShown)
@@ -66,6 +75,14 @@ export function ApplicationRows({ list, isStale, filters, changes, matching }: A
   const seen = known
     .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
     .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
+  const isTicking = selected.size > 0
+  const isGoingOn = useSwitch(goingOn)
+  useEffect(() => {
+    onTicking(isTicking)
+    return () => onTicking(false)
+  }, [isTicking, onTicking])
+  // The application that is shown beside has the bar and its keys as long as no row is ticked.
+  const isDecidedOn = shown === null || isTicking || writtenTo.length > 0
   // There the bar would cover the list for the application that was opened last.
   const isBarFree = useMedia(phone) && selected.size === 0
 
@@ -78,12 +95,16 @@ export function ApplicationRows({ list, isStale, filters, changes, matching }: A
   useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.shownOf(row).status }))))
 
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => current !== null && go({ screen: 'application', id: current, filters }),
+    j: () => step(1),
+    k: () => step(-1),
+    Enter: () => {
+      if (current === null) return
+      onEnter(current)
+      go({ screen: 'application', id: current, filters })
+    },
     x: () => current !== null && choose([current], !selected.has(current)),
-    Escape: selectNone,
-    ...decisionKeys(queue, seen, selectNone),
+    Escape: () => (isTicking || shown === null ? selectNone() : go({ screen: 'list', filters })),
+    ...(isDecidedOn && decisionKeys(queue, seen, { onDecided, onUndone })),
   })
 
   return (
@@ -103,23 +124,46 @@ export function ApplicationRows({ list, isStale, filters, changes, matching }: A
         <ApplicationTable
           {...{ rows, isStale, letters, answers, filters, selected, current, gone }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, asShown, id) : [id], isOn)}
+          {...{ onEnter }}
           onCurrent={setCurrent}
         />
       )}
       <ApplicationListFoot {...{ list, onMore }} />
-      <DecisionBar
-        seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
-        about={aboutOf(seen)}
-        onDecided={selectNone}
-      >
-        <LetterWriteMany
-          written={writtenTo}
-          onOpen={() => setWrittenTo(seen)}
-          onClosed={() => setWrittenTo([])}
-        />
-      </DecisionBar>
+      {isDecidedOn && (
+        <DecisionBar
+          seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
+          about={aboutOf(seen)}
+          {...{ onDecided, onUndone }}
+        >
+          <LetterWriteMany
+            written={writtenTo}
+            onOpen={() => setWrittenTo(seen)}
+            onClosed={() => setWrittenTo([])}
+          />
+        </DecisionBar>
+      )}
     </>
   )
+
+  function onDecided() {
+    selectNone()
+    if (isTicking || !isGoingOn) return
+    const place = rows.findIndex(({ id }) => id === current)
+    const next = rows.slice(place + 1).find((row) => queue.shownOf(row).status === 'new')
+    if (next) focusApplication(next.id)
+  }
+
+  function onUndone(id: string) {
+    if (isGoingOn) document.getElementById(id)?.focus()
+  }
+
+  /** Goes some rows on; where an application is shown beside, that of the row is shown then. */
+  function step(by: number) {
+    if (shown === null) return move(by)
+    const id = rowFrom(by)
+    // Back leaves for the list in one step, however many were looked through.
+    if (id !== undefined) go({ screen: 'application', id, filters }, { replace: true })
+  }
 
   /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
   function aboutOf([only, ...others]: readonly Seen[]) {

@@ -18,6 +18,8 @@ import type { Seen } from '../kit/decision-state.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
+import { goingOn } from '../kit/switches.ts'
+import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
@@ -34,16 +36,25 @@ interface ApplicationShowProps {
   id: string
   /** The filters of the list that it was opened from. */
   filters: Filters
+  /** Whether the list stands beside it, which has the keys that move then. */
+  isBeside: boolean
+  /** Whether keys and buttons decide on it, and not on ticked rows. */
+  isDecidedOn: boolean
+  /** Whether whoever opens it begins at its heading. */
+  takesFocus: boolean
 }
 
 /** One application: what was answered, what happened to it, and the buttons to decide with. */
-export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
+export function ApplicationShow(props: ApplicationShowProps) {
+  const { id, filters, isBeside, isDecidedOn, takesFocus } = props
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, words } = useNeighbours(filter, id)
+  const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
+  const isGoingOn = useSwitch(goingOn)
   const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
+  useReadAhead(data && previous, filters)
   // Revealed answers stay until the screen is left, and are kept nowhere.
   const reveal = useDeskAct('desk_reveal', { fails: 'Not revealed.' })
   const { response: revealed } = reveal
@@ -65,33 +76,36 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
     other === undefined ? undefined : { screen: 'application', id: other, filters }
   const [toPrevious, toNext] = [toOther(previous), toOther(next)]
   useKeys({
-    // Back leaves for the list in one step, however many were looked through.
-    j: () => toNext && go(toNext, { replace: true }),
-    k: () => toPrevious && go(toPrevious, { replace: true }),
     n: () => note.current?.focus(),
-    '/': () => {
-      flushSync(() => go(list))
-      document.getElementById('search')?.focus()
-    },
-    Escape: () => go(list),
-    ...decisionKeys(queue, seen),
+    ...(!isBeside && {
+      // Back leaves for the list in one step, however many were looked through.
+      j: () => toNext && go(toNext, { replace: true }),
+      k: () => toPrevious && go(toPrevious, { replace: true }),
+      '/': () => {
+        flushSync(() => go(list))
+        document.getElementById('search')?.focus()
+      },
+      Escape: () => go(list),
+    }),
+    ...(isDecidedOn && decisionKeys(queue, seen, { onDecided, onUndone })),
   })
 
   return (
-    <>
+    <div>
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{words}</span>
         <Neighbour route={toPrevious} label="Previous" />
         <Neighbour route={toNext} label="Next" />
       </Back>
-      {!whole && (error ? <Heading>Application</Heading> : <Loading />)}
+      {!whole && (error ? <Heading {...{ takesFocus }}>Application</Heading> : <Loading />)}
       {whole && (
         <header className="layout-row application-head">
-          <Heading>
+          <Heading {...{ takesFocus }}>
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill seen={whole.application} />
           {isAccepted && <AnswerSentence answer={whole.application} />}
+          <Facts application={whole.application} />
           {changed && <span className="application-changed">Set by {changed} since you looked</span>}
         </header>
       )}
@@ -109,10 +123,9 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
             <ActProblems acts={[reveal]} />
           </section>
           <div>
-            {isAccepted && <AnswerEdit application={whole.application} name={name} />}
             <Sheet title="What happened">
-              <ApplicationTimeline whole={whole} fresh={fresh} />
               <NoteCreate application={id} field={note} history={whole.history} />
+              <ApplicationTimeline whole={whole} fresh={fresh} />
               <LetterWrite application={id} status={queue.shownOf(whole.application).status} />
               <LetterCreate
                 application={id}
@@ -121,19 +134,34 @@ export default function ApplicationShow({ id, filters }: ApplicationShowProps) {
                 isBlind={data?.application.email === undefined}
               />
             </Sheet>
+            {isAccepted && <AnswerEdit application={whole.application} name={name} />}
           </div>
           <Others filters={filters} others={whole.others} />
           <ApplicationErase whole={whole} onErased={() => go(list)} />
         </div>
       )}
-      <DecisionBar seen={seen} about={name} />
-    </>
+      {isDecidedOn && <DecisionBar seen={seen} about={name} {...{ onDecided, onUndone }} />}
+    </div>
   )
+
+  function onDecided() {
+    const other = toOther(nextUndecided())
+    if (isGoingOn && other) go(other, { replace: true })
+  }
+
+  function onUndone(undone: string) {
+    const other = toOther(undone)
+    if (isGoingOn && other) go(other, { replace: true })
+  }
 }
 
-/** What stands before and after an application in the list as it was left, and its place there in words. */
+/**
+ * What stands before and after an application in the list as it was left, and its place there in words. In the list of those that
+ * nobody decided on, they say how many are left to read.
+ */
 function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
+  const { queue } = useDecisionQueue()
   const { data: left } = useQuery(desk.left(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
   // Reads on in the list that was left, so that whoever goes back finds the application in it. Where that fails, More is there.
@@ -144,7 +172,15 @@ function useNeighbours(filter: Filter, id: string) {
   }, [isAtEnd])
   // Until its place is known, Previous and Next follow the list as it was read.
   const asRead = { ids: idsOf(list), first: null, count: 0, more: false }
-  return neighboursIn(left?.ids.includes(id) ? left : asRead, id)
+  const known = left?.ids.includes(id) ? left : asRead
+  const isDecided = (other: string) => {
+    const row = list?.applications.find((each) => each.id === other)
+    return row !== undefined && queue.shownOf(row).status !== 'new'
+  }
+  return {
+    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),
+    nextUndecided: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !isDecided(other)),
+  }
 }
 
 /** Reads the next application in advance, so that `j` shows it at once, on a slow connection, too. */
@@ -194,6 +230,31 @@ const links: Partial<Record<keyof Application, (given: string) => string | undef
   linkedin: linkedInLink,
 }
 
+/** Who it is, in one line; nothing of it where that is hidden. */
+function Facts({ application }: { application: Read }) {
+  const { company, team_size, email } = application
+  if (email === undefined) return null
+  const contacts = [
+    ['LinkedIn', links.linkedin?.(application.linkedin ?? '')],
+    ['email', links.email?.(email)],
+    ['phone', links.phone?.(application.phone ?? '')],
+  ] as const
+  return (
+    <p className="application-facts">
+      <bdi>{shortOf(company ?? '')}</bdi>
+      {team_size !== '' && <span>{teamSizes[team_size]}</span>}
+      {contacts.map(
+        ([word, address]) =>
+          address !== undefined && (
+            <ContactLink key={word} {...{ address }}>
+              {word}
+            </ContactLink>
+          ),
+      )}
+    </p>
+  )
+}
+
 interface AnswersProps {
   application: Read
   isRevealing: boolean
@@ -217,34 +278,35 @@ function Answers({ application, isRevealing, onReveal }: AnswersProps) {
         </p>
       )}
       <dl className="application-answers">
-        <Answer label={questions.reason} className="application-long">
-          <LongText text={reason} />
-        </Answer>
-        <Answer label={questions.paid_solution}>
-          {paid_solution === '' ? null : paidSolutions[paid_solution]}
-        </Answer>
+        <div className="application-long">
+          <dt className="visually-hidden">{questions.reason}</dt>
+          <dd>
+            <LongText text={reason} />
+          </dd>
+        </div>
+        <Answer label="Paid solution">{paid_solution === '' ? null : paidSolutions[paid_solution]}</Answer>
         {custom_solution !== '' && (
           <Answer label="In own words">
             <LongText text={custom_solution} />
           </Answer>
         )}
-        <Answer label={questions.team_size}>{team_size === '' ? null : teamSizes[team_size]}</Answer>
+        <Answer label="Team size">{team_size === '' ? null : teamSizes[team_size]}</Answer>
         {!isHidden &&
           textFields.map(({ name, label }) => (
             <Answer key={name} label={label}>
               <Contact given={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
             </Answer>
           ))}
-        <Answer label={questions.consent}>{consent ? 'Yes' : 'No'}</Answer>
+        <Answer label="Consent">{consent ? 'Yes' : 'No'}</Answer>
         <Answer label="Received">{momentOf(created_at)}</Answer>
       </dl>
     </>
   )
 }
 
-function Answer({ label, className, children }: { label: string; className?: string; children: ReactNode }) {
+function Answer({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className={className}>
+    <div>
       <dt>{label}</dt>
       <dd>{children ?? <span className="layout-quiet">No answer</span>}</dd>
     </div>
@@ -254,8 +316,16 @@ function Answer({ label, className, children }: { label: string; className?: str
 function Contact({ given, address }: { given: string; address: string | undefined }) {
   if (address === undefined || given.length > pieceLength) return <LongText text={given} />
   return (
-    <a href={address} {...(address.startsWith('http') && { target: '_blank', rel: 'noopener noreferrer' })}>
+    <ContactLink address={address}>
       <bdi>{given}</bdi>
+    </ContactLink>
+  )
+}
+
+function ContactLink({ address, children }: { address: string; children: ReactNode }) {
+  return (
+    <a href={address} {...(address.startsWith('http') && { target: '_blank', rel: 'noopener noreferrer' })}>
+      {children}
     </a>
   )
 }

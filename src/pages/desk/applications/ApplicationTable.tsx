@@ -5,7 +5,8 @@ import { StatusPill } from '../decisions/DecisionBar.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { hrefOf } from '../kit/route.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
-import { useKeysAreOn } from '../kit/useKeys.ts'
+import { singleKeys } from '../kit/switches.ts'
+import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 
 interface ApplicationTableProps {
@@ -24,14 +25,17 @@ interface ApplicationTableProps {
   /** Called for a box that was ticked or unticked; `isRange`: with those from the last one to this. */
   onSelect: (id: string, isOn: boolean, isRange: boolean) => void
   onCurrent: (id: string) => void
+  /** Called for an application that is opened by keyboard. */
+  onEnter: (id: string) => void
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
 /** The rows of a list. On a phone each is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, filters, selected, current, gone, onSelect, onCurrent } = props
-  const keysAreOn = useKeysAreOn()
+  const { rows, isStale, letters, answers, filters, selected, current, gone, onSelect, onCurrent, onEnter } =
+    props
+  const keysAreOn = useSwitch(singleKeys)
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
@@ -66,6 +70,8 @@ export function ApplicationTable(props: ApplicationTableProps) {
               onSelect(row.id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
             }
             onFocus={() => onCurrent(row.id)}
+            // The click that a key makes is no first or second one.
+            onOpen={({ detail }) => detail === 0 && onEnter(row.id)}
           >
             {gone.has(row.id) ? (
               <span className="decisions-pill">Erased</span>

@@ -9,7 +9,7 @@ import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
-import { useMedia } from '../kit/listen.ts'
+import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useTyped } from '../kit/useTyped.ts'
@@ -72,7 +72,9 @@ export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) 
           </p>
         )
       })}
-      {delivery && !delivery.delivered_at && <p className="layout-quiet">{waiting(delivery)}</p>}
+      {delivery && !delivery.delivered_at && delivery.attempts > 0 && (
+        <p className="layout-quiet">{waiting(delivery)}</p>
+      )}
     </>
   )
 }
@@ -131,7 +133,6 @@ function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
   const answer = last_status === null ? 'no answer' : `the answer ${last_status}`
   if (next_attempt_at === null)
     return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${answer}.`
-  if (attempts === 0) return 'Not yet passed on to a connected system (webhook).'
   return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${answer}.`
 }
 
@@ -166,7 +167,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         ref={field}
         id="note"
         label="Note"
-        rows={3}
+        rows={1}
         maxLength={mostCharacters.note}
         value={draft?.note ?? ''}
         readOnly={add.isPending}

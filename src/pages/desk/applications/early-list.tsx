@@ -4,7 +4,9 @@
  */
 import type { Listed } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
+import { welcome } from '../kit/switches.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
+import { welcomeId } from './welcome-id.ts'
 
 declare global {
   interface Window {
@@ -58,6 +60,8 @@ export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void 
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
   content.querySelector('tbody')?.replaceChildren(...rows.map((row) => drawn(row, held)))
+  const hint = content.getElementById(welcomeId)
+  if (!welcome.isOn()) hint?.remove()
   for (const idle of content.querySelectorAll<HTMLElement>('button, .control-tick')) idle.inert = true
   page.replaceChildren(content)
 }

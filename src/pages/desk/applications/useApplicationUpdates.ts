@@ -16,7 +16,16 @@ import { timelineOf } from './ApplicationTimeline.tsx'
 export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
   const { queue } = useDecisionQueue()
-  const { data, error, dataUpdatedAt: readAt, refetch } = useQuery(desk.application(id, filter))
+  const {
+    data,
+    error,
+    dataUpdatedAt: readAt,
+    refetch,
+  } = useQuery({
+    ...desk.application(id, filter),
+    // It stays while the list beside it is narrowed.
+    placeholderData: (former) => (former?.application.id === id ? former : undefined),
+  })
   const look = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,

@@ -7,9 +7,12 @@ import { focusApplication } from '../kit/focus.ts'
  * its place gets the focus. After More it is the first new row.
  *
  * @param rows Those of the list. They are another array whenever any of them is another.
+ * @param shown The application that is shown beside the list: its row is the one then.
  */
-export function useRowFocus(rows: readonly { id: string }[]) {
-  const [current, setCurrent] = useState<string | null>(null)
+export function useRowFocus(rows: readonly { id: string }[], shown: string | null) {
+  const [focused, setCurrent] = useState<string | null>(null)
+  const current = shown ?? focused
+  useRowOfShown(shown)
   const former = useRef(rows)
   const lostPlace = useRef(0)
   const pressed = useRef<Element>(null)
@@ -35,10 +38,23 @@ export function useRowFocus(rows: readonly { id: string }[]) {
     setCurrent,
     /** Moves the focus by so many rows. */
     move: (by: number) => rows.length > 0 && focusRow(Math.max(place + by, 0)),
+    /** The application so many rows from there; the first or the last one where there are not so many. */
+    rowFrom: (by: number) => rows[Math.min(Math.max(place + by, 0), rows.length - 1)]?.id,
     /** Moves the focus to the row again, or to the one in its place, where what had it is gone. */
     goBack: () =>
       document.activeElement === document.body && focusRow(place === -1 ? lostPlace.current : place),
     /** Has the first row that comes next get the focus, unless that goes elsewhere meanwhile. */
     onMore: () => (pressed.current = document.activeElement),
   }
+}
+
+/** Has the row of the application get the focus that is shown next, unless somebody types in the list or begins at its heading. */
+function useRowOfShown(shown: string | null) {
+  const former = useRef(shown)
+  useEffect(() => {
+    if (shown === null || former.current === shown) return
+    former.current = shown
+    if (document.activeElement?.matches('h1, input[type=search], select')) return
+    document.getElementById(shown)?.focus()
+  }, [shown])
 }

@@ -6,8 +6,10 @@ import { focusApplication, focusHeading } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
 import { progressIn, undoable, type Decision, type Seen } from '../kit/decision-state.ts'
 import { digits, ofAll } from '../kit/format.ts'
+import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
+import { useSwitch } from '../kit/useSwitch.ts'
 import { Pill } from './Pill.tsx'
 import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
@@ -20,22 +22,29 @@ const decisions = [
   { status: 'new', label: 'Back to new', key: 'r' },
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
-interface DecisionBarProps {
+/** What follows a decision. */
+export interface DecisionListeners {
+  /** Called once something was decided. */
+  onDecided?: () => void
+  /** Called with the application whose decision was undone, where it was one. */
+  onUndone?: (id: string) => void
+}
+
+interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
   seen: readonly Seen[]
   /** The same in words. */
   about: string
-  /** Called once something was decided. */
-  onDecided?: () => void
   /** Further buttons for these applications. */
   children?: ReactNode
 }
 
 /** The buttons to decide with, at the foot of the window. */
-export function DecisionBar({ seen, about, onDecided = () => {}, children }: DecisionBarProps) {
+export function DecisionBar({ seen, about, children, ...listeners }: DecisionBarProps) {
   const { queue, state } = useDecisionQueue()
   const lastAct = undoable(state)
   const progress = progressIn(state)
+  const keysAreOn = useSwitch(singleKeys)
   const isEmpty = seen.length === 0
   if (isEmpty && lastAct.length === 0 && progress === null) return null
   const isAll = (status: Status) => seen.every((each) => queue.shownOf(each).status === status)
@@ -50,8 +59,8 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
             // New is no decision, so there is nothing to go back from.
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
-            aria-keyshortcuts={key}
-            onPress={() => decide(queue, seen, status, onDecided)}
+            aria-keyshortcuts={keysAreOn ? key : undefined}
+            onPress={() => decide(queue, seen, status, listeners)}
           >
             {label}
           </Button>
@@ -67,7 +76,7 @@ export function DecisionBar({ seen, about, onDecided = () => {}, children }: Dec
         aria-keyshortcuts="z"
         aria-disabled={lastAct.length === 0}
         onPress={() => {
-          queue.undo()
+          undo(queue, listeners)
           // Then the bar disappears, and the pressed button with it.
           if (isEmpty) focusHeading()
         }}
@@ -94,22 +103,36 @@ function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Deci
  * The keys that decide, and the one that undoes.
  *
  * @param seen What is decided on.
- * @param onDecided Called once something was decided.
  */
-export function decisionKeys(queue: DecisionQueue, seen: readonly Seen[], onDecided = () => {}): Keys {
+export function decisionKeys(
+  queue: DecisionQueue,
+  seen: readonly Seen[],
+  listeners: DecisionListeners,
+): Keys {
   return {
-    z: () => queue.undo(),
+    z: () => undo(queue, listeners),
     ...Object.fromEntries(
-      decisions.map(({ key, status }) => [key, () => decide(queue, seen, status, onDecided)]),
+      decisions.map(({ key, status }) => [key, () => decide(queue, seen, status, listeners)]),
     ),
   }
 }
 
+function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
+  const [first, ...others] = undoable(queue.state())
+  queue.undo()
+  if (first && others.length === 0) onUndone?.(first.seen.id)
+}
+
 /** Decides, unless all have this status already: then what is selected stays selected. */
-function decide(queue: DecisionQueue, seen: readonly Seen[], status: Status, onDecided: () => void) {
+function decide(
+  queue: DecisionQueue,
+  seen: readonly Seen[],
+  status: Status,
+  { onDecided }: DecisionListeners,
+) {
   if (seen.every((each) => queue.shownOf(each).status === status)) return
   queue.decide(seen, status)
-  onDecided()
+  onDecided?.()
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */

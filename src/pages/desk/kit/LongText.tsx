@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 
 import { Button } from './Button.tsx'
-import { useMedia } from './listen.ts'
+import { useMedia } from './useMedia.ts'
 
 /**
  * A text of an applicant, unchanged, in a direction of writing of its own. Of a text that is longer than anybody writes it

@@ -2,7 +2,7 @@ import { Component, useEffect, useState, type ComponentType, type ReactNode } fr
 
 import { MissingScript } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
-import { beginAt, focusHeading } from './focus.ts'
+import { beginAt, focusHeading, scrollToTop } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
 import { useShown } from './shown.ts'
@@ -57,10 +57,16 @@ export function Back({ label, to, children }: BackProps) {
   )
 }
 
+interface HeadingProps {
+  /** Whether whoever opens the screen begins at it; otherwise the focus stays where it is. */
+  takesFocus?: boolean
+  children: ReactNode
+}
+
 /** The heading of a screen. */
-export function Heading({ children }: { children: ReactNode }) {
+export function Heading({ takesFocus = true, children }: HeadingProps) {
   return (
-    <h1 ref={beginAt} tabIndex={-1}>
+    <h1 ref={takesFocus ? beginAt : scrollToTop} tabIndex={-1}>
       {children}
     </h1>
   )
@@ -88,10 +94,10 @@ export function Sheet({ title, className = '', children }: SheetProps) {
   )
 }
 
-/** Names the screen in the window's title. */
-export function useTitle(title: string): void {
+/** Names the screen in the window's title; null leaves that to another one. */
+export function useTitle(title: string | null): void {
   useEffect(() => {
-    document.title = `${title} · Unplugged.`
+    if (title !== null) document.title = `${title} · Unplugged.`
   }, [title])
 }
 

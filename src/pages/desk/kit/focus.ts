@@ -18,9 +18,13 @@ export function focusHeading(): void {
 
 /** For the ref of a heading: a screen that is opened begins there, and not where the one before was left. */
 export function beginAt(heading: HTMLElement | null): void {
-  if (heading === null) return
-  scrollTo(0, 0)
-  heading.focus({ preventScroll: true })
+  scrollToTop(heading)
+  heading?.focus({ preventScroll: true })
+}
+
+/** For the ref of a heading: a screen is seen from its beginning. */
+export function scrollToTop(heading: HTMLElement | null): void {
+  if (heading !== null) scrollTo(0, 0)
 }
 
 /** For the ref of an element that gets the focus as soon as it is there. */

@@ -1,5 +1,3 @@
-import { useCallback, useSyncExternalStore } from 'react'
-
 /** Those who are told when something changes that they show. */
 export function createListeners() {
   const listeners = new Set<() => void>()
@@ -22,21 +20,4 @@ export function listenTo(...events: string[]) {
       for (const event of events) removeEventListener(event, listener)
     }
   }
-}
-
-/** Whether a media query holds, such as `print`; it does not where the document is made. */
-export function useMedia(query: string): boolean {
-  const subscribe = useCallback(
-    (onChange: () => void) => {
-      const media = matchMedia(query)
-      media.addEventListener('change', onChange)
-      return () => media.removeEventListener('change', onChange)
-    },
-    [query],
-  )
-  return useSyncExternalStore(
-    subscribe,
-    () => matchMedia(query).matches,
-    () => false,
-  )
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import type { Listed, ListPage, Place } from '../../../client/desk/applications.ts'
+import type { Listed, Place } from '../../../client/desk/applications.ts'
 import { leftWith, neighboursIn, type Left } from './neighbours.ts'
 
-const page = (ids: string[], isLast: boolean): ListPage => ({
+const page = (ids: string[], isLast: boolean) => ({
   applications: ids.map((id) => ({ id }) as Listed),
-  letters: [],
+  readAt: 1,
   next: isLast ? null : { created_at: '2026-11-22T10:00:00Z', id: ids.at(-1) ?? '' },
 })
 const place = (given: Partial<Place>): Place => ({

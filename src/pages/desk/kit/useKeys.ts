@@ -1,26 +1,6 @@
-import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 
-import { storageOf } from '../../../client/storage.ts'
-import { createListeners } from './listen.ts'
-
-const storageKey = 'unplugged-desk-keys'
-const storage = storageOf('localStorage')
-const { subscribe, tell } = createListeners()
-
-/** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
-export function useKeysAreOn(): boolean {
-  return useSyncExternalStore(subscribe, areOn, () => true)
-}
-
-export function switchKeys(isOn: boolean): void {
-  if (isOn) storage.removeItem(storageKey)
-  else storage.setItem(storageKey, 'off')
-  tell()
-}
-
-function areOn() {
-  return storage.getItem(storageKey) !== 'off'
-}
+import { singleKeys } from './switches.ts'
 
 /** What each key does, by its name as `KeyboardEvent.key` has it. */
 export type Keys = Readonly<Partial<Record<string, () => void>>>
@@ -52,7 +32,7 @@ export function useKeys(keys: Keys): void {
     const act = keys[event.key]
     if (act === undefined || event.defaultPrevented || event.repeat) return
     if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target)) return
-    if (event.key.length === 1 && !areOn()) return
+    if (event.key.length === 1 && !singleKeys.isOn()) return
     if (event.key === 'Enter' && isPressed(event.target)) return
     event.preventDefault()
     act()

@@ -1,0 +1,48 @@
+import { goingOn, singleKeys, type Switch } from './kit/switches.ts'
+import { useSwitch } from './kit/useSwitch.ts'
+
+const meanings = [
+  ['j, k', 'next, previous'],
+  ['Enter', 'open'],
+  ['Esc', 'back'],
+  ['/', 'search'],
+  ['s', 'shortlist'],
+  ['a', 'accept'],
+  ['w', 'waitlist'],
+  ['d', 'decline'],
+  ['r', 'back to new'],
+  ['n', 'note'],
+  ['Ctrl+Enter, Esc', 'add a note, leave it'],
+  ['x', 'select'],
+  ['z', 'undo'],
+  ['?', 'this list'],
+] as const
+
+/** What the keys do, the switch that turns single keys off, and the one that goes on after a decision. */
+export function KeyList() {
+  return (
+    <>
+      <dl>
+        {meanings.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <SwitchField of={singleKeys} label="Single keys do something" />
+      <SwitchField of={goingOn} label="Go on after a decision" />
+    </>
+  )
+}
+
+function SwitchField({ of, label }: { of: Switch; label: string }) {
+  return (
+    <label className="control-switch">
+      <input type="checkbox" checked={useSwitch(of)} onChange={({ target }) => of.turn(target.checked)} />
+      {label}
+    </label>
+  )
+}

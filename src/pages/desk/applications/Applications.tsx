@@ -1,0 +1,57 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { focusHeading } from '../kit/focus.ts'
+import { useMedia } from '../kit/useMedia.ts'
+import type { Route } from '../kit/route.ts'
+import { Boundary, lazyScreen } from '../kit/Screen.tsx'
+import { ApplicationList } from './ApplicationList.tsx'
+
+/** The windows that have room for the list beside an application; beside.css has the same ones. */
+const wide = '(width >= 75rem)'
+
+const ApplicationShow = lazyScreen(async () => ({
+  default: (await import('./later.ts')).ApplicationShow,
+}))
+
+/** Loads what shows an application. */
+export const loadApplicationShow = ApplicationShow.load
+
+/**
+ * The list, and the application that was opened from it: in its place, or beside it where the window is wide.
+ *
+ * Side by side, the list has the keys that move, and the application those that decide, as long as no row is ticked.
+ */
+export function Applications({ route }: { route: Extract<Route, { screen: 'list' | 'application' }> }) {
+  const { filters } = route
+  const shown = route.screen === 'application' ? route.id : null
+  const isBeside = useMedia(wide) && shown !== null
+  const queries = useQueryClient()
+  const [isTicking, setIsTicking] = useState(false)
+  // Whoever comes by an address, or opens an application by Enter, begins at its heading.
+  const [entered, setEntered] = useState(shown)
+  return (
+    <div className={isBeside ? 'beside-both' : ''}>
+      {(shown === null || isBeside) && (
+        <ApplicationList
+          {...{ filters, shown }}
+          onTicking={setIsTicking}
+          onEnter={(id) => {
+            setEntered(id)
+            if (id === shown) focusHeading()
+          }}
+        />
+      )}
+      {shown !== null && (
+        <Boundary key={shown} onTryAgain={() => queries.removeQueries()}>
+          <ApplicationShow
+            id={shown}
+            {...{ filters, isBeside }}
+            isDecidedOn={!isBeside || !isTicking}
+            takesFocus={!isBeside || entered === shown}
+          />
+        </Boundary>
+      )}
+    </div>
+  )
+}

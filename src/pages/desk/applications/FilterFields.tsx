@@ -1,0 +1,60 @@
+import { paidSolutions, teamSizes } from '../../../application/application.ts'
+import { answerStates, type AnswerState } from '../../../application/statuses.ts'
+import { Choice, Field } from '../kit/Field.tsx'
+import type { Filters } from '../kit/filters.ts'
+
+interface FilterFieldsProps {
+  filters: Filters
+  onChange: (change: Partial<Filters>) => void
+}
+
+/** The filters, each in a field, and the order. */
+export function FilterFields({ filters, onChange }: FilterFieldsProps) {
+  const { team_size, paid_solution, answer, from, to, order } = filters
+  return (
+    <>
+      <Choice
+        label="Team size"
+        options={answersOf(teamSizes)}
+        value={team_size ?? any}
+        onChoose={(chosen) => onChange({ team_size: chosen === any ? null : chosen })}
+      />
+      <Choice
+        label="Paid solution"
+        options={answersOf(paidSolutions)}
+        value={paid_solution ?? any}
+        onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}
+      />
+      <Choice
+        label="Coming?"
+        options={answerOptions}
+        value={answer ?? any}
+        // Only accepted people are asked.
+        onChoose={(chosen) =>
+          onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
+        }
+      />
+      <Field label="Applied from" type="date" value={from} onText={(day) => onChange({ from: day })} />
+      <Field label="Applied to" type="date" value={to} onText={(day) => onChange({ to: day })} />
+      <Choice
+        label="Order"
+        options={orders}
+        value={order}
+        onChoose={(chosen) => onChange({ order: chosen })}
+      />
+    </>
+  )
+}
+
+const any = 'any'
+const orders = [
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const
+
+const answerOptions = [[any, 'Any'], ...Object.entries(answerStates)] as [AnswerState | typeof any, string][]
+
+function answersOf<Answer extends string>(words: Record<Answer, string>) {
+  const answers = Object.entries(words) as [Answer, string][]
+  return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
+}

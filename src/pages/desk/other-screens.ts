@@ -1,0 +1,3 @@
+/** What the first list does not need of the desk’s other screens, in one script. */
+export { KeyList } from './KeyList.tsx'
+export { OtherScreen } from './OtherScreen.tsx'
