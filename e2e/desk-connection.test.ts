@@ -1,4 +1,4 @@
-import type { Route } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
@@ -104,17 +104,46 @@ test('a note whose screen was left before it was answered is added once, and not
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
 })
 
+/** From then on the browser says that it is offline. */
+const sayOffline = (page: Page) =>
+  page.evaluate(() => {
+    Object.defineProperty(navigator, 'onLine', { get: () => false })
+    dispatchEvent(new Event('offline'))
+  })
+const noticeOn = (page: Page) => page.getByText(/^You are offline\. What you see may be out of date/)
+
 test('a server on the same machine responds while the browser is offline', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
-  const page = await desk.open(visitor, `/applications/${id}`, {
-    prepare: (opened) =>
-      opened.addInitScript(() => Object.defineProperty(navigator, 'onLine', { get: () => false })),
-  })
+  const page = await desk.open(visitor, `/applications/${id}`)
+  await getDesk(page).heading('Person 1').waitFor()
+  const asked = page.waitForResponse('**/rpc/desk_me')
+  await sayOffline(page)
+  await asked
   const { note, button, status } = getDesk(page)
   await note.fill('Ask her.')
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
+  expect(await noticeOn(page).count()).toBe(0)
+})
+
+test('it is said at once that nobody responds, once, and for as long as that is so', async ({ visitor }) => {
+  visitor.expects(failedRequest)
+  const page = await desk.open(visitor, '/places')
+  await withoutPauses(page)
+  await getDesk(page).heading('Places').waitFor()
+  const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
+  await page.route('**/rpc/*', (route) => route.abort())
+  const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+  await look()
+  await alerts.getByText('This may be out of date. The server could not be reached.').waitFor()
+  await sayOffline(page)
+  await noticeOn(page).waitFor({ timeout: 3_000 })
+  expect(await alerts.count()).toBe(1)
+  await page.unroute('**/rpc/*')
+  // The browser does not know it yet.
+  await look()
+  await expect.poll(() => alerts.count()).toBe(0)
 })
 
 test('a note goes on when its screen is left, and what came of it is announced', async ({ visitor }) => {

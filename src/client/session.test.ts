@@ -80,6 +80,10 @@ test('a sign-in that gives no new token is no sign-out', async () => {
   vi.spyOn(await session.auth(), 'getSession').mockResolvedValue({ data: { session: null }, error: cause })
   const called = session.callAs('ada')('desk_me', {}, new AbortController().signal)
   await expect(called).rejects.toThrow(new TypeError('no new token came', { cause }))
+  vi.stubGlobal('navigator', { onLine: false })
+  await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
+    OfflineError,
+  )
 })
 
 test('a sign-in whose script does not come is loaded again when it is needed again', async () => {

@@ -95,7 +95,10 @@ export function createSession(
     (account: string): CallFunction =>
     async (name, given, signal, pausesOfCall = pauses) => {
       const { session, error } = await read()
-      if (isUnanswered(error)) throw new TypeError('no new token came', { cause: error })
+      if (isUnanswered(error)) {
+        const failure = new TypeError('no new token came', { cause: error })
+        throw navigator.onLine ? failure : new OfflineError(failure)
+      }
       if (session?.user.id !== account) throw new SignedOutError()
       const request = requestOf({ url, anonKey }, `rpc/${name}`, given, session.access_token)
       const begun = await takeBegun(callKey(session.access_token, request.url, request.init.body), signal)

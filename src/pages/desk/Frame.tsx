@@ -1,7 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 
 import { Announcement } from './kit/announce.tsx'
+import { useIsOffline } from './kit/connection.ts'
 import { Dialog } from './kit/Dialog.tsx'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
@@ -71,14 +72,16 @@ function skipToContent(event: MouseEvent) {
 
 const listenToConnection = listenTo('online', 'offline')
 
-/** Says that the browser is offline, for as long as it is. */
+/** Says that there is no connection to the server, for as long as there is none. What the browser says is a reason to ask. */
 function ConnectionNotice() {
-  const isThere = useSyncExternalStore(
+  const isOffline = useIsOffline()
+  const saysOnline = useSyncExternalStore(
     listenToConnection,
     () => navigator.onLine,
     () => true,
   )
-  if (isThere) return null
+  useQuery({ ...useDesk().connection(saysOnline), enabled: isOffline || !saysOnline })
+  if (!isOffline) return null
   return (
     <p className="layout-notice" role="alert">
       You are offline. What you see may be out of date and will refresh when you reconnect.

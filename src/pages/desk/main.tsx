@@ -8,6 +8,7 @@ import { readPageData } from '../page-data.ts'
 import { placeToRender } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { Desk, loadScreens } from './Desk.tsx'
+import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
 import { forgetTyped } from './kit/useTyped.ts'
 import { takeArrival } from './session/SignInByLink.tsx'
@@ -23,7 +24,7 @@ if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
   const { auth, callAs } = signIn
   const arrival = takeArrival(backend.url !== null)
-  const deskOf = (account: string) => createDesk(callAs(account))
+  const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))
   const told = arrival && 'notice' in arrival ? arrival.notice : undefined
   const session = watchSession(signIn, deskOf, forgetTyped, told)
   const brought = arrival && 'session' in arrival ? arrival.session : undefined

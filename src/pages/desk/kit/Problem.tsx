@@ -4,6 +4,7 @@ import { MissingScript } from '../../../client/missing-script.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { OfflineError, SignedOutError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
+import { useIsOffline } from './connection.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
@@ -27,7 +28,10 @@ export function Problem({ error, said, onTryAgain }: ProblemProps) {
 
 /** Why what is shown could not be read again. Offline, the notice over all screens says so. */
 export function StaleProblem(props: Pick<ProblemProps, 'error' | 'said'>) {
-  return props.error instanceof OfflineError ? null : <Problem {...props} />
+  const { error } = props
+  const isSaid = useIsOffline() && isUnreachable(error)
+  // When the notice goes, it is read again.
+  return isSaid || error instanceof OfflineError ? null : <Problem {...props} />
 }
 
 export interface AlertProps {

@@ -60,8 +60,9 @@ export const readAgain = {
 /** Milliseconds between two looks at the list, and at whatever else changes by itself. */
 const lookAtList = 15_000
 const lookAgain = 20_000
-/** The same while somebody waits for it. */
+/** The same while somebody waits for it, and for the connection. */
 const lookSoon = 1_000
+const askAgain = 2_000
 /** Milliseconds in which what came with something else need not be read by itself. */
 const justRead = 1_000
 
@@ -237,6 +238,17 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       }),
     /** The state of the door, and who changed it last. */
     door: () => ({ ...read(['door'], 'desk_door', {}), ...followed, refetchOnWindowFocus: true }),
+    /**
+     * Whether the server responds.
+     *
+     * @param saysOnline What the browser says of it: when that changes, it is asked at once.
+     */
+    connection: (saysOnline: boolean) => ({
+      ...read(['connection', saysOnline], 'desk_me', {}),
+      // The browser may say so before it is so.
+      refetchInterval: askAgain,
+      gcTime: 0,
+    }),
     notices: () => read(['account', 'notices'], 'desk_notices', {}),
     blind: () => read(['account', 'blind'], 'desk_blind', {}),
   }
