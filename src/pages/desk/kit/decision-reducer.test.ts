@@ -191,6 +191,19 @@ test('Undo undoes what was saved of the last act, once, and by the version that 
   expect(undoneBy(settled(undone))).toEqual([])
 })
 
+test.each(['1', '2'])('after a decision on %s that failed Undo undoes the act before it', (id) => {
+  const before = settled(after(decide('accepted', seen('1'))))
+  const pending = play(before, decide('declined', seen(id)), send)
+  expect(undoneBy(pending)).toEqual([id])
+  const failed = reduce(pending, fail)
+  expect(undoneBy(failed)).toEqual(['1'])
+  expect(undoneBy(settled(reduce(before, decide('declined', seen(id))), { [id]: stale }))).toEqual(['1'])
+  const undone = reduce(failed, undo)
+  expect(sentIn(reduce(undone, send))).toMatchObject([{ wanted: 'new', base: 1, takesBack: true }])
+  expect(undoneBy(settled(undone))).toEqual([])
+  expect(undoneBy(play(undone, send, fail))).toEqual([])
+})
+
 test('what somebody else set back already needs no undoing', () => {
   const state = settled(after(decide('accepted', seen('1'), seen('2'))))
   expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])

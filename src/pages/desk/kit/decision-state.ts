@@ -86,17 +86,26 @@ export function shownIn(state: QueueState, { id, status, version }: Omit<Seen, '
   return { ...(known && known.version >= version ? known : { status, version }), isPending: false }
 }
 
-/** The decisions that Undo undoes: those of the last act that are not undone yet. */
+/** The decisions that Undo undoes: those of the last act of which anything was saved, or may be, that are not undone yet. */
 export function undoable(state: QueueState): Decision[] {
-  const last = state.acts.findLastIndex((act) => [...act.values()].some(({ takesBack }) => !takesBack))
-  const undoings = state.acts.slice(last + 1)
+  const last = state.acts.findLastIndex((act) => [...act.values()].some(hasEffect))
+  const later = state.acts.slice(last + 1)
+  const isUndone = ({ seen }: Decision) =>
+    later.some((act) => {
+      const undoing = act.get(seen.id)
+      return undoing?.takesBack === true && undoing.state !== 'stopped'
+    })
   return [...(state.acts[last]?.values() ?? [])].filter(
     (decision) =>
-      !decision.takesBack &&
-      (isPending(decision) || decision.state === 'saved') &&
-      !undoings.some((act) => (act.get(decision.seen.id)?.state ?? 'stopped') !== 'stopped') &&
+      hasEffect(decision) &&
+      !isUndone(decision) &&
       shownIn(state, decision.seen).status !== decision.seen.status,
   )
+}
+
+/** Whether there is something to undo of a decision, or may be. */
+function hasEffect(decision: Decision) {
+  return !decision.takesBack && (isPending(decision) || decision.state === 'saved')
 }
 
 /** How many decisions of an act that takes several calls are done; null where none is being sent. */
