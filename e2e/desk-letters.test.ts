@@ -122,17 +122,25 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
 })
 
-test('when their time is over letters cannot be stopped any more', async ({ visitor }) => {
-  const [id] = await desk.store([zoe])
-  await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
-  const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
-  const bar = page.getByRole('region', { name: 'On their way' })
-  await bar.getByText(/^1 letter leaves in 0:\d\d\.$/).waitFor()
-  await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
-  await page.clock.fastForward(60_000)
-  await bar.waitFor({ state: 'detached' })
-  expect(await statesInDatabase()).toEqual(['waiting'])
-})
+test.for([
+  ['Stop it', 'H1: Letters'],
+  ['Stop all letters', 'BUTTON: Stop all letters'],
+])(
+  'when their time is over letters cannot be stopped any more, and the focus on %s is not lost',
+  async ([focusOn = '', focusedAfter], { visitor }) => {
+    const [id] = await desk.store([zoe])
+    await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
+    const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
+    const bar = page.getByRole('region', { name: 'On their way' })
+    await bar.getByText(/^1 letter leaves in 0:\d\d\.$/).waitFor()
+    await getDesk(page).button(focusOn).focus()
+    await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
+    await page.clock.fastForward(60_000)
+    await bar.waitFor({ state: 'detached' })
+    expect(await focused(page)).toBe(focusedAfter)
+    expect(await statesInDatabase()).toEqual(['waiting'])
+  },
+)
 
 test('what came of a stop is said, also where it came after the letter’s time', async ({ visitor }) => {
   visitor.expects(failedRequest)
@@ -161,6 +169,7 @@ test('what came of a stop is said, also where it came after the letter’s time'
   await stops[1]?.continue()
   await status.getByText('1 letter stopped.').waitFor()
   await bar.waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('H1: Letters')
   expect(await statesInDatabase()).toEqual([])
 })
 

@@ -27,6 +27,13 @@ export function scrollToTop(heading: HTMLElement | null): void {
   if (heading !== null) scrollTo(0, 0)
 }
 
+/** For the ref of an element that disappears by itself: where the focus is in it, it goes to where the screen begins. */
+export function leaveForHeading(element: HTMLElement): () => void {
+  return () => {
+    if (element.contains(document.activeElement)) focusHeading()
+  }
+}
+
 /** For the ref of an element that gets the focus as soon as it is there. */
 export function focus(element: HTMLElement | null): void {
   element?.focus()

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
-import { focusHeading } from '../kit/focus.ts'
+import { leaveForHeading } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -62,10 +62,7 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
     fails: 'Not stopped.',
-    onSuccess() {
-      focusHeading()
-      onStopped()
-    },
+    onSuccess: onStopped,
   })
   const isOver = left === 0
   useEffect(() => {
@@ -78,7 +75,7 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   }, [isOver, readAgainAfter])
   if (isOver && !stop.isPending && stop.error === null) return null
   return (
-    <section className="layout-row layout-notice" aria-label="On their way">
+    <section ref={leaveForHeading} className="layout-row layout-notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
         <span className="letters-clock">{clockOf(left)}</span>.
