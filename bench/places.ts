@@ -37,7 +37,7 @@ export async function benchPlaces() {
     'a wrong link': () => call('place_by_token', { token: randomUUID() }),
     'an answer': () =>
       call('answer_place', { token: tokens.pop()?.token, answer: 'coming', act: randomUUID() }),
-    'reminding a thousand': () => call('desk_remind', {}),
+    'reminding a thousand': () => call('desk_remind', { act: randomUUID() }),
   }
   const times = new Map(Object.keys(acts).map((name) => [name, [] as number[]]))
   for (let round = 0; round <= rounds; round += 1) {

@@ -185,7 +185,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
       await tell(by)
     }
     if (reminds) {
-      await deskOf(by)('desk_remind', {})
+      await deskOf(by)('desk_remind', { act: randomUUID() })
       await release(by, 'reminder')
       await passTo(new Date(clock.now().getTime() + 3 * minute))
       await carry()

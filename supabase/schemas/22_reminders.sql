@@ -39,8 +39,9 @@ $$;
 
 -- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
 -- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
--- reminder that was not sent yet, reminded: people who had one in the last three days, more}.
-create function public.desk_remind() returns jsonb
+-- reminder that was not sent yet, reminded: people who had one in the last three days, more}. The same act again drafts none, and
+-- the result is the first one's; a desk of version 1.0 gives no id.
+create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -50,6 +51,10 @@ declare
   application uuid;
 begin
   perform private.caller();
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_remind', variadic '{}') then
+    return (select result from private.acts where acts.act = desk_remind.act);
+  end if;
   perform from private.templates where name = 'reminder' for key share;
   found := private.to_remind(today);
   perform private.lock_for_letters(found.wanted[:1000]);
@@ -61,13 +66,13 @@ begin
   loop
     if private.draft_from_template(application, 'reminder', true) is not null then drafted := drafted || application; end if;
   end loop;
-  return jsonb_build_object(
+  return private.end_act(act, jsonb_build_object(
     'drafted', cardinality(drafted),
     'late', (
       select count(*) from private.invitations
       where application_id = any (drafted) and deadline < today
     ),
     'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
-  );
+  ));
 end
 $$;

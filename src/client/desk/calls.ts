@@ -88,7 +88,7 @@ interface Acts {
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
   desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
   desk_keep_until: [{ act: string; application: string; until: string }, Whole]
-  desk_remind: [object, Reminded]
+  desk_remind: [{ act: string }, Reminded]
   /** `leaving`: how many letters leave after the time in which they can be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [LetterSettings, LetterSettings]

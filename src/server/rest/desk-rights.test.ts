@@ -84,7 +84,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_set_places: { version: 0, places: 40, days: 10 },
   desk_set_answer: { act: someId, application: someId, answer: 'coming' },
   desk_keep_until: { act: someId, application: someId, until: '2100-01-01' },
-  desk_remind: {},
+  desk_remind: { act: someId },
   desk_hand_over: {
     act: someId,
     letter: someId,

@@ -339,7 +339,10 @@ test('a place is kept until the day that organisers say, which the reminder says
     { outcome: 'written', state: 'sent' },
   ])
   await threeDaysPass()
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1, late: 0 })
+  // The first response may have been lost. A desk of version 1.0 gives no id.
+  const reminding = { act: crypto.randomUUID() }
+  for (let again = 0; again < 2; again += 1)
+    expect(await ask<Reminded>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
   // Who answers is reminded no more.
   await answer(token, 'coming')

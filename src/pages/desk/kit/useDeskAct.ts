@@ -20,6 +20,7 @@ const withId = {
   desk_hand_over: true,
   desk_set_answer: true,
   desk_keep_until: true,
+  desk_remind: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** What an act is done with; its id comes by itself where nobody gives one. */
