@@ -750,6 +750,28 @@ test('after a second decision that failed the first one stands, and a third is n
   expect(await desk.statusOf(id)).toBe('waitlisted')
 })
 
+test('buttons that decide keep their place whatever Undo says, so that a double click presses one of them', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store([
+    { first_name: 'Bartholomew', last_name: 'Featherstonehaugh' },
+  ])
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, pill, bar } = getDesk(page)
+  const places = () =>
+    bar.locator('[data-status]').evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect()))
+  for (const [index, width] of [1920, 1280, 1024, 800, 390].entries()) {
+    await page.setViewportSize({ width, height: 720 })
+    await page.reload()
+    await button('Undo').waitFor()
+    const before = await places()
+    const [label, status] = index % 2 === 0 ? ['Waitlist', 'Waitlisted'] : ['Shortlist', 'Shortlisted']
+    await button(label).dblclick()
+    await expect.poll(() => pill.textContent()).toBe(status)
+    expect(await places()).toEqual(before)
+  }
+})
+
 test('a decision that gets no answer is tried again for a while, and then shown as not saved; without a connection at once', async ({
   visitor,
 }) => {
