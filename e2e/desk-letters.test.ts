@@ -54,6 +54,8 @@ const statesInDatabase = async () => {
   return rows.map(({ state }) => state)
 }
 const drafts = (page: Page) => page.locator('.drafts-draft')
+/** Those whom drafts are for. Of the one that is chosen the letter is shown. */
+const recipient = (page: Page, name: string | RegExp = '') => page.getByRole('radio', { name })
 /** Applications that a search for the preview found. */
 const offered = (page: Page, name: string) => page.locator('.templates-with li').getByRole('button', { name })
 
@@ -73,7 +75,8 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   await page.getByText('2 accepted applicants wait for their letter').waitFor()
   await page.getByRole('link', { name: 'Review 2 drafts' }).click()
   await heading('Drafts: Accepted').waitFor()
-  await expect.poll(() => drafts(page).count()).toBe(2)
+  await expect.poll(() => recipient(page).count()).toBe(2)
+  await recipient(page, 'Zoë Zola').check()
   await page.getByText('To zoe@example.org').waitFor()
 
   const of = (name: string) => drafts(page).filter({ has: page.getByRole('heading', { name }) })
@@ -113,6 +116,7 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
 
   await link('Letters').click()
   await page.getByRole('link', { name: 'Review 2 drafts' }).click()
+  await recipient(page, 'Zoë Zola Edited').check()
   await of('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
   await page.getByRole('link', { name: 'Zoë Zola' }).click()
   await heading('Zoë Zola').waitFor()
@@ -504,6 +508,113 @@ test('more than thirty are sent by their number, and what was sent before by its
   await dialog.getByRole('button', { name: 'Send 32 letters' }).click()
   await status.getByText('31 letters on the way, 1 not sent').waitFor()
   await page.getByRole('alert').getByText('it is no draft any more').waitFor()
+})
+
+test('of sixty drafts each is read by its key, one is left out, and Send is in sight with what it sends', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(60))
+  await desk.stand(stored, 'accepted')
+  const { client } = desk.ada
+  const { data } = await client.rpc('desk_drafts', { occasion: 'accepted' }).throwOnError()
+  const { id: letter, seen } = (data as { letters: { id: string; seen: string }[] }).letters[2] ?? {}
+  await client.rpc('desk_edit', { letter, seen, subject: 'For one', body: 'Bring bees.' }).throwOnError()
+  const page = await desk.open(visitor, '/letters/drafts/accepted')
+  const { button, dialog, heading, link, status } = getDesk(page)
+  const names = () => page.locator('.drafts-recipient bdi').allTextContents()
+  const letterOf = (name = '') =>
+    drafts(page).filter({ has: page.getByRole('heading', { name, exact: true }) })
+  await expect.poll(async () => (await names()).length).toBe(50)
+  await button('More').click()
+  await expect.poll(async () => (await names()).length).toBe(60)
+  const [first, second, third] = await names()
+  // The edited one comes first, and is shown.
+  await drafts(page).getByText('Bring bees.').waitFor()
+  await page.getByText('59 as the template, 1 edited').waitFor()
+  expect(await drafts(page).count()).toBe(1)
+  for (const height of [650, 900]) {
+    await page.setViewportSize({ width: 1366, height })
+    await expect
+      .poll(() => button('Send 60 letters').boundingBox())
+      .toMatchObject({ y: expect.toSatisfy((y: number) => y < height - 44) })
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(2_000)
+  }
+
+  await page.keyboard.press('j')
+  await letterOf(second).getByText('Hello Person,').waitFor()
+  expect(await focused(page)).toBe(`INPUT: ${second} `)
+  // Not to this one.
+  await page.keyboard.press('x')
+  await button('Send 59 letters').waitFor()
+  await page.keyboard.press('j')
+  await letterOf(third).waitFor()
+  // From its row to its letter.
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe(`A: ${third}`)
+  // What is entered and not saved is not sent, whoever is shown.
+  await button(`Edit: ${third}`).click()
+  await page.getByLabel('Text', { exact: true }).press('End')
+  await page.keyboard.type('!')
+  await button('Send 58 letters').waitFor()
+  await recipient(page, `${third} Not saved`).click()
+  await page.keyboard.press('k')
+  await letterOf(second).waitFor()
+  await page.keyboard.press('k')
+  await page.keyboard.press('k')
+  await letterOf(first).getByText('Bring bees.').waitFor()
+  expect(await focused(page)).toContain(`INPUT: ${first}`)
+  await recipient(page, `${third} Not saved`).check()
+  await button('Cancel').click()
+  await letterOf(third).waitFor()
+  await button('Send 59 letters').waitFor()
+
+  // After a look at an application nobody is ticked again.
+  await link(third ?? '').click()
+  await heading(third ?? '').waitFor()
+  await page.goBack()
+  await letterOf(third).waitFor()
+  expect(await page.getByLabel(`Send to ${second}`, { exact: true }).isChecked()).toBe(false)
+  await button(`Remove: ${third}`).press('Enter')
+  await status.getByText(`${third}: draft removed`).waitFor()
+  await expect.poll(() => focused(page)).toMatch(/^INPUT: Person \d+ $/)
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  await button('Send 58 letters').click()
+  await dialog.getByLabel('Type the number of letters, 58').fill('58')
+  await dialog.getByRole('button', { name: 'Send 58 letters' }).click()
+  await status.getByText('58 letters on the way').waitFor()
+  await expect.poll(names).toEqual([second])
+  expect((await statesInDatabase()).filter((state) => state === 'waiting')).toHaveLength(58)
+  expect((await statesInDatabase()).filter((state) => state === 'draft')).toHaveLength(1)
+})
+
+test('on a phone a letter is under its row, and what it cannot be sent for is said', async ({ visitor }) => {
+  const stored = await desk.store([zoe, { ...alan, team_size: '' }])
+  await desk.sql`
+    insert into private.templates (name, subject, body) values ('Rooms', 'A room', 'For {{team_size}}?')`
+  const applications = stored.map(({ id }) => id)
+  await desk.ada.client.rpc('desk_write', { applications, occasion: 'Rooms' }).throwOnError()
+  const page = await desk.open(visitor, '/letters/drafts/Rooms', {
+    viewport: { width: 390, height: 844 },
+  })
+  const row = page.getByRole('list', { name: 'Recipients' }).getByRole('listitem')
+  for (const name of ['Zoë Zola', 'Alan Turing']) {
+    await recipient(page, name).check()
+    await row
+      .filter({ has: recipient(page, name) })
+      .locator('.drafts-draft')
+      .waitFor()
+    expect(await drafts(page).count()).toBe(1)
+  }
+  await page.getByText('1 as the template. 1 draft cannot be sent.').waitFor()
+  await recipient(page, 'Alan Turing Cannot be sent').waitFor()
+  await drafts(page).getByText('No answer to: team_size').waitFor()
+  expect(await page.getByLabel('Send to Alan Turing').count()).toBe(0)
+  expect(await accessibilityProblems(page)).toEqual([])
+  expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
+  // On paper, all of them.
+  await page.emulateMedia({ media: 'print' })
+  await expect.poll(() => drafts(page).count()).toBe(2)
 })
 
 test('what was refused is shown with the words of the mail server, and tried again', async ({ visitor }) => {
@@ -908,7 +1019,7 @@ test('letters to several are drafted at once, and what became of each is told by
   }
   await dialog.getByRole('link', { name: 'Review drafts' }).click()
   await heading('Drafts: Travel').waitFor()
-  await expect.poll(() => drafts(page).count()).toBe(3)
+  await expect.poll(() => recipient(page).count()).toBe(3)
 
   await page.goBack()
   await select('Zoë Young').check()

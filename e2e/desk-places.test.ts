@@ -133,9 +133,11 @@ test('reminders are drafted for who has not answered, once, and what became of i
   await link('Review drafts').click()
   await heading('Drafts: Reminder').waitFor()
   const late = page.locator('.drafts-draft', { has: link('Person 2') })
+  await page.getByRole('radio', { name: 'Person 2' }).check()
   await late.getByText('They are not asked whether they come').waitFor()
   expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
   const asked = page.locator('.drafts-draft', { has: link('Person 1') })
+  await page.getByRole('radio', { name: 'Person 1' }).check()
   expect(await asked.locator('.letters-body').textContent()).toMatch(
     /until the last day to answer\.[^]*here: their link to answer\s/,
   )

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-import type { LettersOverview } from '../src/client/desk/letters.ts'
+import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
@@ -122,6 +122,26 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
     await page.locator('.drafts-draft').first().waitFor()
   },
+  async 'drafts-ticked'(page) {
+    await carryLetters(page)
+    await page.getByLabel('Select all shown').check()
+    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByRole('status').getByText(': Accepted').waitFor()
+    await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
+    await page.locator('.drafts-draft').waitFor()
+    await page.keyboard.press('j')
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    await page.getByLabel('Subject').fill('A place in the cabin')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Changed for this person alone.').waitFor()
+    await page.reload()
+    await page.getByText('1 edited').waitFor()
+    await page
+      .getByRole('checkbox', { name: /^Send to/ })
+      .nth(2)
+      .uncheck()
+    for (const key of ['j', 'j']) await page.keyboard.press(key)
+  },
   async template(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('link', { name: 'Accepted', exact: true }).click()
@@ -232,11 +252,18 @@ const findings: LettersOverview['postman']['findings'] = [
 
 /** Lets the page believe that somebody carries letters, and has looked into the mail server. */
 async function carryLetters(page: Page) {
+  const carried = ({ postman, ...overview }: LettersOverview): LettersOverview => ({
+    ...overview,
+    postman: { ...postman, is_there: true, checked_at: new Date().toISOString(), findings },
+  })
   await page.route('**/rpc/desk_letters', async (route) => {
     const response = await route.fetch()
-    const overview = (await response.json()) as LettersOverview
-    const postman = { ...overview.postman, is_there: true, checked_at: new Date().toISOString(), findings }
-    await route.fulfill({ json: { ...overview, postman } })
+    await route.fulfill({ json: carried((await response.json()) as LettersOverview) })
+  })
+  await page.route('**/rpc/desk_drafts', async (route) => {
+    const response = await route.fetch()
+    const drafts = (await response.json()) as LetterPage
+    await route.fulfill({ json: { ...drafts, overview: carried(drafts.overview) } })
   })
 }
 

@@ -406,7 +406,7 @@ const acts = {
       await getDesk(page).heading(`Drafts: ${statuses[told]}`).waitFor()
       const before = await lettersInDatabase()
       const drafts = before.filter((letter) => letter.occasion === told && letter.state === 'draft')
-      await expect.poll(() => page.locator('.drafts-draft').count()).toBe(drafts.length)
+      await expect.poll(() => page.locator('.drafts-recipient').count()).toBe(drafts.length)
       if (drafts.length === 0) return
       const { dialog, button } = getDesk(page)
       await page
@@ -422,7 +422,7 @@ const acts = {
         await button('Cancel').click()
         await page.context().setOffline(false)
         await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
-        await expect.poll(() => page.locator('.drafts-draft').count()).toBe(drafts.length)
+        await expect.poll(() => page.locator('.drafts-recipient').count()).toBe(drafts.length)
         expect(await lettersInDatabase()).toEqual(before)
         return
       }

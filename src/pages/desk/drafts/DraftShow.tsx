@@ -5,7 +5,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
-import { focusOn, useWhenGone } from '../kit/focus.ts'
+import { focusHeading, useWhenGone } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -14,6 +14,7 @@ import { useTyped, type Change } from '../kit/useTyped.ts'
 import type { Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isAgain,
+  isEdited,
   isFilledLater,
   isSendable,
   nameOfLetter,
@@ -29,21 +30,9 @@ type Whose = Pick<Letter, 'id' | 'application' | 'name'>
 /** What is entered for a draft and not saved, and whom the draft is for. */
 interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
 
-interface DraftsProps {
-  occasion: string
-  drafts: readonly Letter[]
-  /** Whether organisers send them from their own mail program. */
-  isByHand: boolean
-  /** The application at which they are shown. Without it, they are shown in the list of all. */
-  application?: string
-  /** What else can be done with a draft, while it is not edited. */
-  children?: (draft: Letter) => ReactNode
-}
-
-/** Drafts of an occasion. What is entered and not saved is kept also for those that left the list. */
-export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
+/** What is entered for the drafts of an occasion and not saved, also for those that left the list. */
+export function useDraftChanges(occasion: string) {
   const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const isAtApplication = application !== undefined
   const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
     type((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
@@ -51,67 +40,100 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
       const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
       return Object.keys(all).length === 0 ? null : all
     })
-  const left = Object.entries(changes ?? {})
-    .map(([id, change]) => ({ id, ...change }))
-    .filter((each) => !isAtApplication || each.application === application)
-    .filter(({ id }) => drafts.every((draft) => draft.id !== id))
+  return {
+    all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
+    /** What is entered for a draft. Equal to the stored text: not a change (a save may have succeeded without a response). */
+    of(draft: Letter): KeptChange {
+      const { [draft.id]: change = null } = changes ?? {}
+      const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
+      return [isSame ? null : change, (changed) => keep(draft, changed)]
+    },
+    discard: (whose: Whose) => keep(whose, null),
+  }
+}
+
+interface DraftsProps {
+  occasion: string
+  drafts: readonly Letter[]
+  /** Whether organisers send them from their own mail program. */
+  isByHand: boolean
+  application: string
+  /** What else can be done with a draft, while it is not edited. */
+  children: (draft: Letter) => ReactNode
+}
+
+/** Drafts of an occasion to one applicant, at their application. */
+export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
+  const changes = useDraftChanges(occasion)
   return (
     <>
-      {left.map((each) => (
-        <DraftLeft
-          key={each.id}
-          change={each}
-          isAtApplication={isAtApplication}
-          onDiscard={() => keep(each, null)}
-        />
-      ))}
+      <DraftsLeft {...{ changes, drafts, application }} />
       {drafts.map((draft) => (
         <DraftShow
           key={draft.id}
           letter={draft}
-          kept={[changes?.[draft.id] ?? null, (change) => keep(draft, change)]}
-          {...{ isByHand, isAtApplication }}
+          kept={changes.of(draft)}
+          isByHand={isByHand}
+          isAtApplication
+          onGone={focusHeading}
         >
-          {children?.(draft)}
+          {children(draft)}
         </DraftShow>
       ))}
     </>
   )
 }
 
+interface DraftsLeftProps {
+  changes: ReturnType<typeof useDraftChanges>
+  drafts: readonly Letter[]
+  /** The application at which they are shown. Without it, they are shown in the list of all. */
+  application?: string
+}
+
+/** What was entered for drafts that left the list. */
+export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
+  return changes.all
+    .filter((each) => application === undefined || each.application === application)
+    .filter(({ id }) => drafts.every((draft) => draft.id !== id))
+    .map((each) => (
+      <DraftLeft
+        key={each.id}
+        change={each}
+        isAtApplication={application !== undefined}
+        onDiscard={() => changes.discard(each)}
+      />
+    ))
+}
+
 interface DraftShowProps {
   letter: Letter
   isByHand: boolean
   kept: KeptChange
-  isAtApplication: boolean
-  children: ReactNode
+  isAtApplication?: boolean
+  isSheet?: boolean
+  /** Called when this draft is about to disappear, with the focus. */
+  onGone: () => void
+  children?: ReactNode
 }
 
 /** One draft as it would be sent. */
-function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftShowProps) {
+export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }: DraftShowProps) {
   const { id, seen } = letter
-  // What was written to one person has no template.
-  const isOffTemplate = letter.is_edited && letter.occasion !== ''
-  const [change] = kept
+  const isOffTemplate = isEdited(letter)
   const [isOpen, setIsOpen] = useState(false)
-  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
-  const isChanged =
-    change !== null && (change.value.subject !== letter.subject || change.value.body !== letter.body)
-  const isEditing = isOpen || isChanged
+  const isEditing = isOpen || kept[0] !== null
   const editButton = useRef<HTMLButtonElement>(null)
-  const article = useRef<HTMLElement>(null)
   const name = nameOfLetter(letter)
-  // This draft is about to disappear, so the focus moves to the next one.
-  const goOn = () => focusOn(article.current?.nextElementSibling?.querySelector('h2 a'))
   const remove = useDeskAct('desk_discard', {
     says: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`,
     fails: 'Not removed.',
-    onSuccess: goOn,
+    onSuccess: onGone,
   })
   const note = useDeskAct('desk_sent_by_hand', {
     says: () => `${name}: sent by hand`,
     fails: 'Not noted.',
-    onSuccess: goOn,
+    onSuccess: onGone,
   })
   const restore = useDeskAct('desk_edit', {
     says: () => `${name}: as the template has it`,
@@ -134,9 +156,8 @@ function DraftShow({ letter, isByHand, kept, isAtApplication, children }: DraftS
   useWhenGone(isEditing, () => editButton.current?.focus())
   return (
     <DraftArticle
-      ref={article}
       whose={letter}
-      isAtApplication={isAtApplication}
+      {...place}
       heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
     >
       <p className="layout-quiet">
@@ -255,17 +276,19 @@ function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
 
 interface DraftArticleProps extends ComponentProps<'article'> {
   whose: Whose
-  isAtApplication: boolean
-  /** At the application that it is for; elsewhere its heading is the applicant's name. */
+  /** Whether it is shown at the application that it is for; elsewhere its heading is the applicant's name. */
+  isAtApplication?: boolean | undefined
+  isSheet?: boolean | undefined
   heading: string
 }
 
 /** What stands around a draft, under its heading. */
-function DraftArticle({ whose, isAtApplication, heading, children, ...article }: DraftArticleProps) {
+function DraftArticle(props: DraftArticleProps) {
+  const { whose, isAtApplication = false, isSheet = !isAtApplication, heading, children, ...article } = props
   const id = `draft-${whose.id}`
   return (
     <article
-      className={isAtApplication ? 'drafts-draft' : 'drafts-draft layout-sheet'}
+      className={isSheet ? 'drafts-draft layout-sheet' : 'drafts-draft'}
       aria-labelledby={id}
       {...article}
     >

@@ -15,6 +15,7 @@ interface DialogProps {
   button: string
   openKey?: string
   buttonClass?: string
+  isOff?: boolean
   title: ReactNode
   className?: string
   /** What the button says that closes it. */
@@ -29,7 +30,15 @@ interface DialogProps {
 
 /** A button, and the dialog that it opens. What is entered in the dialog is lost when it is closed. */
 export function Dialog(props: DialogProps) {
-  const { button, openKey = '', buttonClass = 'control-quiet', title, className, close = 'Cancel' } = props
+  const {
+    button,
+    openKey = '',
+    buttonClass = 'control-quiet',
+    isOff,
+    title,
+    className,
+    close = 'Cancel',
+  } = props
   const { ref, onOpen, onClose, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
@@ -44,7 +53,7 @@ export function Dialog(props: DialogProps) {
   useImperativeHandle(ref, () => ({ close: () => dialog.current?.close() }), [])
   return (
     <>
-      <Button className={buttonClass} aria-haspopup="dialog" onPress={open}>
+      <Button className={buttonClass} isOff={isOff} aria-haspopup="dialog" onPress={open}>
         {button}
       </Button>
       <dialog

@@ -79,6 +79,11 @@ export function isAgain({ occasion, edition }: Pick<Letter, 'occasion' | 'editio
   return edition > 1 && occasion !== ''
 }
 
+/** Whether a draft says something else than its template; a letter to one person has none. */
+export function isEdited({ occasion, is_edited }: Pick<Letter, 'occasion' | 'is_edited'>): boolean {
+  return is_edited && occasion !== ''
+}
+
 /** The name of the person a letter is for; where that is hidden, the application that it belongs to. */
 export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
   return name === null ? 'Application' : shortOf(name)

@@ -1,0 +1,181 @@
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
+
+import type { Letter } from '../../../client/desk/letters.ts'
+import { Tick } from '../kit/Field.tsx'
+import { focusOn } from '../kit/focus.ts'
+import { countOf, digits } from '../kit/format.ts'
+import { useMedia } from '../kit/listen.ts'
+import { useKeys } from '../kit/useKeys.ts'
+import { useTyped } from '../kit/useTyped.ts'
+import { isAgain, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
+import { DraftShow, DraftsLeft, useDraftChanges } from './DraftShow.tsx'
+
+interface DraftReviewProps {
+  occasion: string
+  drafts: readonly Letter[]
+  /** Whether organisers send them from their own mail program. */
+  isByHand: boolean
+  /** What stands below the recipients. */
+  more: ReactNode
+  /** What sends those that are ticked. */
+  children: (ticked: readonly Letter[]) => ReactNode
+}
+
+/** Whose letter is shown, at which place among the drafts, and which drafts are not to be sent. */
+interface Review {
+  chosen: string
+  place: number
+  unticked: readonly string[]
+}
+
+const nothing: Review = { chosen: '', place: 0, unticked: [] }
+
+/** The recipients of drafts, with a tick for each that is to be sent, and the letter of the one that is chosen. */
+export function DraftReview({ occasion, drafts: read, isByHand, more, children }: DraftReviewProps) {
+  const changes = useDraftChanges(occasion)
+  const drafts = useEditedFirst(read)
+  // Kept in the tab: after a look at an application nobody is ticked again.
+  const [review, keep] = useTyped<Review>(`review ${occasion}`)
+  const { chosen, place: formerPlace, unticked } = review ?? nothing
+  const isBeside = useMedia('screen and (width > 52rem)')
+  const isPrinting = useMedia('print')
+  const found = drafts.findIndex(({ id }) => id === chosen)
+  // Where the draft that was chosen is gone, the one in its place is.
+  const place = found === -1 ? Math.min(formerPlace, drafts.length - 1) : found
+  const shown = drafts[place]
+  const choose = (to: number) => keep({ chosen: drafts[to]?.id ?? '', place: to, unticked })
+  const goTo = (to: number) => {
+    if (drafts[to]) choose(to)
+    focusOn(document.getElementById(`recipient-${drafts[to]?.id}`))
+  }
+
+  const isSaved = (draft: Letter) => changes.of(draft)[0] === null
+  const sendable = isByHand ? [] : drafts.filter((draft) => isSendable(draft) && isSaved(draft))
+  const isTicked = ({ id }: Letter) => !unticked.includes(id)
+  const ticked = sendable.filter(isTicked)
+  const tick = (letters: readonly Letter[], isOn: boolean) => {
+    const ids = letters.map(({ id }) => id)
+    const others = unticked.filter((id) => !ids.includes(id))
+    keep({ chosen, place, unticked: isOn ? others : [...others, ...ids] })
+  }
+
+  useKeys({
+    j: () => goTo(Math.min(place + 1, drafts.length - 1)),
+    k: () => goTo(Math.max(place - 1, 0)),
+    x: () => shown && sendable.includes(shown) && tick([shown], !isTicked(shown)),
+  })
+  const onChosen = useEffectEvent((id: string | undefined) => {
+    if (place === 0) return
+    // Below its row, a letter needs the room; where the one above it was closed, the row has moved.
+    const block = isBeside ? 'nearest' : 'start'
+    document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
+  })
+  useEffect(() => onChosen(shown?.id), [shown?.id])
+
+  const letterOf = (draft: Letter) => (
+    <DraftShow
+      key={draft.id}
+      letter={draft}
+      kept={changes.of(draft)}
+      isByHand={isByHand}
+      isSheet={isBeside}
+      onGone={() => goTo(place + 1 < drafts.length ? place + 1 : place - 1)}
+    />
+  )
+  const left = <DraftsLeft {...{ changes, drafts }} />
+  if (shown === undefined)
+    return (
+      <>
+        {left}
+        <p>No drafts here.</p>
+        {more}
+      </>
+    )
+  return (
+    <>
+      {left}
+      <div className="drafts-review layout-columns">
+        <div className="drafts-column layout-sheet">
+          {sendable.length > 1 && (
+            <Tick isOn={ticked.length === sendable.length} onTick={(isOn) => tick(sendable, isOn)}>
+              Send all {digits(sendable.length)}
+            </Tick>
+          )}
+          <ul aria-label="Recipients">
+            {drafts.map((draft, at) => (
+              <li key={draft.id}>
+                <div className="drafts-row">
+                  {sendable.includes(draft) && (
+                    <label className="control-tick">
+                      <input
+                        type="checkbox"
+                        // From the row that is chosen, Tab leads to its letter.
+                        tabIndex={draft === shown ? 0 : -1}
+                        checked={isTicked(draft)}
+                        onChange={({ target }) => tick([draft], target.checked)}
+                      />
+                      <span className="visually-hidden">Send to {nameOfLetter(draft)}</span>
+                    </label>
+                  )}
+                  <label className="drafts-recipient">
+                    <input
+                      id={`recipient-${draft.id}`}
+                      type="radio"
+                      name="recipient"
+                      checked={draft === shown}
+                      onChange={() => choose(at)}
+                    />
+                    <bdi>{nameOfLetter(draft)}</bdi>{' '}
+                    <span className="layout-quiet">{wordsOf(draft, isSaved(draft))}</span>
+                  </label>
+                </div>
+                {(isPrinting || (!isBeside && draft === shown)) && letterOf(draft)}
+              </li>
+            ))}
+          </ul>
+          {more}
+        </div>
+        {isBeside && letterOf(shown)}
+      </div>
+      {!isByHand && (
+        <div className="drafts-foot layout-row">
+          {children(ticked)}
+          <span className="layout-quiet">{sentencesOf(ticked, drafts.length - sendable.length)}</span>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Drafts with those first that were edited when they were first seen: a row keeps its place when it is edited. */
+function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
+  const [first, setFirst] = useState<Readonly<Record<string, boolean>>>({})
+  const isNew = ({ id }: Letter) => !(id in first)
+  if (drafts.some(isNew)) {
+    const seen = drafts.filter(isNew).map((draft) => [draft.id, isEdited(draft)] as const)
+    setFirst({ ...first, ...Object.fromEntries(seen) })
+  }
+  return drafts.toSorted((one, other) => Number(first[other.id]) - Number(first[one.id]))
+}
+
+/** What is special about a draft, in a few words. */
+function wordsOf(draft: Letter, isSaved: boolean) {
+  const words = [
+    ...(isSaved ? [] : ['Not saved']),
+    ...(isSendable(draft) ? [] : ['Cannot be sent']),
+    ...(isEdited(draft) ? ['Edited'] : []),
+    ...(isAgain(draft) ? ['Sent before'] : []),
+  ]
+  return words.join(', ')
+}
+
+/** How many drafts say what their template says, how many something else, and how many cannot be sent. */
+function sentencesOf(ticked: readonly Letter[], held: number) {
+  const edited = ticked.filter(isEdited).length
+  const alike = ticked.filter(({ occasion }) => occasion !== '').length - edited
+  const said = [
+    ...(alike > 0 ? [`${digits(alike)} as the template`] : []),
+    ...(edited > 0 ? [`${digits(edited)} edited`] : []),
+  ].join(', ')
+  return held === 0 ? said : `${said}${said && '. '}${countOf(held, 'draft')} cannot be sent.`
+}

@@ -1,0 +1,134 @@
+import { useRef, useState } from 'react'
+
+import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
+import type { Letter, LettersOverview, ReleaseOutcome } from '../../../client/desk/letters.ts'
+import { ActButton } from '../kit/ActButton.tsx'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { ApplicationLink } from '../kit/Button.tsx'
+import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { Field, Form, Tick } from '../kit/Field.tsx'
+import { countOf } from '../kit/format.ts'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { isAgain, nameOfLetter } from '../letters/letters.ts'
+
+/** A draft that was to be sent and was not. */
+export interface Unsent {
+  letter: Letter
+  outcome: Exclude<ReleaseOutcome['outcome'], 'released'>
+}
+
+interface DraftSendProps {
+  /** They are sent as they were read, or not at all. */
+  drafts: readonly Letter[]
+  overview: LettersOverview
+  onSent: (unsent: readonly Unsent[]) => void
+}
+
+/** Sends drafts, after the organiser has confirmed their number. */
+export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
+  const { hold_seconds: holdSeconds } = overview.settings
+  const dialog = useRef<DialogHandle>(null)
+  // The drafts as they were read when the dialog opened.
+  const [asked, setAsked] = useState<readonly Letter[]>([])
+  const [again, setAgain] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [isWrong, setIsWrong] = useState(false)
+  const repeated = asked.filter(isAgain).length
+  const letters = asked.filter((letter) => again || !isAgain(letter))
+  const isMany = letters.length > mostUnasked
+  const send = useDeskAct('desk_release', {
+    says(outcomes) {
+      const released = outcomes.filter(({ outcome }) => outcome === 'released').length
+      const unsent = outcomes.length - released
+      return `${countOf(released, 'letter')} on the way${unsent > 0 ? `, ${unsent} not sent` : ''}`
+    },
+    fails: 'Not sent.',
+    onSuccess(outcomes) {
+      const unsent = outcomes.flatMap(({ id, outcome }): Unsent[] => {
+        const letter = letters.find((each) => each.id === id)
+        return outcome === 'released' || letter === undefined ? [] : [{ letter, outcome }]
+      })
+      dialog.current?.close()
+      onSent(unsent)
+    },
+  })
+  const release = () => {
+    const isRight = !isMany || Number(typed) === letters.length
+    setIsWrong(!isRight)
+    if (!isRight || letters.length === 0) return
+    send.press({
+      letters: letters.map(({ id, seen }) => ({ id, seen })),
+      number: isMany ? Number(typed) : null,
+      again,
+    })
+  }
+  return (
+    <Dialog
+      ref={dialog}
+      button={`Send ${countOf(Math.min(drafts.length, mostAtOnce), 'letter')}`}
+      buttonClass=""
+      isOff={drafts.length === 0}
+      title={`Send ${countOf(letters.length, 'letter')}?`}
+      onOpen={() => {
+        setAsked(drafts.slice(0, mostAtOnce))
+        setAgain(false)
+        setTyped('')
+        setIsWrong(false)
+      }}
+      onClose={send.cancel}
+    >
+      <p>
+        {holdSeconds > 0
+          ? `Nothing leaves for ${countOf(holdSeconds, 'second')}: until then you can stop all of it.`
+          : 'They leave at once.'}
+      </p>
+      <Form onSend={release}>
+        {repeated > 0 && (
+          <Tick isOn={again} onTick={setAgain}>
+            Send again to those who were sent this before ({repeated})
+          </Tick>
+        )}
+        {isMany && (
+          <Field
+            label={`Type the number of letters, ${letters.length}`}
+            inputMode="numeric"
+            autoComplete="off"
+            value={typed}
+            onText={setTyped}
+          />
+        )}
+        {isWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
+        <ActProblems acts={[send]} />
+        <ActButton isOff={letters.length === 0} isPending={send.isPending}>
+          {`Send ${countOf(letters.length, 'letter')}`}
+        </ActButton>
+      </Form>
+    </Dialog>
+  )
+}
+
+const reasons: Record<Unsent['outcome'], string> = {
+  changed: 'it changed since you read it. Please read it again.',
+  missing: 'it quotes a blank answer, or asks whether they come, and they cannot answer that any more.',
+  long: 'filled in, it is longer than a letter may be. Shorten it for this person.',
+  again: 'they were sent this before.',
+  gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
+}
+
+/** The drafts that were not sent, and why. */
+export function DraftsUnsent({ unsent }: { unsent: readonly Unsent[] }) {
+  if (unsent.length === 0) return null
+  return (
+    <div className="layout-notice error" role="alert">
+      <p>{countOf(unsent.length, 'letter')} not sent:</p>
+      <ul>
+        {unsent.map(({ letter, outcome }) => (
+          <li key={letter.id}>
+            <ApplicationLink id={letter.application}>{nameOfLetter(letter)}</ApplicationLink>:{' '}
+            {reasons[outcome]}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
