@@ -965,13 +965,13 @@ test('letters to hundreds are drafted in steps, which say how far they are and c
     if (calls === 2) await held
     await route.continue()
   })
-  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
   await dialog.getByText('100 of 250').waitFor()
   await dialog.getByRole('button', { name: 'Stop' }).click()
   letGo()
   await dialog.getByText('200 drafted. Stopped: 50 are left.').waitFor()
   expect(calls).toBe(2)
-  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
   await dialog.getByText('50 drafted, 200 written before.').waitFor()
   expect(await statesInDatabase()).toHaveLength(250)
 })
@@ -995,8 +995,12 @@ test('letters to several are drafted at once, and what became of each is told by
   const template = dialog.getByLabel('Template')
   await expect
     .poll(() => template.locator('option').allTextContents())
-    .toEqual(['Accepted', 'Waitlisted', 'Declined', 'Travel'])
-  const draft = dialog.getByRole('button', { name: 'Draft letters' })
+    .toEqual(['Choose a template', 'Accepted', 'Waitlisted', 'Declined', 'Travel'])
+  const draft = dialog.getByRole('button', { name: 'Draft 3 letters' })
+  // Nobody's status says what they are to be written.
+  expect(await template.inputValue()).toBe('')
+  expect(await draft.getAttribute('aria-disabled')).toBe('true')
+  await draft.press('Enter')
   // The decision made a draft already.
   await template.selectOption('Accepted')
   await draft.click()

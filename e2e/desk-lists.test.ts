@@ -450,7 +450,7 @@ test('whoever writes to several goes on, whatever happens to the list behind it'
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await expect.poll(names).toEqual(['Person 2'])
   await dialog.getByLabel('Template').selectOption('Accepted')
-  await dialog.getByRole('button', { name: 'Draft letters' }).click()
+  await dialog.getByRole('button', { name: 'Draft 1 letter' }).click()
   await dialog.getByText('written before').waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
   await expect.poll(() => dialog.count()).toBe(0)

@@ -90,7 +90,7 @@ test('writing to several says so where its script is gone, in the dialog and not
   await button('Reload').click()
   await select('Person 1').check()
   await button('Write…').click()
-  await button('Draft letters').waitFor()
+  await button('Draft 1 letter').waitFor()
 })
 
 test('a function that an updated server has no more is told as an update', async ({ visitor }) => {

@@ -185,7 +185,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await tick()
     await page.getByRole('button', { name: 'Write…' }).click()
     await page.getByLabel('Template').selectOption('Accepted')
-    await page.getByRole('button', { name: 'Draft letters' }).click()
+    await page.getByRole('button', { name: 'Draft 3 letters' }).click()
     await page.getByRole('dialog').getByText('3 written before').waitFor()
   },
   places: openPlaces,

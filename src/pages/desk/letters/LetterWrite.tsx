@@ -9,7 +9,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
-import { digits, ofAll } from '../kit/format.ts'
+import { countOf, digits, ofAll } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
@@ -19,14 +19,14 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
-/** The templates that a letter can have, and the chosen one. */
+/** The templates that a letter can have, and the chosen one; undefined until one is. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
   const { data: overview, error } = useQuery(useDesk().letters())
   const [chosen, setChosen] = useState('')
   const occasions = (overview?.templates ?? []).map((each) => each.occasion).filter(isOffered)
   return {
     error,
-    occasion: occasions.includes(chosen) ? chosen : occasions[0],
+    occasion: occasions.find((each) => each === chosen),
     options: occasions.map((each) => [each, nameOfOccasion(each)] as const),
     choose: setChosen,
   }
@@ -34,9 +34,14 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
 
 /** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
 export function LetterWrite({ application, status }: { application: string; status: Status }) {
-  const { occasion, options, choose } = useOccasion(
+  const {
+    occasion: chosen,
+    options,
+    choose,
+  } = useOccasion(
     (each) => each === status || (isNamed(each) && (each !== reminder || status === 'accepted')),
   )
+  const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {
     says: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
     fails: 'Not drafted.',
@@ -116,16 +121,22 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       onOutcome: () => void readAgainAfter('desk_write'),
     },
   )
-  if (occasion === undefined) return error ? <Problem error={error} /> : <Loading />
+  if (options.length === 0) return error ? <Problem error={error} /> : <Loading />
   // The outcome is shown until another template is chosen.
   const isSame = write.given?.occasion === occasion
   return (
-    <Form onSend={() => write.press({ occasion })}>
+    <Form onSend={() => occasion !== undefined && write.press({ occasion })}>
       <p>Nothing is sent by this: the drafts are read first.</p>
-      <Choice label="Template" options={options} value={occasion} onChoose={choose} />
+      {/* None is chosen for them: those who are selected may have any status. */}
+      <Choice
+        label="Template"
+        options={[['', 'Choose a template'], ...options]}
+        value={occasion ?? ''}
+        onChoose={choose}
+      />
       {/* While the dialog is open, screen readers hear nothing from outside of it. */}
       <div aria-live="polite">
-        {isSame && write.response && (
+        {isSame && occasion !== undefined && write.response && (
           <p>
             {countsOf(write.response, applications.length)}{' '}
             <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
@@ -134,7 +145,9 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       </div>
       <ActProblems acts={[{ fails: 'Not all were drafted.', error: isSame ? write.error : null }]} />
       <div className="layout-row">
-        <ActButton isPending={write.isPending}>Draft letters</ActButton>
+        <ActButton isOff={occasion === undefined} isPending={write.isPending}>
+          {`Draft ${countOf(applications.length, 'letter')}`}
+        </ActButton>
         {write.isPending && applications.length > stepSize && (
           <>
             <span>{ofAll(done, applications.length)}</span>
