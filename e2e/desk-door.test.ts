@@ -36,6 +36,8 @@ async function openDoor(visitor: Visitor, client = ada) {
     closeAt: page.getByLabel('Close at'),
     closeAfter: page.getByLabel('Close after so many applications'),
     save: page.getByRole('button', { name: 'Save', exact: true }),
+    close: page.getByRole('button', { name: 'Close the door' }),
+    open: page.getByRole('button', { name: 'Open the door' }),
     saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
     warning: page.locator('.door-screen').getByRole('alert'),
     /** What happened, as its own screen says it; the door is shown again then. */
@@ -74,7 +76,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
   await door.choose('Closed')
   await door.sentence.fill(sentence)
-  await door.save.click()
+  await door.close.click()
   await standsAs(door.page, `The door is closed. Applicants read: “${sentence}”`)
   expect(await door.said.textContent()).toBe(`Saved. The door is closed. Applicants read: “${sentence}”`)
   await expect
@@ -96,7 +98,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   expect(await storedCount()).toBe(0)
 
   await door.choose('Open')
-  await door.save.click()
+  await door.open.click()
   await standsAs(door.page, 'The door is open.')
   // Kept for the next time.
   expect(await door.sentence.inputValue()).toBe(sentence)
@@ -129,10 +131,10 @@ test('of two who change it at once the second is told, keeps what was entered, a
   await mine.choose('Closed')
   await theirs.choose('Closed')
   await theirs.sentence.fill('Theirs.')
-  await theirs.save.click()
+  await theirs.close.click()
   await standsAs(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
 
-  await mine.save.click()
+  await mine.close.click()
   await expect
     .poll(() => mine.warning.textContent())
     .toMatch(/^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./)
@@ -202,7 +204,7 @@ test('where nothing can be saved, nothing is said to be', async ({ visitor }) =>
   await door.choose('Closed')
   await withoutPauses(door.page)
   await door.page.route('**/rpc/desk_set_door', (route) => route.abort())
-  await door.save.click()
+  await door.close.click()
   await door.warning.waitFor()
   expect(await door.warning.textContent()).toBe(
     'Not confirmed. The server could not be reached. Please check your connection.',

@@ -202,7 +202,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   const page = await desk.open(visitor, '', { as: await signedInAnew() })
   const { link, button, note, status } = getDesk(page)
   const sentence = page.getByLabel('Sentence for applicants')
-  const replyTo = page.getByLabel('Answers go to')
+  const replyTo = page.getByLabel('Replies go to')
   const places: [() => Promise<void>, typeof note, string][] = [
     [() => link('Ada Lovelace').click(), note, 'A strong one.'],
     [() => link('Door').click(), sentence, 'We are full.'],

@@ -123,12 +123,12 @@ test('reminders are drafted for who has not answered, once, and what became of i
   await accept(ids[1] ?? '', { days: -1 })
   const page = await desk.open(visitor, '/places')
   const { button, heading, link } = getDesk(page)
-  await button('Remind').click()
+  await button('Draft 2 reminders').click()
   const said = page.locator('.places-reminded')
   await said
     .getByText('2 reminders drafted. Nothing has left. 1 is late: move “Kept until” at their application')
     .waitFor()
-  await button('Remind').click()
+  await button('Draft 2 reminders').click()
   await said.getByText('No reminder was drafted. 2 have one already that did not leave yet.').waitFor()
   await link('Review drafts').click()
   await heading('Drafts: Reminder').waitFor()
@@ -251,7 +251,7 @@ test('an answer that came by mail is noted, the day is moved, and what the appli
   await button('Not coming').click()
   await head.getByText(/^Not coming, answered \d/).waitFor()
   expect(await answersOf()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])
-  await button('No answer').click()
+  await button('Not answered').click()
   await head.getByText(/^No answer yet/).waitFor()
 
   const [row] = await desk.sql<[{ token: string }]>`select token from private.invitations`
@@ -265,7 +265,7 @@ test('an answer that came by mail is noted, the day is moved, and what the appli
   // On paper it stands, and nothing to press.
   await page.emulateMedia({ media: 'print' })
   expect(await head.isVisible()).toBe(true)
-  expect(await page.getByRole('heading', { name: 'Whether they come' }).isVisible()).toBe(false)
+  expect(await page.getByRole('heading', { name: 'Are they coming?' }).isVisible()).toBe(false)
 })
 
 test('by hand, a letter opens with the link of whom it goes to, and is noted as sent', async ({
@@ -326,7 +326,7 @@ test('at places and in an RSVP who reads blind learns no name', async ({ visitor
   for (const place of ['places', `applications/${ids[0]}`]) {
     await page.evaluate((path) => (location.hash = `#/${path}`), place)
     await page.locator('.places-numbers, .decisions-answer-edit').waitFor()
-    if (place === 'places') await getDesk(page).button('Remind').click()
+    if (place === 'places') await getDesk(page).button('Draft 1 reminder').click()
     expect(await page.locator('#content').textContent()).not.toContain('Person')
   }
 })

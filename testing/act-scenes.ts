@@ -132,7 +132,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
     before: withTravel,
     path: '/applications/:id',
     open: (page) => page.getByLabel('Letter', { exact: true }).selectOption('Travel'),
-    button: pressed('Write'),
+    button: pressed('Draft from template'),
     done: 'Draft made',
     fails: 'Not drafted.',
     count: `select from private.letters where template = 'Travel'`,
@@ -140,7 +140,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
   desk_write_to: {
     path: '/applications/:id',
     async open(page) {
-      await press('Write a letter')(page)
+      await press('Write from scratch')(page)
       await page.getByLabel('Subject', { exact: true }).fill('One question')
     },
     type: ['Text', 'Do bees swim?'],
@@ -176,7 +176,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
   desk_withdraw: {
     before: (sql) => releaseDrafts(sql, { dueIn: 600 }),
     path: '/letters',
-    button: pressed('Stop it'),
+    button: pressed('Stop 1 letter'),
     done: '1 letter stopped.',
     fails: 'Not stopped.',
     count: `select from private.deliveries where recalled_by is not null`,
@@ -192,7 +192,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
   desk_readdress: {
     before: refused,
     path: '/letters/outbox/refused',
-    open: press('Another address: Ada Lovelace'),
+    open: press('Send to another address: Ada Lovelace'),
     type: ['Address', 'ada@example.net'],
     button: pressed('Send there'),
     done: 'Ada Lovelace: leaves for ada@example.net',
@@ -233,7 +233,7 @@ export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
   },
   desk_remind: {
     path: '/places',
-    button: pressed('Remind'),
+    button: pressed('Draft 1 reminder'),
     done: /^1 reminder drafted/,
     fails: 'Nobody was reminded.',
     count: `select from private.letters where template = 'reminder'`,

@@ -183,7 +183,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText('3 applications: Accepted').waitFor()
     await tick()
-    await page.getByRole('button', { name: 'Write…' }).click()
+    await page.getByRole('button', { name: 'Draft letters…' }).click()
     await page.getByLabel('Template').selectOption('Accepted')
     await page.getByRole('button', { name: 'Draft 3 letters' }).click()
     await page.getByRole('dialog').getByText('3 written before').waitFor()
@@ -191,14 +191,14 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   places: openPlaces,
   async 'places-reminded'(page) {
     await openPlaces(page)
-    await page.getByRole('button', { name: 'Remind' }).click()
+    await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
   },
   async answer(page) {
     await openPlaces(page)
     await page.getByRole('link', { name: /Late/ }).click()
     await page.locator('tbody .rows-name a').first().click()
-    await page.getByRole('heading', { name: 'Whether they come' }).waitFor()
+    await page.getByRole('heading', { name: 'Are they coming?' }).waitFor()
   },
   async answers(page) {
     await openPlaces(page)
@@ -215,7 +215,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async 'blind-places'(page) {
     await readBlind(page)
     await openPlaces(page)
-    await page.getByRole('button', { name: 'Remind' }).click()
+    await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
   },
   async door(page) {
@@ -268,7 +268,7 @@ async function carryLetters(page: Page) {
 }
 
 async function writeLetter(page: Page) {
-  await page.getByRole('button', { name: 'Write a letter' }).click()
+  await page.getByRole('button', { name: 'Write from scratch' }).click()
   await page.getByLabel('Subject').fill('A question before we decide')
   await page
     .getByLabel('Text', { exact: true })

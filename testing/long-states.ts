@@ -84,7 +84,7 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
   async 'long-letters'(page) {
     await openApplication(page, `${long.repeat(2)} L`)
     for (const text of [long, long.repeat(3)]) {
-      await getDesk(page).button('Write a letter').click()
+      await getDesk(page).button('Write from scratch').click()
       await page.getByLabel('Subject').fill(text)
       await page.getByLabel('Text', { exact: true }).fill(text)
       if (text === long) await getDesk(page).button('Save draft').click()

@@ -68,7 +68,7 @@ export interface Template {
 
 export interface LetterSettings {
   version: number
-  /** Blank: answers go to the sender. */
+  /** Blank: replies go to the sender. */
   reply_to: string
   /** Whether whoever applies is sent a receipt. */
   receipts: boolean

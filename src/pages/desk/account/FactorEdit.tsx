@@ -124,7 +124,8 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
       />
       <div>
         <p>
-          Scan this with your authenticator app, or <a href={totp.uri}>open it there</a>, or type this secret:
+          Scan this with your authenticator app, or <a href={totp.uri}>open it in the app on this device</a>,
+          or type this secret:
         </p>
         <p>
           <code className="account-secret">{totp.secret}</code>

@@ -25,7 +25,7 @@ export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
 const answers: readonly (Answer | null)[] = ['coming', 'not coming', null]
 
 function wordsOf(answer: Answer | null) {
-  return answer === null ? 'No answer' : answerStates[answer]
+  return answer === null ? 'Not answered' : answerStates[answer]
 }
 
 /** Sets an answer that did not come by the link, and moves the last day to answer. */
@@ -38,7 +38,7 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
   // Not known until the application was read again after it was accepted.
   if (state === null) return null
   return (
-    <Sheet title="Whether they come" className="decisions-answer-edit">
+    <Sheet title="Are they coming?" className="decisions-answer-edit">
       <fieldset>
         <legend className="visually-hidden">Answer</legend>
         <div className="layout-row">

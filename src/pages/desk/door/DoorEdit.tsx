@@ -103,9 +103,19 @@ function DoorForm({ door, now }: DoorFormProps) {
           />
         </div>
       )}
-      <SaveButtons draft={draft} meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))} />
+      <SaveButtons
+        draft={draft}
+        save={saveWords(entries, door)}
+        meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))}
+      />
     </form>
   )
+}
+
+/** What saving does: it closes or opens the door, or changes only words and limits. */
+function saveWords({ closed }: Entries, { is_open: isOpen }: Door) {
+  if (closed !== isOpen) return 'Save'
+  return closed ? 'Close the door' : 'Open the door'
 }
 
 /** An open door has counted since it was opened. */

@@ -62,16 +62,14 @@ test('each happening has its words', () => {
     'Door open, until infinity',
   )
   expect(wordsOf({ ...by, kind: 'erased', detail: { applications: 1 } })).toBe('1 application erased')
-  expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe(
-    'Blind reading switched off for themselves',
-  )
+  expect(wordsOf({ ...by, kind: 'blind', detail: { on: false } })).toBe('Stopped reading blind')
   const words = (detail: object) => wordsOf({ ...by, kind: 'letters', detail })
   expect(words({ template: 'accepted' })).toBe('Template of letters changed: “accepted”')
   expect(words({ removed: 'Travel' })).toBe('Template of letters removed: “Travel”')
   expect(words({ stopped: true })).toBe('All letters stopped')
   expect(words({ stopped: false })).toBe('Letters may leave again')
-  expect(words({ reply_to: 'desk@example.org' })).toBe('Answers to letters go to desk@example.org')
-  expect(words({ reply_to: '' })).toBe('Answers to letters go to the sender')
+  expect(words({ reply_to: 'desk@example.org' })).toBe('Replies to letters go to desk@example.org')
+  expect(words({ reply_to: '' })).toBe('Replies to letters go to the sender')
   expect(words({ receipts: true })).toBe('Receipts switched on')
   expect(words({ receipts: false })).toBe('Receipts switched off')
 })

@@ -36,6 +36,8 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const repeated = asked.filter(isAgain).length
   const letters = asked.filter((letter) => again || !isAgain(letter))
   const isMany = letters.length > mostUnasked
+  const isOne = letters.length === 1
+  const leave = isOne ? 'It leaves' : 'They leave'
   const send = useDeskAct('desk_release', {
     says(outcomes) {
       const released = outcomes.filter(({ outcome }) => outcome === 'released').length
@@ -78,9 +80,9 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       onClose={send.cancel}
     >
       <p>
-        {holdSeconds > 0
-          ? `Nothing leaves for ${countOf(holdSeconds, 'second')}: until then you can stop all of it.`
-          : 'They leave at once.'}
+        {holdSeconds === 0 && `${leave} at once.`}
+        {holdSeconds > 0 &&
+          `${leave} in ${holdSeconds === 60 ? 'a minute' : countOf(holdSeconds, 'second')}. Until then you can stop ${isOne ? 'it' : 'them'}.`}
       </p>
       <Form onSend={release}>
         {repeated > 0 && (

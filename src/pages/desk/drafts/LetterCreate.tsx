@@ -108,7 +108,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
   if (!isWriting)
     return (
       <Button ref={openButton} onPress={open}>
-        Write a letter
+        Write from scratch
       </Button>
     )
   return (

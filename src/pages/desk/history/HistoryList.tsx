@@ -46,7 +46,7 @@ export function wordsOf(happening: GeneralHappening): string {
     case 'erased':
       return `${countOf(happening.detail.applications, 'application')} erased`
     case 'blind':
-      return `Blind reading switched ${happening.detail.on ? 'on' : 'off'} for themselves`
+      return `${happening.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'places':
       return placesWordsOf(happening.detail)
     case 'letters':
@@ -60,5 +60,5 @@ function letterWordsOf(detail: Extract<GeneralHappening, { kind: 'letters' }>['d
   if (removed !== undefined) return `Template of letters removed: “${removed}”`
   if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'
   if (receipts !== undefined) return `Receipts switched ${receipts ? 'on' : 'off'}`
-  return replyTo ? `Answers to letters go to ${replyTo}` : 'Answers to letters go to the sender'
+  return replyTo ? `Replies to letters go to ${replyTo}` : 'Replies to letters go to the sender'
 }

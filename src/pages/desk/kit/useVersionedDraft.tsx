@@ -92,13 +92,15 @@ interface SaveButtonsProps {
   draft: Pick<VersionedDraft<object>, 'isEntered' | 'isSaving' | 'isStale' | 'error' | 'discard'>
   /** What is said where it changed meanwhile. */
   meanwhile: ReactNode
+  /** What the button says that saves it. */
+  save?: string
   className?: string
   /** In place of Discard, where the form is closed with it. */
   onCancel?: () => void
 }
 
 /** The buttons under such a draft, and what came of it. */
-export function SaveButtons({ draft, meanwhile, className, onCancel }: SaveButtonsProps) {
+export function SaveButtons({ draft, meanwhile, save = 'Save', className, onCancel }: SaveButtonsProps) {
   const { isEntered, isSaving, isStale, error, discard } = draft
   return (
     <>
@@ -110,7 +112,7 @@ export function SaveButtons({ draft, meanwhile, className, onCancel }: SaveButto
       <ActProblems acts={[{ error, fails: 'Not saved.' }]} />
       <div className="layout-row">
         <ActButton className={className} isPending={isSaving}>
-          {isStale ? 'Save anyway' : 'Save'}
+          {isStale ? 'Save anyway' : save}
         </ActButton>
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>

@@ -55,9 +55,9 @@ export function LetterWrite({ application, status }: { application: string; stat
       <div className="layout-row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
         <ActButton className="control-quiet" isPending={write.isPending}>
-          Write
+          Draft from template
         </ActButton>
-        {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Write again</Button>}
+        {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Draft again</Button>}
       </div>
       {outcome && (
         <p>

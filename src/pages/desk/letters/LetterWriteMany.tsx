@@ -20,12 +20,15 @@ interface LetterWriteManyProps {
 
 /** Drafts letters to several applicants at once, which are read before they are sent. */
 export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyProps) {
-  const whom = written.length === 1 ? written[0]?.name : `${digits(written.length)} applicants`
   return (
     <Dialog
-      button="Write…"
+      button="Draft letters…"
       buttonClass="control-quiet decisions-write"
-      title={`Write to ${whom}`}
+      title={
+        written.length === 1
+          ? `Draft a letter to ${written[0]?.name}`
+          : `Draft letters to ${digits(written.length)} applicants`
+      }
       close="Close"
       onOpen={onOpen}
       onClosed={onClosed}

@@ -112,15 +112,20 @@ function Delivery({ postman, settings, states }: LettersOverview) {
       )}
       <ActProblems acts={[stop]} />
       <ActButton isPending={stop.isPending} onPress={() => stop.press({ stopped: !postman.stopped })}>
-        {postman.stopped ? 'Let letters leave' : 'Stop all letters'}
+        {postman.stopped ? resumeWords(states.waiting) : 'Stop all letters'}
       </ActButton>
     </Sheet>
   )
 }
 
+function resumeWords(waiting: Count) {
+  if (waiting.count === 0) return 'Resume sending'
+  return waiting.count === 1 ? 'Send the stopped letter' : `Send the ${upTo(waiting)} stopped letters`
+}
+
 function deliveryWords(postman: LettersOverview['postman']) {
   const { is_there: isThere, is_automation_there: isAutomationThere, paused_until: pausedUntil } = postman
-  if (postman.stopped) return 'All letters are stopped: nothing leaves until you let it.'
+  if (postman.stopped) return 'All letters are stopped. Nothing is sent until you resume.'
   if (!isThere && isAutomationThere)
     return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'
   if (!isThere)
@@ -193,7 +198,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
   )
 }
 
-/** Where answers to letters go. */
+/** Where replies to letters go. */
 function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
   const draft = useVersionedDraft({
     kept: useTyped<Unsaved<{ to: string }>>('reply-to'),
@@ -203,14 +208,14 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     version: replyTo,
     givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,
-    says: ({ reply_to: to }) => `Saved. Answers go to ${to || 'the sender'}.`,
+    says: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
   })
   return (
-    <Sheet title="Answers">
+    <Sheet title="Replies">
       <form onSubmit={draft.onSubmit}>
         <Field
-          label="Answers go to"
-          hint="One e-mail address. Left blank: to the sender."
+          label="Replies go to"
+          hint="One e-mail address. Leave blank for the sender."
           type="email"
           autoComplete="off"
           maxLength={mostCharacters.address}
@@ -220,7 +225,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
         <SaveButtons
           draft={draft}
           className="control-quiet"
-          meanwhile={`Somebody else changed this meanwhile: answers go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
+          meanwhile={`Somebody else changed this meanwhile: replies go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
         />
       </form>
     </Sheet>

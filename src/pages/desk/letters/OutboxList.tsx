@@ -131,7 +131,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
             aria-expanded={isReaddressing}
             onPress={() => setIsReaddressing(!isReaddressing)}
           >
-            Another address
+            Send to another address
           </Button>
         )}
         <ActButton about={label} isPending={settle.isPending} onPress={() => settle.press({ letters })}>

@@ -88,7 +88,7 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
           stop.press({ act })
         }}
       >
-        {count === 1 ? 'Stop it' : 'Stop them'}
+        {`Stop ${countOf(count, 'letter')}`}
       </ActButton>
       <ActProblems acts={[stop]} />
     </section>

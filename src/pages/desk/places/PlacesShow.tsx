@@ -8,7 +8,7 @@ import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
-import { digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/format.ts'
+import { countOf, digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -31,7 +31,7 @@ export function PlacesShow() {
           <div className="places-screen layout-columns">
             <Sheet title="Who is coming">
               <Numbers places={places} />
-              <Remind isAnybodyAsked={places.no_answer > 0} />
+              <Remind count={places.no_answer} />
             </Sheet>
             <PlacesEdit places={places} />
             <Sheet title="Waitlist">
@@ -82,7 +82,7 @@ function Numbers({ places }: { places: Places }) {
 }
 
 /** Drafts a letter to everybody who has not answered, and says how many were drafted. */
-function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
+function Remind({ count }: { count: number }) {
   const remind = useDeskAct('desk_remind', {
     says: (outcome) => remindedSentences(outcome).join(' '),
     fails: 'Nobody was reminded.',
@@ -91,12 +91,12 @@ function Remind({ isAnybodyAsked }: { isAnybodyAsked: boolean }) {
   return (
     <>
       <ActButton
-        isOff={!isAnybodyAsked}
+        isOff={count === 0}
         isPending={remind.isPending}
         aria-describedby="remind-hint"
         onPress={() => remind.press({})}
       >
-        Remind
+        {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
       </ActButton>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
@@ -141,7 +141,7 @@ function PlacesEdit({ places }: { places: Places }) {
       <form onSubmit={draft.onSubmit}>
         <Field
           label="Places"
-          hint="Left blank: not known."
+          hint="Leave blank if not known."
           type="number"
           inputMode="numeric"
           min={0}

@@ -23,7 +23,7 @@ test('what became of reminding is said of those that there are', () => {
     '2 are late: move “Kept until” at their application before it is sent.',
     '1 has one already that did not leave yet.',
     '3 were sent one in the last three days.',
-    'There are more than were drafted at once: press Remind again for the rest.',
+    'There are more than were drafted at once: draft reminders again for the rest.',
   ])
 })
 

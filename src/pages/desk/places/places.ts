@@ -40,6 +40,6 @@ export function remindedSentences({ drafted, late, waiting, reminded, more }: Re
       : [`${one(late, 'is', 'are')} late: move “Kept until” at their application before it is sent.`]),
     ...(waiting === 0 ? [] : [`${one(waiting, 'has', 'have')} one already that did not leave yet.`]),
     ...(reminded === 0 ? [] : [`${one(reminded, 'was', 'were')} sent one in the last three days.`]),
-    ...(more ? ['There are more than were drafted at once: press Remind again for the rest.'] : []),
+    ...(more ? ['There are more than were drafted at once: draft reminders again for the rest.'] : []),
   ]
 }
