@@ -148,13 +148,14 @@ async function play(
   await (press === 'once' ? button.click() : button.dblclick())
 
   if (fate === 'slow') {
-    await said.getByText('Waiting for the server…').waitFor()
+    const { pill } = getDesk(page)
+    await (scene.isQueued ? pill.getByText('(saving)') : said.getByText('Waiting for the server…')).waitFor()
     call.release()
   }
   const failure = {
     offline: `${scene.fails} You were offline.`,
     refused: `${scene.fails} boom`,
-    aborted: 'Not confirmed. The server could not be reached. Please check your connection.',
+    aborted: `${scene.isQueued ? scene.fails : 'Not confirmed.'} The server could not be reached. Please check your connection.`,
     slow: undefined,
     'response lost': undefined,
   }[fate]
@@ -166,7 +167,7 @@ async function play(
   } else {
     await page.getByRole('alert').getByText(failure, { exact: true }).waitFor()
     if (scene.type) expect(await field?.inputValue()).toBe(scene.type[1])
-    if (fate === 'aborted') expect(call.tries()).toBe(2)
+    if (fate === 'aborted') expect(call.tries()).toBe(scene.isQueued ? 5 : 2)
   }
   await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
 

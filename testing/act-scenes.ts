@@ -4,6 +4,7 @@ import type { ActName } from '../src/client/desk/calls.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { getDesk } from './desk-page.ts'
 import { releaseDrafts } from './letters.ts'
+import { withoutPauses } from './pauses.ts'
 
 /** An act on its screen, where one applicant, Ada, was accepted and told so, and has a draft. */
 export interface Scene {
@@ -20,6 +21,8 @@ export interface Scene {
   done: string | RegExp
   /** What is said to have failed. */
   fails: string
+  /** Whether it is in the decision queue: it is shown at once, and tried again for as long as what is read. */
+  isQueued?: true
   /** Gives a row for each time that it happened. */
   count: string
 }
@@ -34,8 +37,17 @@ const refused = (sql: Sql) =>
   releaseDrafts(sql, { state: 'failed', isRefused: true, attempts: 1, reply: '550 no such user' })
 const byHand = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
-/** Every act but the decision, which has a queue of its own. A new act is entered here. */
-export const scenes: Record<Exclude<ActName, 'desk_decide'>, Scene> = {
+/** Every act. A new one is entered here. */
+export const scenes: Record<ActName, Scene> = {
+  desk_decide: {
+    path: '/applications/:id',
+    open: withoutPauses,
+    button: pressed('Waitlist'),
+    done: 'Ada Lovelace: Waitlisted',
+    fails: 'Ada Lovelace: “Waitlisted” was not saved.',
+    isQueued: true,
+    count: happened('status'),
+  },
   desk_reveal: {
     before: (sql) => sql`update private.organisers set blind = true`,
     path: '/applications/:id',
