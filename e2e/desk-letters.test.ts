@@ -127,7 +127,7 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
 })
 
 test.for([
-  ['Stop it', 'H1: Letters'],
+  ['Stop 1 letter', 'H1: Letters'],
   ['Stop all letters', 'BUTTON: Stop all letters'],
 ])(
   'when their time is over letters cannot be stopped any more, and the focus on %s is not lost',

@@ -17,7 +17,7 @@ import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersTyped } from './kit/useTyped.ts'
 import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
 import { Elsewhere, Opening, SecondFactor, SignIn, Stranger, Unreachable } from './session/SignIn.tsx'
-import { SignInByLink, useSignInLink, type BroughtSession } from './session/SignInByLink.tsx'
+import { useSignInLink, type BroughtSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface DeskProps {
@@ -57,6 +57,7 @@ const createQueries = () =>
     },
   })
 
+const SignInByLink = lazyScreen(async () => ({ default: (await import('./other-screens.ts')).SignInByLink }))
 const OtherScreen = lazyScreen(async () => ({ default: (await import('./other-screens.ts')).OtherScreen }))
 
 /** Loads the screens that the first list does not need, before the connection is lost or the server is updated. */

@@ -11,7 +11,7 @@ import { Desk, loadScreens } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
 import { forgetTyped } from './kit/useTyped.ts'
-import { takeArrival } from './session/SignInByLink.tsx'
+import { takeArrival } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
 

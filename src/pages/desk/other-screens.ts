@@ -1,3 +1,4 @@
 /** What the first list does not need of the desk’s other screens, in one script. */
 export { KeyList } from './KeyList.tsx'
 export { OtherScreen } from './OtherScreen.tsx'
+export { SignInByLink } from './session/SignInByLink.tsx'

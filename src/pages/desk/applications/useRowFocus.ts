@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { focusApplication } from '../kit/focus.ts'
+import { listenTo } from '../kit/listen.ts'
 
 /**
  * The row that keys act on: the one that has the focus, or had it last. Where it is gone when the list is read again, the row in
@@ -10,7 +11,8 @@ import { focusApplication } from '../kit/focus.ts'
  * @param shown The application that is shown beside the list: its row is the one then.
  */
 export function useRowFocus(rows: readonly { id: string }[], shown: string | null) {
-  const [focused, setCurrent] = useState<string | null>(null)
+  const [focused, setFocused] = useState<string | null>(null)
+  const setCurrent = useAfterPress(setFocused)
   const current = shown ?? focused
   useRowOfShown(shown)
   const former = useRef(rows)
@@ -57,4 +59,26 @@ function useRowOfShown(shown: string | null) {
     if (document.activeElement?.matches('h1, input[type=search], select')) return
     document.getElementById(shown)?.focus()
   }, [shown])
+}
+
+/**
+ * Has something wait for the end of the press that brings it about: what appears then, such as the bar of decisions, must not come
+ * between the beginning of a click and its end.
+ */
+function useAfterPress<Given>(act: (given: Given) => void) {
+  const press = useRef({ isDown: false, waiting: [] as Given[] })
+  const onUp = useEffectEvent(() => {
+    const { waiting } = press.current
+    press.current = { isDown: false, waiting: [] }
+    for (const given of waiting) act(given)
+  })
+  useEffect(() => {
+    const endDown = listenTo('pointerdown')(() => (press.current.isDown = true))
+    const endUp = listenTo('pointerup', 'pointercancel')(onUp)
+    return () => {
+      endDown()
+      endUp()
+    }
+  }, [])
+  return (given: Given) => (press.current.isDown ? void press.current.waiting.push(given) : act(given))
 }
