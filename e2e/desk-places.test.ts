@@ -57,7 +57,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   const page = await desk.open(visitor, '/places')
   const { button, heading, link, names, row, status } = getDesk(page)
   await heading('Places').waitFor()
-  const answers = ['1 Coming', '1 Not coming', '2 No answer yet', '1 Late, of these', '1 Not told yet']
+  const answers = ['1 Coming', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet']
   await expect.poll(() => numbers(page)).toEqual(answers)
   await page.getByText('Nobody has said how many places there are.').waitFor()
   const zone = page.getByLabel('Time zone')
@@ -80,7 +80,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
   await expect.poll(() => desk.sql`select places, days, zone from private.places`).toEqual(saved)
 
-  await page.getByRole('link', { name: /Late/ }).click()
+  await page.getByRole('link', { name: '1 of them late' }).click()
   await expect.poll(names).toEqual(['Person 4'])
   expect(await page.evaluate(() => location.hash)).toBe('#/?status=accepted&answer=late')
   expect(await row('Person 4').locator('.rows-standing').textContent()).toBe('AcceptedLate')
@@ -195,6 +195,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   await alert.getByText('bob@example.org set it to Declined meanwhile').waitFor()
   await button('Leave it Declined').click()
   expect(await desk.statusOf(ids[1] ?? '')).toBe('declined')
+  await page.getByText('2 wait for a place.').waitFor()
   await link('All who are waitlisted').click()
   await expect.poll(getDesk(page).names).toHaveLength(2)
 })

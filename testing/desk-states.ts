@@ -196,7 +196,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   },
   async answer(page) {
     await openPlaces(page)
-    await page.getByRole('link', { name: /Late/ }).click()
+    await page.getByRole('link', { name: /of them late/ }).click()
     await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('heading', { name: 'Are they coming?' }).waitFor()
   },

@@ -1,9 +1,9 @@
 -- Places: how many there are, who comes, and who waits for one.
 
 -- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
--- not_coming, no_answer, late, not_told, free, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody said how
--- many places there are, and negative where more people were accepted. `zone` is `UTC` until one is set. The argument is that of
--- older desks, and is ignored.
+-- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody
+-- said how many places there are, and negative where more people were accepted. `waitlist` has the first twenty of those
+-- `waitlisted`. `zone` is `UTC` until one is set. The argument is that of older desks, and is ignored.
 create function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -29,6 +29,7 @@ begin
       'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
       'today', today, 'free', places - coming - no_answer - not_told,
+      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (

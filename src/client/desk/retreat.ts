@@ -64,7 +64,9 @@ export interface Places {
   not_told: number
   /** Null where nobody said how many places there are; negative where more people were accepted than that. */
   free: number | null
-  /** The first twenty on the waitlist, and since when they are on it. */
+  /** People on the waitlist; undefined where the server is older than the desk. */
+  waitlisted?: number
+  /** The first twenty of them, and since when they are on it. */
   waitlist: (Listed & { set_at: string })[]
 }
 

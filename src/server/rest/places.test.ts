@@ -574,7 +574,7 @@ test('places add up, and the waitlist is those who wait longest', async () => {
   expect(waitlist.map(({ id }) => id)).toEqual([second, first])
   await decide(first, 'accepted')
   await decide(second, 'accepted')
-  expect(await places()).toMatchObject({ not_told: 3, free: -1, waitlist: [] })
+  expect(await places()).toMatchObject({ not_told: 3, free: -1, waitlisted: 0, waitlist: [] })
   const filtered = async (wanted: string) =>
     (await ask<{ applications: { id: string }[] }>('list', { filter: { answer: wanted } })).applications
       .length

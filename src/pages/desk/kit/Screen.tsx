@@ -79,16 +79,18 @@ export function Loading() {
 
 interface SheetProps {
   title: string
+  /** Whether it is one of several under a heading of their own. */
+  isPart?: boolean
   className?: string
   children: ReactNode
 }
 
 /** A part of a screen, under its own heading. */
-export function Sheet({ title, className = '', children }: SheetProps) {
+export function Sheet({ title, isPart = false, className = '', children }: SheetProps) {
   const id = title.toLowerCase().replaceAll(' ', '-')
   return (
     <section className={`layout-sheet ${className}`} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      {isPart ? <h3 id={id}>{title}</h3> : <h2 id={id}>{title}</h2>}
       {children}
     </section>
   )

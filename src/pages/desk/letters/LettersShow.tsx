@@ -16,20 +16,25 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { isOfDecision, leavingWords, nameOfOccasion, received } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
-/** Letters: who waits for one, how delivery stands, and what they say. */
+/** Letters: those to send, those that are leaving, and what is set up once. */
 export function LettersShow() {
   return (
     <Screen title="Letters" query={useQuery(useDesk().lettersAnew())} head={<UndoSend />}>
       {(overview) => (
         <div className="letters-screen">
-          <Sheet title="Who waits for a letter">
-            <DraftCounts {...overview} />
-          </Sheet>
-          <Delivery {...overview} />
-          <TemplateList {...overview} />
-          <ReceiptEdit {...overview} />
-          <ReplyToEdit {...overview} />
-          {overview.postman.is_there && <MailCheck {...overview} />}
+          <div className="letters-group">
+            <Sheet title="Who waits for a letter">
+              <DraftCounts {...overview} />
+            </Sheet>
+            <Delivery {...overview} />
+          </div>
+          <h2>Set up</h2>
+          <div className="letters-group">
+            <TemplateList {...overview} />
+            <ReceiptEdit {...overview} />
+            <ReplyToEdit {...overview} />
+            {overview.postman.is_there && <MailCheck {...overview} />}
+          </div>
         </div>
       )}
     </Screen>
@@ -91,7 +96,7 @@ function Delivery({ postman, settings, states }: LettersOverview) {
   })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
-    <Sheet title="Delivery">
+    <Sheet title="Leaving">
       <p className={postman.stopped || postman.paused_until !== null ? 'layout-notice error' : ''}>
         {deliveryWords(postman)}
       </p>
@@ -146,7 +151,7 @@ function TemplateList({ templates }: LettersOverview) {
     go({ screen: 'template', occasion: named })
   }
   return (
-    <Sheet title="Templates">
+    <Sheet title="Templates" isPart>
       <ul className="layout-lines">
         {templates.map(({ occasion, subject }) => (
           <li key={occasion}>
@@ -179,7 +184,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
     fails: 'Not saved.',
   })
   return (
-    <Sheet title="Receipt">
+    <Sheet title="Receipt" isPart>
       <ActSwitch
         label="Send a receipt to whoever applies"
         hint="It is sent by itself as soon as an application is stored: at most one a day to an address, and none that would come more than a day late."
@@ -211,7 +216,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     says: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
   })
   return (
-    <Sheet title="Replies">
+    <Sheet title="Replies" isPart>
       <form onSubmit={draft.onSubmit}>
         <Field
           label="Replies go to"
@@ -242,7 +247,7 @@ function MailCheck({ postman }: LettersOverview) {
     fails: 'Not checked.',
   })
   return (
-    <Sheet title="Mail server">
+    <Sheet title="Mail server" isPart>
       {checkedAt === null ? (
         <p>
           Checks whether the mail server accepts letters, and whether other mail servers trust their sender.

@@ -47,6 +47,11 @@ export function PlacesShow() {
 
 const waitlisted = filtersFrom('status=waitlisted')
 
+/** The address of the list of those whose RSVP is in a state. */
+function hrefOfState(answer: AnswerState) {
+  return hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })
+}
+
 /** How many there are of each answer. */
 function Numbers({ places }: { places: Places }) {
   const { coming, not_coming, no_answer, late, not_told, free } = places
@@ -54,7 +59,6 @@ function Numbers({ places }: { places: Places }) {
     ['coming', coming],
     ['not coming', not_coming],
     ['no answer', no_answer],
-    ['late', late],
     ['not told', not_told],
   ]
   return (
@@ -62,10 +66,15 @@ function Numbers({ places }: { places: Places }) {
       <ul className="places-numbers">
         {counts.map(([answer, count]) => (
           <li key={answer}>
-            <a href={hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })}>
+            <a href={hrefOfState(answer)}>
               <b>{digits(count)}</b> {answerStates[answer]}
-              {answer === 'late' && ', of these'}
             </a>
+            {answer === 'no answer' && late > 0 && (
+              <>
+                {' '}
+                <a href={hrefOfState('late')}>{digits(late)} of them late</a>
+              </>
+            )}
           </li>
         ))}
         {free !== null && (
@@ -177,16 +186,28 @@ function PlacesEdit({ places }: { places: Places }) {
 }
 
 /** The waitlist, those who wait longest first. Nobody is accepted by itself. */
-function Waitlist({ free, waitlist }: Places) {
+function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   const { queue } = useDecisionQueue()
   // A decision made here counts at once, before the list was read again.
   const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
+  const total = many !== undefined && (
+    <p className="places-total layout-quiet">
+      {digits(many)} {many === 1 ? 'waits' : 'wait'} for a place.
+    </p>
+  )
   if (waitlist.length === 0) return <p className="layout-quiet">Nobody is waitlisted.</p>
-  if (left <= 0 && taken === 0) return <p>No place is free. {all}</p>
+  if (left <= 0 && taken === 0)
+    return (
+      <>
+        {total}
+        <p>No place is free. {all}</p>
+      </>
+    )
   return (
     <>
+      {total}
       <ul className="layout-lines">
         {waitlist.map((row) => (
           <Waiting key={row.id} row={row} left={left} />
