@@ -332,7 +332,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
     await press('Send ')
     await browser.waitFor('dialog[open]')
-    await browser.click('dialog[open] form button:not([type=button])')
+    await browser.click('dialog[open] button[form]')
     const [letter] = await mails.count(1, application.email)
     const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
     await browser.open(`${gate.origin}/answer/#${token}`)

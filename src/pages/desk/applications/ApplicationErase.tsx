@@ -2,9 +2,9 @@ import { useRef, useState } from 'react'
 
 import type { Whole } from '../../../client/desk/applications.ts'
 import { typedInto as typedIntoLetter } from '../drafts/LetterCreate.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
-import { Field, Form, Tick } from '../kit/Field.tsx'
+import { DialogForm } from '../kit/DialogForm.tsx'
+import { Field, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
@@ -49,7 +49,12 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
         {email === undefined ? (
           <p>Reveal the application first: its e-mail has to be typed.</p>
         ) : (
-          <Form onSend={() => erase.press({ applications: [id, ...also], email: typed })}>
+          <DialogForm
+            act="Erase for good"
+            isPending={erase.isPending}
+            isDanger
+            onSend={() => erase.press({ applications: [id, ...also], email: typed })}
+          >
             {others.length > 0 && (
               <fieldset>
                 <legend>Also erase of the same e-mail</legend>
@@ -79,8 +84,7 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
               onText={setTyped}
             />
             <ActProblems acts={[erase]} />
-            <ActButton isPending={erase.isPending}>Erase for good</ActButton>
-          </Form>
+          </DialogForm>
         )}
       </Dialog>
     </section>

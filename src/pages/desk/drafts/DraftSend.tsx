@@ -2,11 +2,11 @@ import { useRef, useState } from 'react'
 
 import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../../client/desk/letters.ts'
-import { ActButton } from '../kit/ActButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { ApplicationLink } from '../kit/Button.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
-import { Field, Form, Tick } from '../kit/Field.tsx'
+import { DialogForm } from '../kit/DialogForm.tsx'
+import { Field, Tick } from '../kit/Field.tsx'
 import { countOf } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isAgain, nameOfLetter } from '../letters/letters.ts'
@@ -84,7 +84,12 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
         {holdSeconds > 0 &&
           `${leave} in ${holdSeconds === 60 ? 'a minute' : countOf(holdSeconds, 'second')}. Until then you can stop ${isOne ? 'it' : 'them'}.`}
       </p>
-      <Form onSend={release}>
+      <DialogForm
+        act={`Send ${countOf(letters.length, 'letter')}`}
+        isOff={letters.length === 0}
+        isPending={send.isPending}
+        onSend={release}
+      >
         {repeated > 0 && (
           <Tick isOn={again} onTick={setAgain}>
             Send again to those who were sent this before ({repeated})
@@ -101,10 +106,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
         )}
         {isWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
         <ActProblems acts={[send]} />
-        <ActButton isOff={letters.length === 0} isPending={send.isPending}>
-          {`Send ${countOf(letters.length, 'letter')}`}
-        </ActButton>
-      </Form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -1,8 +1,11 @@
-import { useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
+import { createContext, useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
 import { flushSync } from 'react-dom'
 
 import { Button } from './Button.tsx'
 import { useKeys } from './useKeys.ts'
+
+/** The foot of the dialog around: the button that closes it, and beside it what its form does (`DialogForm`). */
+export const DialogFoot = createContext<HTMLElement | null>(null)
 
 /** Closes it. */
 export interface DialogHandle {
@@ -42,6 +45,7 @@ export function Dialog(props: DialogProps) {
   const { ref, onOpen, onClose, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
+  const [foot, setFoot] = useState<HTMLElement | null>(null)
   const id = useId()
   const open = () => {
     onOpen?.()
@@ -71,10 +75,12 @@ export function Dialog(props: DialogProps) {
         {isOpen && (
           <>
             <h2 id={id}>{title}</h2>
-            {children}
-            <form method="dialog" onSubmit={onClose}>
-              <button className="control-quiet">{close}</button>
-            </form>
+            <DialogFoot value={foot}>{children}</DialogFoot>
+            <div className="layout-row" ref={setFoot}>
+              <form method="dialog" onSubmit={onClose}>
+                <button className="control-quiet">{close}</button>
+              </form>
+            </div>
           </>
         )}
       </dialog>

@@ -8,6 +8,7 @@ import { actPauses } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
+import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
 import { countOf, digits, ofAll } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
@@ -125,7 +126,12 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
   // The outcome is shown until another template is chosen.
   const isSame = write.given?.occasion === occasion
   return (
-    <Form onSend={() => occasion !== undefined && write.press({ occasion })}>
+    <DialogForm
+      act={`Draft ${countOf(applications.length, 'letter')}`}
+      isOff={occasion === undefined}
+      isPending={write.isPending}
+      onSend={() => occasion !== undefined && write.press({ occasion })}
+    >
       <p>Nothing is sent by this: the drafts are read first.</p>
       {/* None is chosen for them: those who are selected may have any status. */}
       <Choice
@@ -144,18 +150,13 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
         )}
       </div>
       <ActProblems acts={[{ fails: 'Not all were drafted.', error: isSame ? write.error : null }]} />
-      <div className="layout-row">
-        <ActButton isOff={occasion === undefined} isPending={write.isPending}>
-          {`Draft ${countOf(applications.length, 'letter')}`}
-        </ActButton>
-        {write.isPending && applications.length > stepSize && (
-          <>
-            <span>{ofAll(done, applications.length)}</span>
-            <Button onPress={() => (isStopped.current = true)}>Stop</Button>
-          </>
-        )}
-      </div>
-    </Form>
+      {write.isPending && applications.length > stepSize && (
+        <div className="layout-row">
+          <span>{ofAll(done, applications.length)}</span>
+          <Button onPress={() => (isStopped.current = true)}>Stop</Button>
+        </div>
+      )}
+    </DialogForm>
   )
 }
 

@@ -23,7 +23,7 @@ export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyPr
   return (
     <Dialog
       button="Draft letters…"
-      buttonClass="control-quiet decisions-write"
+      buttonClass="control-quiet decisions-write letters-write"
       title={
         written.length === 1
           ? `Draft a letter to ${written[0]?.name}`
