@@ -2,9 +2,7 @@ import { focusManager, notifyManager, QueryClient, QueryClientProvider } from '@
 import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../client/session.ts'
-import { loadFilterFields } from './applications/ApplicationFilters.tsx'
-import { loadPlots } from './applications/ApplicationList.tsx'
-import { Applications, loadApplicationShow } from './applications/Applications.tsx'
+import { Applications } from './applications/Applications.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
@@ -15,7 +13,6 @@ import { isUnreachable } from './kit/Problem.tsx'
 import { hrefOf, useRoute, wholeList } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersTyped } from './kit/useTyped.ts'
-import { loadLetterWriteMany } from './letters/LetterWriteMany.tsx'
 import { Elsewhere, Opening, SecondFactor, SignIn, Stranger, Unreachable } from './session/SignIn.tsx'
 import { useSignInLink, type BroughtSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
@@ -57,20 +54,8 @@ const createQueries = () =>
     },
   })
 
-const SignInByLink = lazyScreen(async () => ({ default: (await import('./other-screens.ts')).SignInByLink }))
-const OtherScreen = lazyScreen(async () => ({ default: (await import('./other-screens.ts')).OtherScreen }))
-
-/** Loads the screens that the first list does not need, before the connection is lost or the server is updated. */
-export async function loadScreens(): Promise<void> {
-  await Promise.all([
-    loadApplicationShow(),
-    loadPlots(),
-    loadFilterFields(),
-    OtherScreen.load(),
-    loadLetterWriteMany(),
-    import('./applications/export.ts'),
-  ])
-}
+const SignInByLink = lazyScreen(async () => (await import('./other-screens.ts')).SignInByLink)
+const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)
 
 /** The organisers' page: signing in, and then a screen for each address. */
 export function Desk(props: DeskProps) {

@@ -1,9 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 
+import type { LettersOverview } from '../../client/desk/letters.ts'
 import { Announcement } from './kit/announce.tsx'
 import { useIsOffline } from './kit/connection.ts'
 import { Dialog } from './kit/Dialog.tsx'
+import { countOf } from './kit/format.ts'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
@@ -19,9 +21,11 @@ interface FrameProps {
 
 /** The frame of every screen: the links to the screens, who is signed in, and what was done last. */
 export function Frame({ session, version, children }: FrameProps) {
-  const { email } = useDesk()
+  const { email, letters } = useDesk()
   const route = useRoute()
   const queries = useQueryClient()
+  // As it was read last, with an application or with the letters: no call is made for it.
+  const { data: overview } = useQuery({ ...letters(), enabled: false })
   return (
     <div className="desk-frame">
       <header className="desk-top">
@@ -35,6 +39,7 @@ export function Frame({ session, version, children }: FrameProps) {
               key={name}
               href={hrefOf(to)}
               aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
+              {...(to.screen === 'letters' && overview && countsOf(overview))}
             >
               {name}
             </a>
@@ -62,6 +67,15 @@ export function Frame({ session, version, children }: FrameProps) {
 /** What stays as it is from one route to the other: the list does, beside the applications that are opened from it. */
 function placeOf(route: Route) {
   return route.screen === 'application' ? hrefOf(wholeList) : hrefOf(route).split('?')[0]
+}
+
+/** How many drafts wait and how many letters were refused, beside the link to the letters. Its name stays what it is. */
+function countsOf({ templates, personal, states }: LettersOverview) {
+  const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
+  const refused = states.refused.count
+  if (drafts + refused === 0) return {}
+  const title = `${countOf(drafts, 'draft')}, ${refused} refused`
+  return { title, 'data-drafts': drafts || '!', 'data-refused': refused || undefined }
 }
 
 /** The fragment says where the desk is, so the link must not change it. */
@@ -101,10 +115,7 @@ const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
 ]
 
-const KeyList = lazyScreen(
-  async () => ({ default: (await import('./other-screens.ts')).KeyList }),
-  PartNotLoaded,
-)
+const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyList, PartNotLoaded)
 
 /** What the keys do. */
 function KeyHelp() {

@@ -7,9 +7,10 @@ import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { placeToRender } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
-import { Desk, loadScreens } from './Desk.tsx'
+import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
+import { loadScreens } from './kit/Screen.tsx'
 import { forgetTyped } from './kit/useTyped.ts'
 import { takeArrival } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
@@ -33,7 +34,8 @@ if (root) {
     if (session.now().step !== 'in') return
     stopWaiting()
     // A screen whose script does not come now is loaded when it is opened.
-    setTimeout(() => void Promise.allSettled([loadScreens(), auth()]), preloadAfter)
+    const load = () => Promise.allSettled([loadScreens(), import('./applications/export.ts'), auth()])
+    setTimeout(() => void load(), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
   // The screen that the address asks for needs them at once. A script that fails now is loaded again when its screen is shown.

@@ -8,13 +8,7 @@ import { upTo } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
-const FilterFields = lazyScreen(
-  async () => ({ default: (await import('./later.ts')).FilterFields }),
-  PartNotLoaded,
-)
-
-/** Loads the filters’ fields. */
-export const loadFilterFields = FilterFields.load
+const FilterFields = lazyScreen(async () => (await import('./later.ts')).FilterFields, PartNotLoaded)
 
 /** Milliseconds without a key after which the search begins. */
 const pause = 250

@@ -21,13 +21,7 @@ import { ApplicationRows } from './ApplicationRows.tsx'
 import { useList, type Counts } from './useList.ts'
 import { Welcome } from './Welcome.tsx'
 
-const ApplicationPlots = lazyScreen(
-  async () => ({ default: (await import('./later.ts')).ApplicationPlots }),
-  PartNotLoaded,
-)
-
-/** Loads the charts. */
-export const loadPlots = ApplicationPlots.load
+const ApplicationPlots = lazyScreen(async () => (await import('./later.ts')).ApplicationPlots, PartNotLoaded)
 
 interface ApplicationListProps {
   filters: Filters

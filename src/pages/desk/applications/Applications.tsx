@@ -10,12 +10,7 @@ import { ApplicationList } from './ApplicationList.tsx'
 /** The windows that have room for the list beside an application; beside.css has the same ones. */
 const wide = '(width >= 75rem)'
 
-const ApplicationShow = lazyScreen(async () => ({
-  default: (await import('./later.ts')).ApplicationShow,
-}))
-
-/** Loads what shows an application. */
-export const loadApplicationShow = ApplicationShow.load
+const ApplicationShow = lazyScreen(async () => (await import('./later.ts')).ApplicationShow)
 
 /**
  * The list, and the application that was opened from it: in its place, or beside it where the window is wide.

@@ -168,6 +168,9 @@ function NotShown(alert: AlertProps) {
   )
 }
 
+/** What loads the scripts of all such screens. */
+const loads: (() => Promise<unknown>)[] = []
+
 /**
  * A screen whose script is loaded when it is first shown, unless it was loaded before. Not by React's `lazy`, which shows
  * the screen 0.3 s late.
@@ -175,14 +178,13 @@ function NotShown(alert: AlertProps) {
  * @param Missing Is shown where its script did not come.
  */
 export function lazyScreen<Props extends object>(
-  load: () => Promise<{ default: ComponentType<Props> }>,
+  load: () => Promise<ComponentType<Props>>,
   Missing: () => ReactNode = ScreenNotLoaded,
-): ComponentType<Props> & { load: () => Promise<void> } {
+): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
-  const keep = (module: { default: ComponentType<Props> }) => {
-    Loaded = module.default
-  }
-  function LazyScreen(props: Props) {
+  const keep = (Component: ComponentType<Props>) => (Loaded = Component)
+  loads.push(async () => keep(await load()))
+  return function LazyScreen(props: Props) {
     const [isThere, setThere] = useState(Loaded !== undefined)
     useEffect(() => {
       if (isThere) return
@@ -190,16 +192,20 @@ export function lazyScreen<Props extends object>(
         .catch((error: unknown) => {
           // An update of the server removes old scripts.
           reportError(error)
-          return { default: Missing }
+          return Missing
         })
-        .then((module) => {
-          keep(module)
+        .then((Component) => {
+          keep(Component)
           setThere(true)
         })
     }, [isThere])
     return Loaded ? <Loaded {...props} /> : <Loading />
   }
-  return Object.assign(LazyScreen, { load: async () => keep(await load()) })
+}
+
+/** Loads the scripts of all screens, before the connection is lost or the server is updated. */
+export async function loadScreens(): Promise<void> {
+  await Promise.all(loads.map((load) => load()))
 }
 
 /** Loads something; without a connection, when that is back. */

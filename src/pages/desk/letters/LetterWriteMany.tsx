@@ -3,13 +3,10 @@ import { digits } from '../kit/format.ts'
 import type { Seen } from '../kit/decision-state.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
-const LetterWriteManyForm = lazyScreen(async () => {
-  const { LetterWriteManyForm: Shown } = await import('./LetterWrite.tsx')
-  return { default: Shown }
-}, PartNotLoaded)
-
-/** Loads what its dialog shows. */
-export const loadLetterWriteMany = LetterWriteManyForm.load
+const LetterWriteManyForm = lazyScreen(
+  async () => (await import('./LetterWrite.tsx')).LetterWriteManyForm,
+  PartNotLoaded,
+)
 
 interface LetterWriteManyProps {
   /** Those who were selected when it was opened, whatever happens to the list behind it; nobody while it is closed. */

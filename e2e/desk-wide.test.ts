@@ -1,0 +1,211 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { test } from '../testing/visitor.ts'
+
+const desk = deskOfThisFile()
+
+const wide = { width: 1440, height: 900 }
+const list = (page: Page) => page.locator('.list-screen')
+const hash = (page: Page) => new URL(page.url()).hash
+
+test('from 1200 px the list stands beside the application, and what happened beside both from 1600 px', async ({
+  visitor,
+}) => {
+  const [{ id } = { id: '' }] = await desk.store(people(3))
+  const page = await desk.open(visitor, `/applications/${id}`, { viewport: wide })
+  const { heading, link, names } = getDesk(page)
+  await heading('Person 1').waitFor()
+  // Who comes by an address begins at the heading.
+  expect(await focused(page)).toBe('H1: Person 1')
+  await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
+  const places = () =>
+    page
+      .locator('.list-screen, section[aria-label=Answers], section[aria-labelledby=what-happened]')
+      .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().x)))
+  const [first = 0, second = 0, third = 0] = await places()
+  expect([first < second, second === third]).toEqual([true, true])
+  await page.setViewportSize({ width: 1600, height: 900 })
+  const columns = await places()
+  expect(columns).toEqual(columns.toSorted((one, other) => one - other))
+  expect(new Set(columns).size).toBe(3)
+  for (const width of [1200, 1199]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect.poll(() => list(page).count()).toBe(width === 1200 ? 1 : 0)
+  }
+  await link('Back').click()
+  await heading('Applications').waitFor()
+  expect(await focused(page)).toBe('A: Person 1')
+})
+
+test('j and k move in the list beside, which keeps the focus and its place; Enter goes into the application, Esc back', async ({
+  visitor,
+}) => {
+  await desk.store(people(60))
+  const page = await desk.open(visitor, '', { viewport: wide })
+  const { heading, link, position } = getDesk(page)
+  const { keyboard } = page
+  await link('Person 2').click()
+  await heading('Person 2').waitFor()
+  expect(await focused(page)).toBe('A: Person 2')
+  const entries = await page.evaluate(() => history.length)
+  for (const [key, name] of [
+    ['j', 'Person 3'],
+    ['j', 'Person 4'],
+    ['k', 'Person 3'],
+  ] as const) {
+    await keyboard.press(key)
+    await heading(name).waitFor()
+    await expect.poll(() => focused(page)).toBe(`A: ${name}`)
+  }
+  expect(await page.evaluate(() => history.length)).toBe(entries)
+  await expect.poll(() => position.textContent()).toBe('3 of 60, 60 to read')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('H1: Person 3')
+  // Its heading is the one that reading goes on from.
+  for (let place = 4; place <= 30; place += 1) {
+    await keyboard.press('j')
+    await heading(`Person ${place}`).waitFor()
+  }
+  const scrolled = await list(page).evaluate((part) => part.scrollTop)
+  expect(scrolled).toBeGreaterThan(0)
+  await keyboard.press('n')
+  await keyboard.type('Half a thought')
+  await keyboard.press('Escape')
+  await keyboard.press('j')
+  await heading('Person 31').waitFor()
+  await keyboard.press('k')
+  await heading('Person 30').waitFor()
+  expect(await getDesk(page).note.inputValue()).toBe('Half a thought')
+  expect(Math.abs((await list(page).evaluate((part) => part.scrollTop)) - scrolled)).toBeLessThan(120)
+  await keyboard.press('Escape')
+  await heading('Applications').waitFor()
+  await expect.poll(() => focused(page)).toBe('A: Person 30')
+  expect(hash(page)).toBe('#/')
+})
+
+test('keys decide on ticked rows while any is ticked, and the bar says so; else on the application beside', async ({
+  visitor,
+}) => {
+  const [first, second, third] = await desk.store(people(3))
+  const page = await desk.open(visitor, `/applications/${first?.id}`, { viewport: wide })
+  const { heading, bar, select, status } = getDesk(page)
+  const { keyboard } = page
+  await heading('Person 1').waitFor()
+  await select('Person 2').check()
+  await select('Person 3').check()
+  await bar.getByText('2 selected').waitFor()
+  expect(await bar.count()).toBe(1)
+  await keyboard.press('w')
+  await expect.poll(() => status.textContent()).toBe('2 applications: Waitlisted')
+  await bar.getByText('Person 1', { exact: true }).waitFor()
+  await keyboard.press('s')
+  await expect.poll(() => status.textContent()).toBe('Person 1: Shortlisted')
+  const statuses = await Promise.all([first, second, third].map((each) => desk.statusOf(each?.id ?? '')))
+  expect(statuses).toEqual(['shortlisted', 'waitlisted', 'waitlisted'])
+  // Ticks are left first, the application then.
+  await select('Person 3').check()
+  await keyboard.press('Escape')
+  expect(await select('Person 3').isChecked()).toBe(false)
+  await heading('Person 1').waitFor()
+  await keyboard.press('Escape')
+  await heading('Applications').waitFor()
+})
+
+test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
+  'who wants it goes on after a decision, to the next that nobody decided on, and Undo leads back (%s)',
+  async (viewport, { visitor }) => {
+    const stored = await desk.store(people(5))
+    const page = await desk.open(visitor, '', { viewport })
+    const { heading, link, dialog, status, position } = getDesk(page)
+    const { keyboard } = page
+    await link('Person 1').waitFor()
+    await keyboard.press('?')
+    await dialog.getByLabel('Go on after a decision').check()
+    await keyboard.press('Escape')
+    await link('Person 1').click()
+    await heading('Person 1').waitFor()
+    await expect.poll(() => position.textContent()).toBe('1 of 5, 5 to read')
+    await keyboard.press('d')
+    await heading('Person 2').waitFor()
+    await expect.poll(() => position.textContent()).toBe('2 of 5, 4 to read')
+    await keyboard.press('j')
+    await heading('Person 3').waitFor()
+    await keyboard.press('a')
+    await heading('Person 4').waitFor()
+    await keyboard.press('k')
+    await heading('Person 3').waitFor()
+    await keyboard.press('k')
+    await heading('Person 2').waitFor()
+    // Person 3 is decided on.
+    await keyboard.press('w')
+    await heading('Person 4').waitFor()
+    await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
+    await keyboard.press('z')
+    await heading('Person 2').waitFor()
+    await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
+    await expect
+      .poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id))))
+      .toEqual(['declined', 'new', 'accepted', 'new', 'new'])
+  },
+)
+
+test('the whole row opens the application, but for its box, and not while words of it are marked', async ({
+  visitor,
+}) => {
+  await desk.store(people(2))
+  const page = await desk.open(visitor, '', { viewport: { width: 1100, height: 700 } })
+  const { heading, link, select } = getDesk(page)
+  const company = page.locator('tbody tr', { has: link('Person 2') }).locator('.rows-company')
+  await select('Person 2').check()
+  expect(hash(page)).toBe('')
+  const { x = 0, y = 0 } = (await company.locator('bdi').boundingBox()) ?? {}
+  await page.mouse.move(x + 2, y + 5)
+  await page.mouse.down()
+  await page.mouse.move(x + 60, y + 5)
+  await page.mouse.up()
+  expect(await page.evaluate(() => getSelection()?.toString())).not.toBe('')
+  expect(hash(page)).toBe('')
+  await page.evaluate(() => getSelection()?.removeAllRanges())
+  await company.click()
+  await heading('Person 2').waitFor()
+})
+
+test('on a phone seven tenths of the window are the reason’s', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const page = await desk.open(visitor, `/applications/${id}`, { viewport: { width: 390, height: 844 } })
+  await getDesk(page).heading('Person 1').waitFor()
+  await getDesk(page).button('Accept').waitFor()
+  const room = await page.evaluate(() => {
+    const reason = document.querySelector('.application-long dd')?.getBoundingClientRect().top ?? 0
+    return (
+      ((document.querySelector('.decisions-bar')?.getBoundingClientRect().top ?? 0) - reason) / innerHeight
+    )
+  })
+  console.log(`the reason has ${(room * 100).toFixed(1)} % of the window`)
+  expect(room).toBeGreaterThanOrEqual(0.7)
+})
+
+test('the first visit says what to do first, before the script has come, too, until it is dismissed for good', async ({
+  visitor,
+}) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) =>
+      opened.addInitScript(() => {
+        if (name === 'was here') return
+        name = 'was here'
+        localStorage.removeItem('unplugged-desk-welcome')
+      }),
+  })
+  const steps = page.getByRole('region', { name: 'First steps' })
+  await steps.getByText('Invite a colleague').waitFor()
+  expect(await steps.getByRole('listitem').count()).toBe(3)
+  await steps.getByRole('button', { name: 'Got it' }).click()
+  await steps.waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('H1: Applications')
+  await page.reload()
+  await getDesk(page).link('Person 1').waitFor()
+  expect(await steps.count()).toBe(0)
+})
