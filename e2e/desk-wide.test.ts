@@ -194,8 +194,8 @@ test('the first visit says what to do first, before the script has come, too, un
   const page = await desk.open(visitor, '', {
     prepare: (opened) =>
       opened.addInitScript(() => {
-        if (name === 'was here') return
-        name = 'was here'
+        if (window.name === 'was here') return
+        window.name = 'was here'
         localStorage.removeItem('unplugged-desk-welcome')
       }),
   })

@@ -27,8 +27,11 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   // Those that somebody stops stay until it is known what came of that, also where the letters have left meanwhile.
   const [stopping, setStopping] = useState<readonly Leaving[]>([])
+  // Read while it was released, a letter seems to wait for longer than it does.
+  const most = overview?.settings.hold_seconds ?? 0
   const leaving = (overview?.postman.stopped ? [] : (overview?.leaving ?? []))
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
+    .map((each) => ({ ...each, seconds: Math.min(each.seconds, most) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
   const isOther = (one: Leaving) => (other: Leaving) => other.act !== one.act
   const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
