@@ -182,7 +182,7 @@ export function lazyScreen<Props extends object>(
   Missing: () => ReactNode = ScreenNotLoaded,
 ): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
-  const keep = (Component: ComponentType<Props>) => (Loaded = Component)
+  const keep = (loaded: ComponentType<Props>) => (Loaded = loaded)
   loads.push(async () => keep(await load()))
   return function LazyScreen(props: Props) {
     const [isThere, setThere] = useState(Loaded !== undefined)
@@ -194,8 +194,8 @@ export function lazyScreen<Props extends object>(
           reportError(error)
           return Missing
         })
-        .then((Component) => {
-          keep(Component)
+        .then((loaded) => {
+          keep(loaded)
           setThere(true)
         })
     }, [isThere])
