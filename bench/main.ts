@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -15,6 +15,7 @@ import { benchPage } from './page.ts'
 import { benchParts } from './parts.ts'
 import { benchPlaces } from './places.ts'
 import { benchReadiness } from './readiness.ts'
+import { benchReading } from './reading.ts'
 import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
 import { benchSignIn } from './sign-in.ts'
@@ -48,6 +49,7 @@ const parts: Record<string, () => Promise<void>> = {
   migration: benchMigration,
   places: benchPlaces,
   memory: benchMemory,
+  reading: benchReading,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

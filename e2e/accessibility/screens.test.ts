@@ -1,8 +1,9 @@
-import { beforeAll } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 
 import { expectUsable } from '../../testing/accessible.ts'
 import { startDesk, type DeskServer } from '../../testing/desk.ts'
 import { screens } from '../../testing/screens.ts'
+import { spokenIn } from '../../testing/spoken.ts'
 import { test } from '../../testing/visitor.ts'
 
 let desk: DeskServer
@@ -17,6 +18,8 @@ test.for(Object.entries(screens))(
     visitor.expects(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
     await reach(page, desk)
+    // What a screen reader is told stands in the repository, to be read whenever it changes.
+    await expect(await spokenIn(page)).toMatchFileSnapshot(`spoken/${name}.yml`)
     await expectUsable(page, name)
   },
 )
