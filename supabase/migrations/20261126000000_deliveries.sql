@@ -1973,9 +1973,13 @@ $$;
 
 revoke all on function private.draft_text(private.letters, boolean) from public, anon, authenticated;
 
+drop function public.desk_write(uuid[], text, boolean);
+
 -- Drafts letters of a template; with `again` also where one was sent. The result has the outcome of each: drafted, written
--- (there is a draft or a letter, in this state), undecided (another decision stands) or gone.
-create or replace function public.desk_write(applications uuid[], occasion text, again boolean default false) returns jsonb
+-- (there is a draft or a letter, in this state), undecided (another decision stands) or gone. The same act again drafts none, and
+-- the result is the first one's; a desk of version 1.0 gives no id.
+create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
+  returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -1994,6 +1998,10 @@ begin
   perform from private.templates where name = occasion for key share;
   if not found then
     raise exception 'There is no template of this name.' using errcode = '22023';
+  end if;
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_write', applications::text, occasion, again::text) then
+    return (select result from private.acts where acts.act = desk_write.act);
   end if;
   perform private.lock_for_letters(applications);
   for application in select distinct unnest(applications) as id order by id loop
@@ -2017,9 +2025,12 @@ begin
           order by state = 'sent' limit 1
         )) end);
   end loop;
-  return outcomes;
+  return private.end_act(act, outcomes);
 end
 $$;
+
+revoke all on function public.desk_write(uuid[], text, boolean, uuid) from public, anon, authenticated;
+grant execute on function public.desk_write(uuid[], text, boolean, uuid) to authenticated;
 
 -- Drafts a letter to one person, without a template. The same act again drafts none.
 create or replace function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb

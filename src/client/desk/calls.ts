@@ -68,7 +68,7 @@ interface Acts {
   desk_set_notices: [Pick<Notices, 'notices'>, Notices]
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
-  desk_write: [{ applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
+  desk_write: [{ act: string; applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
   desk_write_to: [{ act: string; application: string; subject: string; body: string }, Letter]
   desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
   desk_discard: [{ letters: string[] }, { discarded: number }]

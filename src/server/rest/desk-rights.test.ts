@@ -69,7 +69,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_set_notices: { notices: 'each' },
   desk_set_template: { occasion: 'Travel', version: null, subject: 'How to get there', body: 'By train.' },
   desk_remove_template: { occasion: 'Travel', version: 0 },
-  desk_write: { applications: [someId], occasion: 'accepted', again: false },
+  desk_write: { applications: [someId], occasion: 'accepted', again: false, act: someId },
   desk_write_to: { act: someId, application: someId, subject: 'Hello', body: 'A letter.' },
   desk_edit: { letter: someId, seen: '', subject: 'Hello', body: 'A letter.' },
   desk_discard: { letters: [someId] },

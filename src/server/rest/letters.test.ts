@@ -440,6 +440,9 @@ test('an act that is sent again because its answer was lost is answered as it wa
   const { seen } = edited as Letter
   expect(await twice('edit', { ...edit, seen, subject: '', body: '' })).toMatchObject({ is_edited: false })
   expect(await twice('discard', { letters: [spare?.id] })).toEqual({ discarded: 1 })
+  const act = crypto.randomUUID()
+  const written = await twice('write', { act, applications: [spare?.application], occasion: 'accepted' })
+  expect(written).toMatchObject([{ outcome: 'drafted' }])
   const trial = { occasion: 'accepted', subject: 's', body: 'b', act: crypto.randomUUID() }
   await twice('send_test', trial)
   expect(await server.database.owner`select from private.deliveries where kind = 'test'`).toHaveLength(1)

@@ -14,6 +14,7 @@ const withId = {
   desk_note: true,
   desk_erase: true,
   desk_send_test: true,
+  desk_write: true,
   desk_write_to: true,
   desk_release: true,
   desk_readdress: true,

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 
 import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
+import { newAct } from '../../../client/act.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
 import { actPauses } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -113,7 +114,8 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       for (let at = 0; at < applications.length && !isStopped.current; at += stepSize) {
         setDone(at)
         const step = applications.slice(at, at + stepSize)
-        outcomes.push(...(await call('desk_write', { ...given, applications: step }, signal, actPauses)))
+        const act = newAct()
+        outcomes.push(...(await call('desk_write', { act, ...given, applications: step }, signal, actPauses)))
       }
       return outcomes
     },
