@@ -1,5 +1,5 @@
 /** Takes the pages' pictures in every state, window and scheme: `npm run screenshots`, or some: `-- success print`. */
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
@@ -71,4 +71,33 @@ try {
   await browser.close()
   await desk.close()
 }
-console.log(`The pictures are in ${folder}/.`)
+await writeSheet()
+console.log(`The pictures are in ${folder}/, and all on one sheet in ${folder}/index.html.`)
+
+/** Puts all pictures that are there on one sheet, a screen under the other, each as large as a stamp and a link to itself. */
+async function writeSheet() {
+  const pictures = (await readdir(folder)).filter(
+    (name) => name.endsWith('.png') && !name.endsWith('-whole.png'),
+  )
+  const rows = Object.keys(screens).map((screen) => {
+    const own = pictures.filter((name) => screenOf(name) === screen)
+    const stamps = own.map(
+      (name) => `<a href="${name}"><img src="${name}" height="240" alt="${name}" title="${name}"></a>`,
+    )
+    return own.length === 0 ? '' : `<h2>${screen}</h2><p>${stamps.join(' ')}</p>`
+  })
+  const style = '<style>body{background:#777;font-family:system-ui}</style>'
+  await writeFile(
+    join(folder, 'index.html'),
+    `<!doctype html><meta charset="utf-8"><title>Pictures</title>${style}${rows.join('')}`,
+  )
+}
+
+/** The screen that a picture shows: what stands before its window and scheme. */
+function screenOf(picture: string) {
+  return picture
+    .replace(/\.png$/, '')
+    .split('-')
+    .slice(0, -2)
+    .join('-')
+}
