@@ -36,7 +36,8 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
     update private.invitations set told_at = now() - interval '9 days', deadline = private.today() + place - 2,
         rsvp = (array['coming', null, 'not coming', null, 'coming'])[place + 1],
         rsvp_at = case when place % 2 = 0 then now() - interval '1 day' end
-      from (select application_id, (row_number() over (order by application_id) % 6)::int as place from private.invitations) as spread
+      from (select application_id, (row_number() over (order by created_at) % 6)::int as place
+        from private.invitations join public.retreat_applications on id = application_id) as spread
       where invitations.application_id = spread.application_id and place < 5`)
 }
 

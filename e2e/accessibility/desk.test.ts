@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-page.ts'
@@ -8,6 +9,9 @@ import { test } from '../../testing/visitor.ts'
 const failedRequest = /Failed to load resource/
 
 const desk = deskOfThisFile()
+
+/** A window in which an application stands in the list's place. */
+const alone = { width: 1100, height: 720 }
 
 test.for(
   extent<[number, number][]>(
@@ -125,7 +129,8 @@ test('the focus goes to what was opened, to the row it came from, and to what is
     { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
     { first_name: 'Ada', last_name: 'B', company: 'Looms' },
   ])
-  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const prepare = (opened: Page) => opened.clock.install()
+  const page = await desk.open(visitor, '', { prepare, viewport: alone })
   const { link, button, heading, dialog, names, status, select, search, undo } = getDesk(page)
   const at = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
@@ -201,7 +206,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
 
 test('after a problem was settled the focus is on what it was about', async ({ visitor }) => {
   const [first, second] = await desk.store(people(3))
-  const page = await desk.open(visitor)
+  const page = await desk.open(visitor, '', { viewport: alone })
   const { select, button, alert, link, note } = getDesk(page)
   const at = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
