@@ -8,9 +8,9 @@ import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
 import { focusHeading } from './kit/focus.ts'
 import { listenTo } from './kit/listen.ts'
-import { Boundary, Heading, lazyScreen, useTitle } from './kit/Screen.tsx'
+import { Boundary, lazyScreen } from './kit/Screen.tsx'
 import { isUnreachable } from './kit/Problem.tsx'
-import { hrefOf, useRoute, wholeList } from './kit/route.ts'
+import { useRoute } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersTyped } from './kit/useTyped.ts'
 import { Elsewhere, Opening, SecondFactor, SignIn, Stranger, Unreachable } from './session/SignIn.tsx'
@@ -132,18 +132,5 @@ function Inside({ me, children }: { me: Me; children: ReactNode }) {
 function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
   const route = useRoute()
   if (route.screen === 'list' || route.screen === 'application') return <Applications route={route} />
-  return route.screen === 'unknown' ? <Unknown /> : <OtherScreen {...{ route, auth, session }} />
-}
-
-function Unknown() {
-  const title = 'There is nothing here'
-  useTitle(title)
-  return (
-    <>
-      <Heading>{title}</Heading>
-      <p>
-        No screen of the desk has this address. <a href={hrefOf(wholeList)}>Applications</a>
-      </p>
-    </>
-  )
+  return <OtherScreen {...{ route, auth, session }} />
 }

@@ -3,7 +3,8 @@ import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
-import type { Route } from './kit/route.ts'
+import { hrefOf, wholeList, type Route } from './kit/route.ts'
+import { Heading, useTitle } from './kit/Screen.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
@@ -11,7 +12,7 @@ import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
 interface OtherScreenProps {
-  route: Exclude<Route, { screen: 'list' | 'application' | 'unknown' }>
+  route: Exclude<Route, { screen: 'list' | 'application' }>
   auth: LoadAuth
   session: WatchedSession
 }
@@ -19,6 +20,8 @@ interface OtherScreenProps {
 /** The screens other than the applications. They are a script of their own, for which the first list does not wait. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
+    case 'unknown':
+      return <Unknown />
     case 'places':
       return <PlacesShow />
     case 'letters':
@@ -36,4 +39,17 @@ export function OtherScreen({ route, auth, session }: OtherScreenProps) {
     case 'account':
       return <AccountShow {...{ auth, session }} />
   }
+}
+
+function Unknown() {
+  const title = 'There is nothing here'
+  useTitle(title)
+  return (
+    <>
+      <Heading>{title}</Heading>
+      <p>
+        No screen of the desk has this address. <a href={hrefOf(wholeList)}>Applications</a>
+      </p>
+    </>
+  )
 }

@@ -7,7 +7,7 @@ import { filterOf, isNarrowed, type Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { countOf, digits, upTo } from '../kit/format.ts'
 import type { List } from '../kit/list.ts'
-import { Problem } from '../kit/Problem.tsx'
+import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { formerRoute, go, hrefOf, routeOf } from '../kit/route.ts'
 import { lazyScreen, Loading, PartNotLoaded, useTitle } from '../kit/Screen.tsx'
 import { createSwitch } from '../kit/switches.ts'
@@ -62,6 +62,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
     if (isAlone) onAlone()
     wasAlone.current = isAlone
   }, [isAlone])
+  const Trouble = list ? StaleProblem : Problem
   return (
     <div className="list-screen">
       <div className="list-top">
@@ -96,7 +97,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
             matching={found?.[list.filter.status ?? 'all']}
           />
         )}
-        <Problem error={error} onTryAgain={readAgain} />
+        <Trouble error={error} onTryAgain={readAgain} />
         {!list && !error && <Loading />}
         {/* What was decided before can be undone all the same. */}
         {!list && isAlone && <DecisionBar seen={[]} about="" />}

@@ -27,7 +27,7 @@ export function Problem({ error, said, onTryAgain }: ProblemProps) {
 }
 
 /** Why what is shown could not be read again. Offline, the notice over all screens says so. */
-export function StaleProblem(props: Pick<ProblemProps, 'error' | 'said'>) {
+export function StaleProblem(props: ProblemProps) {
   const { error } = props
   const isSaid = useIsOffline() && isUnreachable(error)
   // When the notice goes, it is read again.
