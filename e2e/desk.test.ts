@@ -863,8 +863,10 @@ test('an application is erased for good once its e-mail is typed, with another o
   // The wrong e-mail.
   visitor.expects(failedRequest)
   const page = await desk.open(visitor)
-  const { link, button, dialog, status, names, note } = getDesk(page)
+  const { link, button, dialog, status, names, note, undo } = getDesk(page)
   await link('Ada L').click()
+  await button('Decline').click()
+  await undo.getByText('Ada L,').waitFor()
   await note.fill('Half a thought.')
   await button('Erase').click()
   await dialog.getByText(/Backups made before, and whoever got it by the webhook, still have it/).waitFor()
@@ -884,6 +886,8 @@ test('an application is erased for good once its e-mail is typed, with another o
     { author: 'ada@example.org', kind: 'erased', detail: { applications: 2 } },
   ])
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
+  // Nor does Undo name who was erased.
+  expect(await page.getByText('Ada L,').count()).toBe(0)
 })
 
 test('keys find, open, decide, note, select, undo and go back; never inside a field', async ({ visitor }) => {

@@ -101,6 +101,8 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
     stop: () => dispatch({ type: 'stop' }),
     /** Takes note of what was read of an application, where that is newer. */
     learn: (application: Omit<Seen, 'name'>) => dispatch({ type: 'read', application }),
+    /** Forgets what was decided on applications that were erased. */
+    forget: (erased: readonly string[]) => dispatch({ type: 'forget', erased }),
     /** The status to show for an application, given what was read of it. */
     shownOf: (read: Omit<Seen, 'name'>): Shown => shownIn(state, read),
     /** Whether somebody else has changed an application since it was read. */

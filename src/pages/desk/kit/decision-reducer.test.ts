@@ -204,6 +204,19 @@ test.each(['1', '2'])('after a decision on %s that failed Undo undoes the act be
   expect(undoneBy(play(undone, send, fail))).toEqual([])
 })
 
+test('what was decided on an application is forgotten when that was erased', () => {
+  const forget: QueueEvent = { type: 'forget', erased: ['1'] }
+  const first = settled(after(decide('accepted', seen('3'))))
+  const saved = settled(reduce(first, decide('accepted', seen('1'), seen('2'))))
+  expect(undoneBy(reduce(saved, forget))).toEqual(['2'])
+  // Then Undo is about the act before.
+  const alone = settled(reduce(first, decide('accepted', seen('1'))))
+  expect(undoneBy(reduce(alone, forget))).toEqual(['3'])
+  expect(reduce(first, forget)).toBe(first)
+  const pending = play(first, decide('accepted', seen('1')), send)
+  expect(reduce(pending, forget)).toBe(pending)
+})
+
 test('what somebody else set back already needs no undoing', () => {
   const state = settled(after(decide('accepted', seen('1'), seen('2'))))
   expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])

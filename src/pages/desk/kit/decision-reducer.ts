@@ -16,6 +16,8 @@ import {
 /** What happens to the queue. */
 export type QueueEvent =
   | { type: 'read'; application: Omit<Seen, 'name'> }
+  /** Applications were erased, by their ids. */
+  | { type: 'forget'; erased: readonly string[] }
   | { type: 'decide'; applications: readonly Seen[]; wanted: Status }
   | { type: 'undo' }
   /** The organiser decides again, knowing why it was refused. */
@@ -33,6 +35,8 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
   switch (event.type) {
     case 'read':
       return withRead(state, event.application)
+    case 'forget':
+      return without(state, event.erased)
     case 'decide':
       return withAct(
         state,
@@ -94,6 +98,14 @@ function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>
   const known = state.known.get(id)
   if (known && known.version >= version) return state
   return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
+}
+
+/** Nobody undoes what was decided on an erased application, nor reads its name. What is pending is answered as gone. */
+function without(state: QueueState, erased: readonly string[]): QueueState {
+  const isForgotten = (decision: Decision) => erased.includes(decision.seen.id) && !isPending(decision)
+  if (!state.acts.some((act) => [...act.values()].some(isForgotten))) return state
+  const acts = state.acts.map((act) => new Map([...act].filter(([, decision]) => !isForgotten(decision))))
+  return { ...state, acts }
 }
 
 /** What changes of the queue when something is sent or settled. */

@@ -24,7 +24,7 @@ const withLetters: Noun[] = ['letters', 'application', 'refresh']
 
 /**
  * The beginnings of the keys that are read again after each act, whether it succeeded or not. What must not be shown for another
- * moment, as after erasing and switching blind reading, is dropped instead: `forget` and `startOver` in useDesk.tsx.
+ * moment, as after erasing and switching blind reading, is dropped instead (responses.ts).
  */
 export const readAgain = {
   desk_decide: ['refresh', 'application', 'letters', 'places'],
@@ -144,6 +144,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
               const part = partOf(asRead)
               const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
               for (const each of now.changes.changed) queue.learn(each)
+              queue.forget(now.changes.gone)
               return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
             }
           : skipToken,

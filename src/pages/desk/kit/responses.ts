@@ -3,10 +3,12 @@ import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react
 import type { Opened } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
+import type { DecisionQueue } from './decision-queue.ts'
 
 /** What was read, as an act changes it. */
 interface Kept {
   queries: QueryClient
+  queue: DecisionQueue
   /** Changes everything that is kept by a key with this beginning. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
@@ -24,7 +26,8 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
     change<Opened>(['application', application], (former) => ({ ...former, ...whole })),
   desk_keep_until: ({ change }, whole, { application }) =>
     change<Opened>(['application', application], (former) => ({ ...former, ...whole })),
-  desk_erase({ queries }, _erased, { applications }) {
+  desk_erase({ queries, queue }, _erased, { applications }) {
+    queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
     queries.removeQueries({ queryKey: ['list'] })
   },
@@ -92,7 +95,7 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
 }
 
 /** Lets what was read learn from the responses to acts. */
-export function learnerOf(queries: QueryClient) {
+export function learnerOf(queries: QueryClient, queue: DecisionQueue) {
   const change: Kept['change'] = <Read>(queryKey: QueryKey, become: (former: Read) => Read) => {
     // What is being read began before the act: its response would take back what was learnt.
     const isReading = ({ state }: Query) => state.fetchStatus === 'fetching'
@@ -102,7 +105,7 @@ export function learnerOf(queries: QueryClient) {
     void queries.refetchQueries({ queryKey, predicate: isReading })
   }
   return <Name extends ActName>(name: Name, response: Result<Name>, given: Arguments<Name>): void =>
-    learnt[name]?.({ queries, change }, response, given)
+    learnt[name]?.({ queries, queue, change }, response, given)
 }
 
 function changeOverview({ change }: Kept, become: (former: LettersOverview) => Partial<LettersOverview>) {

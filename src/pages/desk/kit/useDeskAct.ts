@@ -56,8 +56,8 @@ export function useDeskAct<Name extends ActName>(
   name: Name,
   { says, fails, onSuccess, keepsLast }: DeskActOptions<Name>,
 ): DeskAct<Name> {
-  const { call, readAgainAfter } = useDesk()
-  const learn = learnerOf(useQueryClient())
+  const { call, queue, readAgainAfter } = useDesk()
+  const learn = learnerOf(useQueryClient(), queue)
   const act = useAct<Given<Name>, Result<Name>>(
     async (given, signal, id) => {
       const waiting = setTimeout(() => announce('Waiting for the server…'), sayWaiting)
