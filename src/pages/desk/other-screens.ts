@@ -2,3 +2,4 @@
 export { KeyList } from './KeyList.tsx'
 export { OtherScreen } from './OtherScreen.tsx'
 export { SignInByLink } from './session/SignInByLink.tsx'
+export { Elsewhere, Stranger } from './session/NoDesk.tsx'

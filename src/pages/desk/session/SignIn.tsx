@@ -236,21 +236,6 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
   return problem
 }
 
-/** What is said to whoever has signed in and is no organiser. */
-export function Stranger({ session, email }: { session: WatchedSession; email: string }) {
-  return (
-    <Step title="Not an organiser">
-      <p>
-        You are signed in as <b>{email}</b>, who is no organiser here. Please ask whoever runs this site to
-        make you one, or use another address.
-      </p>
-      <div className="layout-row">
-        <SignOutButton session={session} />
-      </div>
-    </Step>
-  )
-}
-
 /** What is said where nobody can tell who is signed in. */
 export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: () => void }) {
   useEffect(() => listenTo('online')(onAgain), [onAgain])
@@ -258,19 +243,6 @@ export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: 
     <Step title="The desk cannot be opened now">
       <Said text={sentence} isProblem />
       <button onClick={onAgain}>Try again</button>
-    </Step>
-  )
-}
-
-/** What is said where organisers sign in at a hosted project. */
-export function Elsewhere() {
-  return (
-    <Step title="The desk is elsewhere">
-      <p>
-        The accounts of this database are a Supabase project’s, so organisers sign in there, at the static
-        desk. It is made by <code>npm run build</code> with the project’s <code>VITE_</code> settings: put{' '}
-        <code>dist/</code> on a static host, and open its <code>/desk/</code>.
-      </p>
     </Step>
   )
 }

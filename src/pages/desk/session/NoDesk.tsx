@@ -1,0 +1,31 @@
+import { Step } from './Step.tsx'
+import { SignOutButton } from './useForm.tsx'
+import type { WatchedSession } from './watch-session.ts'
+
+/** What is said to whoever has signed in and is no organiser. */
+export function Stranger({ session, email }: { session: WatchedSession; email: string }) {
+  return (
+    <Step title="Not an organiser">
+      <p>
+        You are signed in as <b>{email}</b>, who is no organiser here. Please ask whoever runs this site to
+        make you one, or use another address.
+      </p>
+      <div className="layout-row">
+        <SignOutButton session={session} />
+      </div>
+    </Step>
+  )
+}
+
+/** What is said where organisers sign in at a hosted project. */
+export function Elsewhere() {
+  return (
+    <Step title="The desk is elsewhere">
+      <p>
+        The accounts of this database are a Supabase project’s, so organisers sign in there, at the static
+        desk. It is made by <code>npm run build</code> with the project’s <code>VITE_</code> settings: put{' '}
+        <code>dist/</code> on a static host, and open its <code>/desk/</code>.
+      </p>
+    </Step>
+  )
+}
