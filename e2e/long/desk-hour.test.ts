@@ -181,7 +181,7 @@ async function hears({ page }: Seat, press: () => Promise<unknown>) {
       if (region === null) return
       new MutationObserver(() => {
         const text = region.textContent
-        if (text && !text.endsWith(' changed this just now')) resolve(text)
+        if (text && !/ (changed this just now|set meanwhile|changed meanwhile)$/.test(text)) resolve(text)
       }).observe(region, {
         childList: true,
         subtree: true,
@@ -582,7 +582,10 @@ const acts = {
 
 /** Two organisers at their desks, and twelve people who applied. */
 async function begin(visitor: Visitor): Promise<Hour> {
-  await desk.sql`delete from public.retreat_applications`
+  // In the order in which the server locks them: a page of the hour before may still have asked for something.
+  await desk.sql`
+    with locked as materialized (select id from public.retreat_applications order by id for update)
+    delete from public.retreat_applications where id in (select id from locked)`
   await desk.sql`delete from private.history`
   await desk.store(
     ['Anna', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
