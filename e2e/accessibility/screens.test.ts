@@ -17,7 +17,6 @@ test.for(Object.entries(screens))(
     visitor.expects(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
     await reach(page, desk)
-    // What a screen reader is told stands in the repository, to be read whenever it changes.
     await expectUsable(page, name)
   },
 )
