@@ -63,7 +63,15 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
   await expect.poll(() => position.textContent()).toBe('3 of 60, 60 to read')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('H1: Person 3')
-  // Its heading is the one that reading goes on from.
+  // Whoever went in once moves in the list again, there and back.
+  for (const [key, name] of [
+    ['j', 'Person 4'],
+    ['k', 'Person 3'],
+  ] as const) {
+    await keyboard.press(key)
+    await heading(name).waitFor()
+    await expect.poll(() => focused(page)).toBe(`A: ${name}`)
+  }
   for (let place = 4; place <= 30; place += 1) {
     await keyboard.press('j')
     await heading(`Person ${place}`).waitFor()
@@ -145,6 +153,16 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
     await keyboard.press('z')
     await heading('Person 2').waitFor()
     await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
+    // Back to new is no decision.
+    await keyboard.press('w')
+    await heading('Person 4').waitFor()
+    await keyboard.press('k')
+    await heading('Person 3').waitFor()
+    await keyboard.press('k')
+    await heading('Person 2').waitFor()
+    await keyboard.press('r')
+    await expect.poll(() => status.textContent()).toBe('Person 2: New')
+    await heading('Person 2').waitFor()
     await expect
       .poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id))))
       .toEqual(['declined', 'new', 'accepted', 'new', 'new'])

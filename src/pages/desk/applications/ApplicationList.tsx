@@ -29,8 +29,8 @@ interface ApplicationListProps {
   shown: string | null
   /** Called with whether any application is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called for an application that somebody goes into by keyboard. */
-  onEnter: (id: string) => void
+  /** Called for an application that somebody goes into by keyboard, and with null when they move on in the list. */
+  onEnter: (id: string | null) => void
 }
 
 /** The list of applications: to search, to look through, and to decide on, one or several at once. */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-import { statuses } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Selected } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
@@ -41,8 +41,8 @@ interface ApplicationRowsProps {
   shown: string | null
   /** Called with whether any application is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called for an application that somebody goes into by keyboard. */
-  onEnter: (id: string) => void
+  /** Called for an application that somebody goes into by keyboard, and with null when they move on in the list. */
+  onEnter: (id: string | null) => void
 }
 
 /** The rows of one list, to select and to decide on. */
@@ -145,9 +145,9 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     </>
   )
 
-  function onDecided() {
+  function onDecided(status: Status) {
     selectNone()
-    if (isTicking || !isGoingOn) return
+    if (isTicking || !isGoingOn || status === 'new') return
     const place = rows.findIndex(({ id }) => id === current)
     const next = rows.slice(place + 1).find((row) => queue.shownOf(row).status === 'new')
     if (next) focusApplication(next.id)
@@ -162,7 +162,9 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     if (shown === null) return move(by)
     const id = rowFrom(by)
     // Back leaves for the list in one step, however many were looked through.
-    if (id !== undefined) go({ screen: 'application', id, filters }, { replace: true })
+    if (id === undefined) return
+    onEnter(null)
+    go({ screen: 'application', id, filters }, { replace: true })
   }
 
   /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */

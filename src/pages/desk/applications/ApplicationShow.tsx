@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { questions, textFields } from '../../../application/fields.ts'
-import { statuses } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Filter, Read, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
@@ -72,6 +72,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
   const isAccepted = whole !== undefined && queue.shownOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
+  const listeners = { onDecided, onUndone: goOnTo }
   const toOther = (other: string | undefined): Route | undefined =>
     other === undefined ? undefined : { screen: 'application', id: other, filters }
   const [toPrevious, toNext] = [toOther(previous), toOther(next)]
@@ -87,7 +88,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       },
       Escape: () => go(list),
     }),
-    ...(isDecidedOn && decisionKeys(queue, seen, { onDecided, onUndone })),
+    ...(isDecidedOn && decisionKeys(queue, seen, listeners)),
   })
 
   return (
@@ -140,18 +141,17 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <ApplicationErase whole={whole} onErased={() => go(list)} />
         </div>
       )}
-      {isDecidedOn && <DecisionBar seen={seen} about={name} {...{ onDecided, onUndone }} />}
+      {isDecidedOn && <DecisionBar seen={seen} about={name} {...listeners} />}
     </div>
   )
 
-  function onDecided() {
-    const other = toOther(nextUndecided())
-    if (isGoingOn && other) go(other, { replace: true })
+  function onDecided(status: Status) {
+    if (status !== 'new') goOnTo(nextUndecided())
   }
 
-  function onUndone(undone: string) {
-    const other = toOther(undone)
-    if (isGoingOn && other) go(other, { replace: true })
+  function goOnTo(other: string | undefined) {
+    const route = toOther(other)
+    if (isGoingOn && route) go(route, { replace: true })
   }
 }
 

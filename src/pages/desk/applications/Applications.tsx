@@ -33,7 +33,7 @@ export function Applications({ route }: { route: Extract<Route, { screen: 'list'
           onTicking={setIsTicking}
           onEnter={(id) => {
             setEntered(id)
-            if (id === shown) focusHeading()
+            if (id !== null && id === shown) focusHeading()
           }}
         />
       )}

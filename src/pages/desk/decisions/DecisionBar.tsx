@@ -25,7 +25,7 @@ const decisions = [
 /** What follows a decision. */
 export interface DecisionListeners {
   /** Called once something was decided. */
-  onDecided?: () => void
+  onDecided?: (status: Status) => void
   /** Called with the application whose decision was undone, where it was one. */
   onUndone?: (id: string) => void
 }
@@ -132,7 +132,7 @@ function decide(
 ) {
   if (seen.every((each) => queue.shownOf(each).status === status)) return
   queue.decide(seen, status)
-  onDecided?.()
+  onDecided?.(status)
 }
 
 /** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
