@@ -131,7 +131,8 @@ test('it is said at once that nobody responds, once, and for as long as that is 
   visitor.expects(failedRequest)
   const page = await desk.open(visitor, '/places')
   await withoutPauses(page)
-  await getDesk(page).heading('Places').waitFor()
+  // It is read: what is on its way is not read twice.
+  await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
   const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
