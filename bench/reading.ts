@@ -45,6 +45,8 @@ async function readAll(page: Page, goesOn: boolean) {
     if (!goesOn) await page.keyboard.press('j')
     pressed += goesOn ? 1 : 2
     await page.waitForFunction((wanted) => (window.untilNext?.length ?? 0) >= wanted, count)
+    // Nobody reads a reason sooner.
+    await page.waitForTimeout(500)
   }
   return { times: (await page.evaluate(() => window.untilNext)) ?? [], perPerson: pressed / people }
 }
@@ -64,7 +66,8 @@ export async function benchReading(): Promise<void> {
     await slowDown(page)
     await page.goto(`${desk.origin}/desk`)
     await page.locator('table.rows-table a').first().waitFor()
-    await page.waitForLoadState('networkidle')
+    // The desk's script has come: until then Enter does nothing.
+    await page.waitForFunction(() => window.earlyList === null)
     const { times, perPerson } = await readAll(page, goesOn)
     const late = times.filter((time) => time > 100).length
     rows.push([
