@@ -59,7 +59,13 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
   const page = {
     title: 'Applications · Unplugged.',
     description: 'Where organisers review applications.',
-    preview: <meta name="robots" content="noindex" />,
+    preview: (
+      <>
+        <meta name="robots" content="noindex" />
+        {/* Empty frames would come before the page's, and take time. */}
+        <link rel="expect" href="#page" blocking="render" />
+      </>
+    ),
     root,
     scene: null,
     sceneStyle: '',
