@@ -93,6 +93,19 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
   expect(hash(page)).toBe('#/')
 })
 
+test('the list is read on before its end is reached, so that whoever reads fast is not held up there', async ({
+  visitor,
+}) => {
+  await desk.store(people(60))
+  const page = await desk.open(visitor, '', { viewport: wide })
+  const { heading, link, names } = getDesk(page)
+  await link('Person 40').click()
+  await heading('Person 40').waitFor()
+  expect(await names()).toHaveLength(50)
+  await page.keyboard.press('j')
+  await expect.poll(names).toHaveLength(60)
+})
+
 test('keys decide on ticked rows while any is ticked, and the bar says so; else on the application beside', async ({
   visitor,
 }) => {

@@ -7,10 +7,12 @@ import { questions, textFields } from '../../../application/fields.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Filter, Read, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
-import { DecisionBar, decisionKeys, DecisionProblems, StatusPill } from '../decisions/DecisionBar.tsx'
+import { StatusPill } from '../decisions/StatusPill.tsx'
+import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
+import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
@@ -155,6 +157,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
   }
 }
 
+/** How many applications before the end of what was read of a list it is read on. */
+const nearEnd = 10
+
 /**
  * What stands before and after an application in the list as it was left, and its place there in words. In the list of those that
  * nobody decided on, they say how many are left to read.
@@ -164,12 +169,14 @@ function useNeighbours(filter: Filter, id: string) {
   const { queue } = useDecisionQueue()
   const { data: left } = useQuery(desk.left(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
-  // Reads on in the list that was left, so that whoever goes back finds the application in it. Where that fails, More is there.
-  const isAtEnd = list?.applications.at(-1)?.id === id
+  // Reads on in the list that was left, before its end is reached. Where that fails, it is tried at the end, and More is there.
+  const last = list?.applications.slice(-nearEnd) ?? []
+  const isNearEnd = last.some((each) => each.id === id)
+  const isAtEnd = last.at(-1)?.id === id
   const readOn = useEffectEvent(() => desk.readOn(filter).catch(() => {}))
   useEffect(() => {
-    if (isAtEnd) void readOn()
-  }, [isAtEnd])
+    if (isNearEnd || isAtEnd) void readOn()
+  }, [isNearEnd, isAtEnd])
   // Until its place is known, Previous and Next follow the list as it was read.
   const asRead = { ids: idsOf(list), first: null, count: 0, more: false }
   const known = left?.ids.includes(id) ? left : asRead
@@ -189,7 +196,9 @@ function useReadAhead(next: string | undefined, filters: Filters) {
   const desk = useDesk()
   useEffect(() => {
     if (next === undefined) return
-    void queries.prefetchQuery({ ...desk.application(next, filterOf(filters)), staleTime: Infinity })
+    return afterFrame(
+      () => void queries.prefetchQuery({ ...desk.application(next, filterOf(filters)), staleTime: Infinity }),
+    )
   }, [queries, desk, next, filters])
 }
 

@@ -1,7 +1,9 @@
-import { answerStates } from '../../../application/statuses.ts'
+import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
+
+import { answerStates, type Status } from '../../../application/statuses.ts'
 import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
-import { StatusPill } from '../decisions/DecisionBar.tsx'
+import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { hrefOf } from '../kit/route.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
@@ -9,7 +11,15 @@ import { singleKeys } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 
-interface ApplicationTableProps {
+interface RowListeners {
+  /** Called for a box that was ticked or unticked; `isRange`: with those from the last one to this. */
+  onSelect: (id: string, isOn: boolean, isRange: boolean) => void
+  onCurrent: (id: string) => void
+  /** Called for an application that is opened by keyboard. */
+  onEnter: (id: string) => void
+}
+
+interface ApplicationTableProps extends RowListeners {
   rows: readonly Listed[]
   /** Whether other rows are on their way. */
   isStale: boolean
@@ -22,19 +32,22 @@ interface ApplicationTableProps {
   current: string | null
   /** Applications that were erased meanwhile. */
   gone: ReadonlySet<string>
-  /** Called for a box that was ticked or unticked; `isRange`: with those from the last one to this. */
-  onSelect: (id: string, isOn: boolean, isRange: boolean) => void
-  onCurrent: (id: string) => void
-  /** Called for an application that is opened by keyboard. */
-  onEnter: (id: string) => void
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
+/** The letter about a status of an application, if there is one: the last one by mail, or else the last one. */
+function letterOf(letters: readonly LetterState[], id: string, status: Status) {
+  const those = letters.filter(({ application, occasion }) => application === id && occasion === status)
+  return those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
+}
+
 /** The rows of a list. On a phone each is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, filters, selected, current, gone, onSelect, onCurrent, onEnter } =
-    props
+  const { rows, isStale, letters, answers, filters, selected, current, gone } = props
+  const { queue } = useDecisionQueue()
+  const latest = useRef<RowListeners>(props)
+  useLayoutEffect(() => void (latest.current = props))
   const keysAreOn = useSwitch(singleKeys)
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
@@ -56,52 +69,76 @@ export function ApplicationTable(props: ApplicationTableProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
-          <ApplicationRow
-            key={row.id}
-            {...{
-              row,
-              isCurrent: row.id === current,
-              isSelected: selected.has(row.id),
-              isGone: gone.has(row.id),
-            }}
-            href={hrefOf({ screen: 'application', id: row.id, filters })}
-            onSelect={({ target, nativeEvent }) =>
-              onSelect(row.id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
-            }
-            onFocus={() => onCurrent(row.id)}
-            // The click that a key makes is no first or second one.
-            onOpen={({ detail }) => detail === 0 && onEnter(row.id)}
-          >
-            {gone.has(row.id) ? (
-              <span className="decisions-pill">Erased</span>
-            ) : (
-              <>
-                <StatusPill seen={row} />
-                <StandingWord row={row} letters={letters} answer={answers[row.id] ?? row} />
-              </>
-            )}
-          </ApplicationRow>
-        ))}
+        {rows.map((row) => {
+          const { status, isPending } = queue.shownOf(row)
+          return (
+            <Row
+              key={row.id}
+              {...{ row, status, isPending, latest }}
+              isChanged={queue.isChanged(row)}
+              letter={letterOf(letters, row.id, status)}
+              answer={answers[row.id] ?? row}
+              isCurrent={row.id === current}
+              isSelected={selected.has(row.id)}
+              isGone={gone.has(row.id)}
+              href={hrefOf({ screen: 'application', id: row.id, filters })}
+            />
+          )
+        })}
       </tbody>
     </table>
   )
 }
 
-interface StandingWordProps {
+interface RowProps {
   row: Listed
-  letters: readonly LetterState[]
+  href: string
+  status: Status
+  /** Whether its status is being saved. */
+  isPending: boolean
+  /** Whether somebody else set it meanwhile. */
+  isChanged: boolean
+  letter: LetterState | undefined
   answer: AnswerShown
+  isCurrent: boolean
+  isSelected: boolean
+  isGone: boolean
+  latest: RefObject<RowListeners>
 }
+
+/** One row. It is rendered when something of it is another: a key that moves is about two of hundreds. */
+const Row = memo(function Row(props: RowProps) {
+  const { row, status, isPending, isChanged, letter, answer, isGone, latest } = props
+  const { id } = row
+  return (
+    <ApplicationRow
+      {...props}
+      onSelect={({ target, nativeEvent }) =>
+        latest.current.onSelect(id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+      }
+      onFocus={() => latest.current.onCurrent(id)}
+      // The click that a key makes is no first or second one.
+      onOpen={({ detail }) => detail === 0 && latest.current.onEnter(id)}
+    >
+      {isGone ? (
+        <span className="decisions-pill">Erased</span>
+      ) : (
+        <>
+          <Pill {...{ status, isPending, isChanged }} />
+          <StandingWord {...{ status, letter, answer }} />
+        </>
+      )}
+    </ApplicationRow>
+  )
+})
+
+type StandingWordProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 
 /**
  * A few words about an application. For somebody who was told of their acceptance: whether they come. For others, and where
  * that letter may not have arrived: what became of the letter about their status. It is one line, for which rows have room.
  */
-function StandingWord({ row, letters, answer: { answer, answer_state: state } }: StandingWordProps) {
-  const { status } = useDecisionQueue().queue.shownOf(row)
-  const those = letters.filter(({ application, occasion }) => application === row.id && occasion === status)
-  const letter = those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
+function StandingWord({ status, letter, answer: { answer, answer_state: state } }: StandingWordProps) {
   const isLost = letter?.state === 'refused' || letter?.state === 'given up'
   const saysMore = letter !== undefined && answer === null && (state === 'not told' || isLost)
   if (status === 'accepted' && state !== null && !saysMore)

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
+import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
@@ -23,9 +24,13 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     refetch,
   } = useQuery({
     ...desk.application(id, filter),
+    // What was read ahead is painted first.
+    refetchOnMount: false,
     // It stays while the list beside it is narrowed.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
+  const isReadAhead = useRef(data !== undefined)
+  useEffect(() => (isReadAhead.current ? afterFrame(() => void refetch()) : undefined), [refetch])
   const look = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,

@@ -10,7 +10,6 @@ import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { Pill } from './Pill.tsx'
 import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and the key that does the same. */
@@ -133,13 +132,6 @@ function decide(
   if (seen.every((each) => queue.shownOf(each).status === status)) return
   queue.decide(seen, status)
   onDecided?.(status)
-}
-
-/** An application's status, marked until the database has confirmed it, and where somebody else changed it meanwhile. */
-export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
-  const { queue } = useDecisionQueue()
-  const { status, isPending } = queue.shownOf(seen)
-  return <Pill {...{ status, isPending }} isChanged={queue.isChanged(seen)} />
 }
 
 /** The decisions that were not saved, with buttons to repeat or leave them. Those that were refused alike are shown together. */
