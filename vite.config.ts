@@ -96,7 +96,11 @@ function pageBuild(page: string, outDir: string, isFirst: boolean) {
       emptyOutDir: isFirst,
       modulePreload: false as const,
       license: { fileName: packageListOf(page) },
-      rolldownOptions: { input: { [page]: entryOf(page) } },
+      rolldownOptions: {
+        input: { [page]: entryOf(page) },
+        // What the page begins with is one file: its parts would be asked for one after the other.
+        output: { codeSplitting: { groups: [{ name: page, tags: ['$initial'] }] } },
+      },
     },
   }
 }

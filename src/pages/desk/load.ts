@@ -11,6 +11,7 @@ import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdEarlyActs, isFirstList } from './applications/early-list.tsx'
 import type { DeskData } from './desk-data.ts'
+import { afterFrame } from './kit/after-frame.ts'
 import { prepareMoments } from './kit/format.ts'
 import { firstCall } from './kit/list.ts'
 import { siteRoot } from '../site-root.ts'
@@ -30,7 +31,9 @@ const script = document.createElement('script')
 script.type = 'module'
 script.src = new URL(document.currentScript?.dataset['page'] ?? '', siteRoot()).href
 const preload = document.createElement('link')
-preload.rel = 'modulepreload'
+preload.rel = 'preload'
+preload.as = 'script'
+preload.crossOrigin = ''
 preload.href = script.src
 const fetchScript = () => document.head.append(preload)
 
@@ -63,8 +66,7 @@ document.addEventListener('DOMContentLoaded', () => {
     .then((read?: ListPage) => read && drawEarlyList(page, read.applications))
     // The page's script makes the same call, and shows the error.
     .catch(() => {})
-    // Once they are painted.
-    .finally(() => requestAnimationFrame(() => setTimeout(run)))
+    .finally(() => afterFrame(run))
 })
 
 /** Begins the desk's first calls, and gives the first list where the address asks for it. */

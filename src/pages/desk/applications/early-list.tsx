@@ -4,6 +4,7 @@
  */
 import type { Listed } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
+import { afterFrame } from '../kit/after-frame.ts'
 import { welcome } from '../kit/switches.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 import { welcomeId } from './welcome-id.ts'
@@ -26,6 +27,9 @@ export interface EarlyList {
 
 /** The id of the template that the list is drawn from. */
 export const blankListId = 'blank-list'
+
+/** Pixels that a row takes at least. */
+const leastHeight = 52
 
 /** Whether the address asks for the list as it is without any filter. */
 export function isFirstList(): boolean {
@@ -59,11 +63,16 @@ export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void 
   const held = window.earlyList
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
-  content.querySelector('tbody')?.replaceChildren(...rows.map((row) => drawn(row, held)))
+  const body = content.querySelector('tbody')
+  const draw = (some: readonly Listed[]) => body?.append(...some.map((row) => drawn(row, held)))
+  const inSight = Math.ceil(innerHeight / leastHeight)
+  body?.replaceChildren()
+  draw(rows.slice(0, inSight))
   const hint = content.getElementById(welcomeId)
   if (!welcome.isOn()) hint?.remove()
   for (const idle of content.querySelectorAll<HTMLElement>('button, .control-tick')) idle.inert = true
   page.replaceChildren(content)
+  afterFrame(() => draw(rows.slice(inSight)))
 }
 
 function drawn(row: Listed, { ticked }: EarlyList) {
