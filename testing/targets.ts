@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
  * What a finger can miss: targets of which less than 44 by 44 CSS pixels answer (WCAG 2.5.5), each by its text.
  */
 export function smallTargets(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
+  return page.evaluate(async () => {
     const least = 44
     const root = document.querySelector('dialog[open]') ?? document.body
     const targets = root.querySelectorAll(
@@ -14,26 +14,29 @@ export function smallTargets(page: Page): Promise<string[]> {
       const hit = document.elementFromPoint(x, y)
       return hit !== null && target.contains(hit)
     }
-    return [...targets]
-      .filter(
-        (target) =>
-          target.checkVisibility() &&
-          !target.closest('.visually-hidden, .skip') &&
-          !(target.matches('input') && target.closest('label')),
-      )
-      .flatMap((target) => {
-        const [box] = target.getClientRects()
-        if (box && box.width > least - 0.1 && box.height > least - 0.1) return []
-        target.scrollIntoView({ block: 'center', inline: 'center' })
-        const { left = 0, top = 0, width = 0, height = 0 } = target.getClientRects()[0] ?? {}
-        const [x, y] = [left + width / 2, top + height / 2]
-        const reach = least / 2 - 0.5
-        const isSeen = answers(target, x, y)
-        const isHigh = [-reach, reach].every((by) => answers(target, x, y + by))
-        const isWide = width >= least || [-reach, reach].every((by) => answers(target, x + by, y))
-        return isSeen && isHigh && isWide
-          ? []
-          : [`${target.outerHTML.slice(0, 90)} ${Math.round(width)} x ${Math.round(height)}`]
-      })
+    const seen = [...targets].filter(
+      (target) =>
+        target.checkVisibility() &&
+        !target.closest('.visually-hidden, .skip') &&
+        !(target.matches('input') && target.closest('label')),
+    )
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+    const small: string[] = []
+    for (const target of seen) {
+      const [box] = target.getClientRects()
+      if (box && box.width > least - 0.1 && box.height > least - 0.1) continue
+      target.scrollIntoView({ block: 'center', inline: 'center' })
+      // What is laid out only where it is in sight (`content-visibility`) answers from the next frame on.
+      while (!target.checkVisibility({ contentVisibilityAuto: true })) await frame()
+      const { left = 0, top = 0, width = 0, height = 0 } = target.getClientRects()[0] ?? {}
+      const [x, y] = [left + width / 2, top + height / 2]
+      const reach = least / 2 - 0.5
+      const isSeen = answers(target, x, y)
+      const isHigh = [-reach, reach].every((by) => answers(target, x, y + by))
+      const isWide = width >= least || [-reach, reach].every((by) => answers(target, x + by, y))
+      if (isSeen && isHigh && isWide) continue
+      small.push(`${target.outerHTML.slice(0, 90)} ${Math.round(width)} x ${Math.round(height)}`)
+    }
+    return small
   })
 }
