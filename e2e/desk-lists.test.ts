@@ -383,7 +383,7 @@ test('all that match are selected beyond what is shown, decided in steps that sa
   await goOn(3)
   await bar.getByText('100 of 200', { exact: true }).waitFor()
   await goOn(4)
-  await expect.poll(() => status.textContent()).toBe('200 applications: New')
+  await expect.poll(() => status.textContent()).toBe('Undone: 200 applications are New again')
   expect(await standing()).toEqual({ new: 200, declined: 5 })
 })
 
@@ -468,7 +468,7 @@ test('undo says what it takes back, and asks first where a letter about it has l
   expect(await undo.textContent()).toBe('Undo: 2 accepted')
   await releaseDrafts(desk.sql, { state: 'done' }, stored[0]?.id)
   await undo.click()
-  await expect.poll(() => status.textContent()).toBe('Person 2: New; 1 not saved')
+  await expect.poll(() => status.textContent()).toBe('Undone: Person 2 is New again; 1 not saved')
   await alert
     .getByText('Not undone for Person 1: a letter saying “Accepted” has already been sent.')
     .waitFor()

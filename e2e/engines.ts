@@ -291,7 +291,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.click('.application-note-form button')
     await says('Note added')
     await browser.click('.decisions-bar .decisions-undo')
-    await says(`${name}: New`)
+    await says(`Undone: ${name} is New again`)
     await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 4`)
     const seen = await browser.evaluate(`({
       happened: [...document.querySelectorAll('.application-timeline li')].map((each) => each.lastChild.textContent),

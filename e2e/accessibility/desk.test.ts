@@ -173,7 +173,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Ada B: Accepted')
   await undo.click()
-  await expect.poll(() => status.textContent()).toBe('Ada B: New')
+  await expect.poll(() => status.textContent()).toBe('Undone: Ada B is New again')
   await at('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
@@ -275,7 +275,7 @@ test('the whole journey by keyboard alone, single keys switched off', async ({ v
   await says('Ada L: Declined')
   await tabTo('BUTTON: Undo: Ada L, declined')
   await keyboard.press('Space')
-  await says('Ada L: Shortlisted')
+  await says('Undone: Ada L is Shortlisted again')
   await tabTo('BUTTON: Erase', 'Shift+Tab')
   await keyboard.press('Enter')
   await dialog.waitFor()

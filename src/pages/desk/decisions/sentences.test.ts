@@ -43,9 +43,13 @@ test.each<[string, Act]>([
   ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
   ['Person 1: Accepted; stopped, 2 left as they were', act(saved('1'), stopped('2'), stopped('3'))],
   // Who undoes is not told what the statuses were.
-  ['2 applications: New', act(saved('1', 'accepted', 'new', true), saved('2', 'declined', 'new', true))],
+  ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
   [
-    '2 applications: as they were before',
+    'Undone: 2 applications are New again',
+    act(saved('1', 'accepted', 'new', true), saved('2', 'declined', 'new', true)),
+  ],
+  [
+    'Undone: 2 applications are as they were before',
     act(saved('1', 'accepted', 'new', true), saved('2', 'accepted', 'waitlisted', true)),
   ],
 ])('an act came to: %s', (sentence, given) => {

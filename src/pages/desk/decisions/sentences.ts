@@ -9,16 +9,24 @@ export function outcomeOf(act: Act): string {
   const done = decisions.filter(isDone)
   const stopped = decisions.filter(({ state }) => state === 'stopped').length
   const lost = decisions.length - done.length - stopped
-  const wanted = new Set(done.map((decision) => statuses[decision.wanted]))
-  const words = wanted.size === 1 ? [...wanted].join('') : 'as they were before'
-  const [first] = done
   const said: string[] = []
-  if (done.length > 1) said.push(`${done.length} applications: ${words}${formerOf(done)}`)
-  else if (first) said.push(`${first.seen.name}: ${words}${first.state === 'saved' ? '' : ' already'}`)
+  if (done.length > 0) said.push(outcomeOfDone(done))
   if (lost > 0)
     said.push(decisions.length > 1 ? `${lost} not saved` : `${decisions[0]?.seen.name}: not saved`)
   if (stopped > 0) said.push(`stopped, ${stopped} left as they were`)
   return said.join('; ')
+}
+
+function outcomeOfDone(done: readonly Decision[]) {
+  const [{ seen, state, takesBack } = {}] = done
+  const isOne = done.length === 1
+  const whom = isOne ? seen?.name : `${done.length} applications`
+  const wanted = new Set(done.map((decision) => statuses[decision.wanted]))
+  const [status] = wanted.size === 1 ? wanted : []
+  if (takesBack && state === 'saved') {
+    return `Undone: ${whom} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
+  }
+  return `${whom}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
 /** Whether the application is as it was wanted, by this decision or somebody else's. */
