@@ -93,6 +93,31 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
   expect(hash(page)).toBe('#/')
 })
 
+test('where not all tabs have room, the one that is open is in sight, and says once what all rows are', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(2))
+  await desk.stand(stored, 'declined')
+  const address = `/applications/${stored[0]?.id}?status=declined`
+  const page = await desk.open(visitor, address, { viewport: wide })
+  const { names, tab, row } = getDesk(page)
+  await expect.poll(names).toHaveLength(2)
+  const [tabs, open] = await Promise.all([
+    page.getByRole('navigation', { name: 'Status' }).boundingBox(),
+    tab('Declined').boundingBox(),
+  ])
+  expect(open?.x).toBeGreaterThanOrEqual(tabs?.x ?? NaN)
+  const rightOf = (box: typeof tabs) => Math.floor((box?.x ?? NaN) + (box?.width ?? NaN))
+  expect(rightOf(open)).toBeLessThanOrEqual(rightOf(tabs))
+  const pill = row('Person 2').locator('.decisions-pill')
+  const widthOfPill = async () => (await pill.boundingBox())?.width
+  expect(await pill.textContent()).toBe('Declined')
+  expect(await widthOfPill()).toBe(1)
+  await row('Person 2').getByRole('checkbox').check()
+  await getDesk(page).button('Accept').click()
+  await expect.poll(widthOfPill).toBeGreaterThan(40)
+})
+
 test('the list is read on before its end is reached, so that whoever reads fast is not held up there', async ({
   visitor,
 }) => {
