@@ -172,6 +172,8 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   async 'moving backwards with the keyboard keeps label and field in sight'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
+    // The script of the page cares for it, and is asked for at the first press.
+    await becomesTrue(browser, hasTakenOver)
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
     // How many radios of a group are stops is the engine's to say.
