@@ -579,3 +579,17 @@ test('More goes on also where the list was read again meanwhile', async ({ visit
   goOn()
   await expect.poll(names).toHaveLength(60)
 })
+
+test('rows that stay overnight tell the day of what was of today', async ({ visitor }) => {
+  await desk.store(people(2).map((each) => ({ ...each, created_at: new Date() })))
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  const { link } = getDesk(page)
+  await link('Person 1').waitFor()
+  const times = () => page.locator('tbody time').allTextContents()
+  expect(await times()).toEqual([expect.stringMatching(/^\d\d:\d\d$/), expect.stringMatching(/^\d\d:\d\d$/)])
+  // By the server's clock it is still today: its answers are kept back.
+  await page.route(/\/(rest|auth)\/v1\//, () => {})
+  await page.clock.setSystemTime(Date.now() + 24 * 3_600_000)
+  await page.keyboard.press('j')
+  await expect.poll(times).toEqual([expect.stringMatching(/^\d+ [A-Z]/), expect.stringMatching(/^\d+ [A-Z]/)])
+})

@@ -8,6 +8,11 @@ const desk = deskOfThisFile()
 
 const wide = { width: 1440, height: 900 }
 const list = (page: Page) => page.locator('.list-screen')
+/** Presses a key, after which that application is shown. */
+const pressTo = async (page: Page, key: string, name: string) => {
+  await page.keyboard.press(key)
+  await getDesk(page).heading(name).waitFor()
+}
 const hash = (page: Page) => new URL(page.url()).hash
 
 test('from 1200 px the list stands beside the application, and what happened beside both from 1600 px', async ({
@@ -55,8 +60,7 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
     ['j', 'Person 4'],
     ['k', 'Person 3'],
   ] as const) {
-    await keyboard.press(key)
-    await heading(name).waitFor()
+    await pressTo(page, key, name)
     await expect.poll(() => focused(page)).toBe(`A: ${name}`)
   }
   expect(await page.evaluate(() => history.length)).toBe(entries)
@@ -68,23 +72,19 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
     ['j', 'Person 4'],
     ['k', 'Person 3'],
   ] as const) {
-    await keyboard.press(key)
-    await heading(name).waitFor()
+    await pressTo(page, key, name)
     await expect.poll(() => focused(page)).toBe(`A: ${name}`)
   }
   for (let place = 4; place <= 30; place += 1) {
-    await keyboard.press('j')
-    await heading(`Person ${place}`).waitFor()
+    await pressTo(page, 'j', `Person ${place}`)
   }
   const scrolled = await list(page).evaluate((part) => part.scrollTop)
   expect(scrolled).toBeGreaterThan(0)
   await keyboard.press('n')
   await keyboard.type('Half a thought')
   await keyboard.press('Escape')
-  await keyboard.press('j')
-  await heading('Person 31').waitFor()
-  await keyboard.press('k')
-  await heading('Person 30').waitFor()
+  await pressTo(page, 'j', 'Person 31')
+  await pressTo(page, 'k', 'Person 30')
   expect(await getDesk(page).note.inputValue()).toBe('Half a thought')
   expect(Math.abs((await list(page).evaluate((part) => part.scrollTop)) - scrolled)).toBeLessThan(120)
   await keyboard.press('Escape')
@@ -173,31 +173,21 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
     await link('Person 1').click()
     await heading('Person 1').waitFor()
     await expect.poll(() => position.textContent()).toBe('1 of 5, 5 to read')
-    await keyboard.press('d')
-    await heading('Person 2').waitFor()
+    await pressTo(page, 'd', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 4 to read')
-    await keyboard.press('j')
-    await heading('Person 3').waitFor()
-    await keyboard.press('a')
-    await heading('Person 4').waitFor()
-    await keyboard.press('k')
-    await heading('Person 3').waitFor()
-    await keyboard.press('k')
-    await heading('Person 2').waitFor()
+    await pressTo(page, 'j', 'Person 3')
+    await pressTo(page, 'a', 'Person 4')
+    await pressTo(page, 'k', 'Person 3')
+    await pressTo(page, 'k', 'Person 2')
     // Person 3 is decided on.
-    await keyboard.press('w')
-    await heading('Person 4').waitFor()
+    await pressTo(page, 'w', 'Person 4')
     await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
-    await keyboard.press('z')
-    await heading('Person 2').waitFor()
+    await pressTo(page, 'z', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
     // Back to new is no decision.
-    await keyboard.press('w')
-    await heading('Person 4').waitFor()
-    await keyboard.press('k')
-    await heading('Person 3').waitFor()
-    await keyboard.press('k')
-    await heading('Person 2').waitFor()
+    await pressTo(page, 'w', 'Person 4')
+    await pressTo(page, 'k', 'Person 3')
+    await pressTo(page, 'k', 'Person 2')
     await keyboard.press('r')
     await expect.poll(() => status.textContent()).toBe('Person 2: New')
     await heading('Person 2').waitFor()

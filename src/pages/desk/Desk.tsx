@@ -13,7 +13,7 @@ import { isUnreachable } from './kit/Problem.tsx'
 import { useRoute } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersTyped } from './kit/useTyped.ts'
-import { Opening, SecondFactor, SignIn, Unreachable } from './session/SignIn.tsx'
+import { Opening, SignIn, Unreachable } from './session/SignIn.tsx'
 import { useSignInLink, type BroughtSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
 
@@ -55,6 +55,7 @@ const createQueries = () =>
   })
 
 const SignInByLink = lazyScreen(async () => (await import('./other-screens.ts')).SignInByLink)
+const SecondFactor = lazyScreen(async () => (await import('./other-screens.ts')).SecondFactor)
 const Stranger = lazyScreen(async () => (await import('./other-screens.ts')).Stranger)
 const Elsewhere = lazyScreen(async () => (await import('./other-screens.ts')).Elsewhere)
 const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)

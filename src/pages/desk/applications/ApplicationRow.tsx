@@ -2,12 +2,14 @@ import type { ChangeEvent, MouseEvent, ReactNode } from 'react'
 
 import { teamSizes } from '../../../application/application.ts'
 import type { Listed } from '../../../client/desk/applications.ts'
-import { momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
+import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 
 interface ApplicationRowProps {
   row: Listed
   /** Where it is opened. */
   href: string
+  /** When it was received, in a word: that is another one on the next day. */
+  when: string
   isSelected: boolean
   isGone: boolean
   isCurrent: boolean
@@ -24,7 +26,7 @@ export const boxOf = (id: string): string => `select-${id}`
 
 /** A row of a list. It uses nothing of React, since the first rows are drawn before React has come (`early-list.tsx`). */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
-  const { row, href, isSelected, isGone, isCurrent, onSelect, onFocus, onOpen, children } = props
+  const { row, href, when, isSelected, isGone, isCurrent, onSelect, onFocus, onOpen, children } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -55,7 +57,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
       </td>
       <td className="rows-when">
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>
-          {shortMomentOf(row.created_at)}
+          {when}
         </time>
       </td>
       <td className="rows-standing">{children}</td>

@@ -5,6 +5,7 @@ import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
+import { shortMomentOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { singleKeys } from '../kit/switches.ts'
@@ -75,6 +76,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
             <Row
               key={row.id}
               {...{ row, status, isPending, latest }}
+              when={shortMomentOf(row.created_at)}
               isChanged={queue.isChanged(row)}
               letter={letterOf(letters, row.id, status)}
               answer={answers[row.id] ?? row}
@@ -103,12 +105,13 @@ interface RowProps {
   isCurrent: boolean
   isSelected: boolean
   isGone: boolean
+  when: string
   latest: RefObject<RowListeners>
 }
 
 /** One row. It is rendered when something of it is another: a key that moves is about two of hundreds. */
 const Row = memo(function Row(props: RowProps) {
-  const { row, status, isPending, isChanged, letter, answer, isGone, latest } = props
+  const { row, isGone, latest } = props
   const { id } = row
   return (
     <ApplicationRow
@@ -124,8 +127,8 @@ const Row = memo(function Row(props: RowProps) {
         <span className="decisions-pill">Erased</span>
       ) : (
         <>
-          <Pill {...{ status, isPending, isChanged }} />
-          <StandingWord {...{ status, letter, answer }} />
+          <Pill {...props} />
+          <StandingWord {...props} />
         </>
       )}
     </ApplicationRow>

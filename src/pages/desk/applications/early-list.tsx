@@ -5,6 +5,7 @@
 import type { Listed } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import { afterFrame } from '../kit/after-frame.ts'
+import { shortMomentOf } from '../kit/format.ts'
 import { welcome } from '../kit/switches.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 import { welcomeId } from './welcome-id.ts'
@@ -81,6 +82,7 @@ function drawn(row: Listed, { ticked }: EarlyList) {
     <ApplicationRow
       row={row}
       href={`#/applications/${id}`}
+      when={shortMomentOf(row.created_at)}
       isSelected={false}
       isGone={false}
       isCurrent={false}

@@ -7,10 +7,9 @@ import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useTitle } from '../kit/Screen.tsx'
-import { sentenceOfFactor, sentenceOfSignIn, type Notice } from './sentences.ts'
+import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { OtherWay, Said, Step, StepForm } from './Step.tsx'
-import { CodeField, codeIn, SignOutButton, sixDigits, textIn, useForm } from './useForm.tsx'
-import type { WatchedSession } from './watch-session.ts'
+import { CodeField, codeIn, sixDigits, textIn, useForm } from './useForm.tsx'
 
 interface SignInProps {
   auth: LoadAuth
@@ -192,48 +191,6 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
   if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
   if (error.code === 'email_provider_disabled') return 'no mail'
   return { sentence: sentenceOfSignIn(error) }
-}
-
-/** The second step of signing in, where the account has one: a code by time. */
-export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const form = useForm(async (fields) => {
-    const code = codeIn(fields)
-    return code === undefined ? sixDigits : tryCode(auth, code)
-  })
-  return (
-    <Step title="Second factor">
-      <StepForm form={form} others={<SignOutButton session={session} />}>
-        <CodeField
-          hint="The six digits that your authenticator app shows now."
-          problem={form.problem}
-          isFirst
-        />
-      </StepForm>
-    </Step>
-  )
-}
-
-/** Tries the code with each authenticator of the account; gives why none took it. */
-async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
-  const client = await auth()
-  const { data, error } = await client.mfa.listFactors()
-  if (error) return sentenceOfFactor(error)
-  if (data.totp.length === 0) {
-    // It was removed meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
-    const refreshed = await client.refreshSession()
-    if (refreshed.error) return sentenceOfFactor(refreshed.error)
-    return data.phone.length + data.webauthn.length > 0
-      ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
-      : undefined
-  }
-  let problem: string | undefined
-  for (const { id } of data.totp) {
-    const answer = await client.mfa.challengeAndVerify({ factorId: id, code })
-    if (answer.error === null) return undefined
-    problem = sentenceOfFactor(answer.error)
-    if (answer.error.code !== 'mfa_verification_failed') return problem
-  }
-  return problem
 }
 
 /** What is said where nobody can tell who is signed in. */
