@@ -178,7 +178,7 @@ test('through that door an application comes in, and the static desk lists, deci
   }
   await expect.poll(statuses).toEqual(['accepted'])
   await desk.button(`Undo: ${name}, accepted`).click()
-  await desk.says(`${name}: New`)
+  await desk.says(`Undone: ${name} is New again`)
   await expect.poll(statuses).toEqual(['new'])
   // Somebody else decides meanwhile.
   const listed = await other.rpc('desk_list', { filter: { search: application.email } })
