@@ -64,7 +64,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
   }, [isAlone])
   const Trouble = list ? StaleProblem : Problem
   return (
-    <div className="list-screen">
+    <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
         <ApplicationTabs filters={filters} counts={overview?.counts} />

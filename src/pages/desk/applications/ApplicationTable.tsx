@@ -5,8 +5,8 @@ import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
-import { shortMomentOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
+import { shortMomentOf, today } from '../kit/format.ts'
+import { hrefsIn } from '../kit/route.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { singleKeys } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
@@ -50,6 +50,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
   const keysAreOn = useSwitch(singleKeys)
+  const hrefFor = hrefsIn(filters)
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
@@ -76,14 +77,14 @@ export function ApplicationTable(props: ApplicationTableProps) {
             <Row
               key={row.id}
               {...{ row, status, isPending, latest }}
-              when={shortMomentOf(row.created_at)}
+              day={today()}
               isChanged={queue.isChanged(row)}
               letter={letterOf(letters, row.id, status)}
               answer={answers[row.id] ?? row}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
               isGone={gone.has(row.id)}
-              href={hrefOf({ screen: 'application', id: row.id, filters })}
+              href={hrefFor(row.id)}
             />
           )
         })}
@@ -105,17 +106,19 @@ interface RowProps {
   isCurrent: boolean
   isSelected: boolean
   isGone: boolean
-  when: string
+  /** Today: what was received on it is told by the hour. */
+  day: string
   latest: RefObject<RowListeners>
 }
 
 /** One row. It is rendered when something of it is another: a key that moves is about two of hundreds. */
 const Row = memo(function Row(props: RowProps) {
-  const { row, isGone, latest } = props
+  const { row, isGone, day, latest } = props
   const { id } = row
   return (
     <ApplicationRow
       {...props}
+      when={shortMomentOf(row.created_at, new Date(day))}
       onSelect={({ target, nativeEvent }) =>
         latest.current.onSelect(id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
       }

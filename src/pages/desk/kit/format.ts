@@ -43,6 +43,11 @@ export function shortMomentOf(iso: string, now = new Date()): string {
   return told(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
+/** Today, as `Date.toDateString` has it. */
+export function today(): string {
+  return new Date().toDateString()
+}
+
 /** A day, such as 2026-12-31, as letters have it: 31 December 2026. */
 export function dayOf(day: string): string {
   return new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

@@ -47,7 +47,7 @@ export function hrefOf(route: Route): string {
     case 'list':
       return `#/${queryOf(route.filters)}`
     case 'application':
-      return `#/applications/${encodeURIComponent(route.id)}${queryOf(route.filters)}`
+      return hrefsIn(route.filters)(route.id)
     case 'drafts':
       return route.occasion === ''
         ? `#/${personal}`
@@ -65,6 +65,12 @@ export function hrefOf(route: Route): string {
     case 'history':
       return `#/${route.screen}`
   }
+}
+
+/** The addresses of applications that are opened from one list, by their ids. */
+export function hrefsIn(filters: Filters): (id: string) => string {
+  const query = queryOf(filters)
+  return (id) => `#/applications/${encodeURIComponent(id)}${query}`
 }
 
 /** The list as it is without any filter. */
