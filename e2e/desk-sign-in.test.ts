@@ -435,7 +435,7 @@ test('a second factor that is set up elsewhere ends the sessions that began with
 
 test('who is removed while signed in sees nothing of the applications any more', async ({ visitor }) => {
   visitor.expects(refusedRequest)
-  await lovelaceApplies()
+  await applies('Lovelace')
   const { page, email } = await signedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
   await removeOrganiser(sql, email)
@@ -494,7 +494,7 @@ test('a window hears that another one signed somebody else in, also where browse
   visitor,
 }) => {
   visitor.expects(refusedRequest)
-  await lovelaceApplies()
+  await applies('Lovelace')
   const { page, email } = await signedIn(visitor)
   const windows = [await page.context().newPage(), await page.context().newPage()]
   const [told, untold] = windows
@@ -605,20 +605,23 @@ test('a button that was pressed says that it is at work, and sends once', async 
 })
 
 /** Has somebody apply, whose name the list shows. */
-async function lovelaceApplies() {
+async function applies(name: string) {
   await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: anonKey, 'content-type': 'application/json' },
-    body: JSON.stringify(anApplication({ last_name: 'Lovelace', email: 'lovelace@example.com' })),
+    body: JSON.stringify(anApplication({ last_name: name, email: `${name}@example.com` })),
   })
 }
 
 test('blind reading is switched on and off, and nothing that was read before is shown again', async ({
   visitor,
 }) => {
-  await lovelaceApplies()
+  await applies('Babbage')
   const { page, email } = await signedIn(visitor)
-  await page.getByText('Lovelace').first().waitFor()
+  await page.getByText('Babbage').first().waitFor()
+  await page.getByRole('checkbox', { name: 'Select Ada Babbage' }).first().check()
+  await page.getByRole('button', { name: 'Accept', exact: true }).click()
+  await page.getByRole('button', { name: 'Undo: Ada Babbage, accepted' }).waitFor()
   await on(page).account.click()
   const blind = page.getByRole('switch', { name: 'Blind reading' })
   await expect.poll(() => blind.isEnabled()).toBe(true)
@@ -632,7 +635,7 @@ test('blind reading is switched on and off, and nothing that was read before is 
   await page.route('**/rpc/desk_list', () => {})
   await page.getByRole('link', { name: 'Applications' }).click()
   await on(page).applications.waitFor()
-  expect(await page.locator('body').innerText()).not.toContain('Lovelace')
+  expect(await page.locator('body').innerText()).not.toContain('Babbage')
   await page.unroute('**/rpc/desk_list')
   await page.reload()
   await on(page).account.click()
@@ -657,7 +660,7 @@ test('switching blind reading leaves the rest of the account where the keyboard 
 })
 
 test('whoever signs in next in the same tab sees nothing that was read before', async ({ visitor }) => {
-  await lovelaceApplies()
+  await applies('Lovelace')
   const { page } = await signedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
   await page.evaluate(() => Object.assign(window, { isSameDocument: true }))

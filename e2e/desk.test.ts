@@ -791,7 +791,9 @@ test('a decision that gets no answer is tried again for a while, and then shown 
       return alert.count()
     })
     .toBe(1)
-  expect(await alert.textContent()).toContain('“Accepted” was not saved. The server could not be reached.')
+  expect(await alert.textContent()).toContain(
+    '“Accepted” was not confirmed. The server could not be reached.',
+  )
   await page.unroute('**/rpc/desk_decide')
   await page.context().setOffline(true)
   await button('Try again').click()

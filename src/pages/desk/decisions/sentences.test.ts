@@ -34,6 +34,14 @@ test.each<[string, Act]>([
   ['Person 1: Accepted', act(saved('1'))],
   ['Person 1: Accepted already', act(refused('1', 'accepted'))],
   ['Person 1: not saved', act(refused('1', 'declined'))],
+  [
+    'Person 1: not confirmed',
+    act({
+      ...decision('1'),
+      state: 'refused',
+      refusal: refusal('1', { kind: 'failed', message: 'No response.', isUncertain: true }),
+    }),
+  ],
   ['2 applications: Accepted', act(saved('1'), saved('2'))],
   ['2 applications: Accepted', act(saved('1'), refused('2', 'accepted'))],
   [
@@ -75,7 +83,7 @@ test('counts of statuses begin with the most', () => {
 })
 
 test('refusals that have the same sentence are grouped', () => {
-  const failed = { kind: 'failed', message: 'The disk is full.' } as const
+  const failed = { kind: 'failed', message: 'The disk is full.', isUncertain: false } as const
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
   const groups = alike([
     refusal('1', failed, 'new'),
@@ -93,7 +101,12 @@ test('refusals that have the same sentence are grouped', () => {
 test.each<[string, Refusal, number]>([
   [
     'Person 1: “Accepted” was not saved. The disk is full.',
-    refusal('1', { kind: 'failed', message: 'The disk is full.' }),
+    refusal('1', { kind: 'failed', message: 'The disk is full.', isUncertain: false }),
+    0,
+  ],
+  [
+    'Person 1: “Accepted” was not confirmed. The server could not be reached.',
+    refusal('1', { kind: 'failed', message: 'The server could not be reached.', isUncertain: true }),
     0,
   ],
   [

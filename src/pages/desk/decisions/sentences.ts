@@ -8,11 +8,12 @@ export function outcomeOf(act: Act): string {
   const decisions = [...act.values()]
   const done = decisions.filter(isDone)
   const stopped = decisions.filter(({ state }) => state === 'stopped').length
-  const lost = decisions.length - done.length - stopped
+  const lost = decisions.filter((decision) => decision.state === 'refused' && !isDone(decision))
   const said: string[] = []
   if (done.length > 0) said.push(outcomeOfDone(done))
-  if (lost > 0)
-    said.push(decisions.length > 1 ? `${lost} not saved` : `${decisions[0]?.seen.name}: not saved`)
+  const [one] = lost
+  if (one?.state === 'refused')
+    said.push(`${decisions.length > 1 ? lost.length : `${one.seen.name}:`} ${notSaved(one.refusal)}`)
   if (stopped > 0) said.push(`stopped, ${stopped} left as they were`)
   return said.join('; ')
 }
@@ -27,6 +28,11 @@ function outcomeOfDone(done: readonly Decision[]) {
     return `Undone: ${whom} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
   }
   return `${whom}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
+}
+
+/** In words. Where no response came, it may be saved all the same. */
+function notSaved({ reason }: Refusal) {
+  return reason.kind === 'failed' && reason.isUncertain ? 'not confirmed' : 'not saved'
 }
 
 /** Whether the application is as it was wanted, by this decision or somebody else's. */
@@ -86,7 +92,8 @@ export function isKnown({ kind }: Refusal['reason']): boolean {
  *
  * @param others For how many other applications the sentence is true, too.
  */
-export function refusalOf({ seen, wanted, reason }: Refusal, others: number): string {
+export function refusalOf(refusal: Refusal, others: number): string {
+  const { seen, wanted, reason } = refusal
   const isOne = others === 0
   const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
   const status = statuses[seen.status]
@@ -94,13 +101,13 @@ export function refusalOf({ seen, wanted, reason }: Refusal, others: number): st
     const letters = isOne ? `a letter saying “${status}” has` : `letters saying “${status}” have`
     return `Not undone for ${whom}: ${letters} already been sent.`
   }
-  const notSaved = `${whom}: “${statuses[wanted]}” was not saved.`
+  const problem = `${whom}: “${statuses[wanted]}” was ${notSaved(refusal)}.`
   if (reason.kind === 'gone')
-    return `${notSaved} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
-  if (reason.kind === 'failed') return `${notSaved} ${reason.message}`
+    return `${problem} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
+  if (reason.kind === 'failed') return `${problem} ${reason.message}`
   const { author, at } = reason
   const them = isOne ? 'it' : 'them'
   if (author === null || at === null)
-    return `${notSaved} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
-  return `${notSaved} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
+    return `${problem} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
+  return `${problem} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

@@ -1,5 +1,4 @@
-import { OfflineError } from '../../../client/session.ts'
-import { Alert, isOutdated, isUnreachable, reload, sentenceOf } from './Problem.tsx'
+import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.tsx'
 
 /** Why acts failed: each in one message, under the acts. */
 export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
@@ -18,6 +17,5 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
  * @param fails What has not happened, as a sentence. Where no response came, it may have happened all the same.
  */
 export function failureOf(fails: string, error: Error): string {
-  const isUncertain = isUnreachable(error) && !(error instanceof OfflineError)
-  return `${isUncertain ? 'Not confirmed.' : fails} ${sentenceOf(error)}`
+  return `${isUncertain(error) ? 'Not confirmed.' : fails} ${sentenceOf(error)}`
 }

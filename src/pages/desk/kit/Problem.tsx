@@ -63,6 +63,11 @@ export function isOutdated(error: unknown) {
 export const foreignAnswer =
   'What answered is not the server of this desk. Please ask whoever runs this site.'
 
+/** Whether a call may have been done though nothing says so. */
+export function isUncertain(error: unknown): boolean {
+  return isUnreachable(error) && !(error instanceof OfflineError)
+}
+
 /** Whether nobody answered: there is no connection, or nothing at the other end. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError || isTimeout(error)

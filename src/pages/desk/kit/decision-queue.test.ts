@@ -96,7 +96,7 @@ test('without a connection a decision is not saved, and that is said', async () 
   queue.decide([seen('1')], 'accepted')
   await idle()
   expect([...queue.state().refusals.values()]).toMatchObject([
-    { reason: { kind: 'failed', message: 'You were offline.' } },
+    { reason: { kind: 'failed', message: 'You were offline.', isUncertain: false } },
   ])
   queue.insist([...queue.state().refusals.values()])
   expect(queue.state().refusals.size).toBe(0)

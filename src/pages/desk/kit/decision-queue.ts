@@ -14,7 +14,7 @@ import {
   type Shown,
 } from './decision-state.ts'
 import { createListeners } from './listen.ts'
-import { sentenceOf } from './Problem.tsx'
+import { isUncertain, sentenceOf } from './Problem.tsx'
 
 /** Shows each decision at once, and sends it in its turn. */
 export type DecisionQueue = ReturnType<typeof createDecisionQueue>
@@ -74,7 +74,7 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
       const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: given }, until)
       return { type: 'reply', outcomes: new Map(outcomes.map((outcome) => [outcome.id, outcome])) }
     } catch (error) {
-      return { type: 'fail', message: sentenceOf(error) }
+      return { type: 'fail', message: sentenceOf(error), isUncertain: isUncertain(error) }
     }
   }
 
@@ -101,8 +101,8 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
     stop: () => dispatch({ type: 'stop' }),
     /** Takes note of what was read of an application, where that is newer. */
     learn: (application: Omit<Seen, 'name'>) => dispatch({ type: 'read', application }),
-    /** Forgets what was decided on applications that were erased. */
-    forget: (erased: readonly string[]) => dispatch({ type: 'forget', erased }),
+    /** Forgets what was decided on applications that were erased; on all where none are given. */
+    forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
     /** The status to show for an application, given what was read of it. */
     shownOf: (read: Omit<Seen, 'name'>): Shown => shownIn(state, read),
     /** Whether somebody else has changed an application since it was read. */

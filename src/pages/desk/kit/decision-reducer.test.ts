@@ -31,7 +31,7 @@ const read = (id: string, status: Status, version: number): QueueEvent => ({
 const undo: QueueEvent = { type: 'undo' }
 const send: QueueEvent = { type: 'send' }
 const stop: QueueEvent = { type: 'stop' }
-const fail: QueueEvent = { type: 'fail', message: 'The disk is full.' }
+const fail: QueueEvent = { type: 'fail', message: 'The disk is full.', isUncertain: false }
 const insist = ({ refusals }: QueueState): QueueEvent => ({
   type: 'insist',
   refusals: [...refusals.values()],
@@ -135,7 +135,7 @@ test('a failure brings the former status back and can be tried again', () => {
   const state = play(after(decide('accepted', was), send), fail)
   expect(shownIn(state, was)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
   expect([...state.refusals.values()]).toMatchObject([
-    { reason: { kind: 'failed', message: 'The disk is full.' } },
+    { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false } },
   ])
   expect(baseOf(reduce(state, insist(state)))).toEqual([7])
 })
@@ -205,16 +205,28 @@ test.each(['1', '2'])('after a decision on %s that failed Undo undoes the act be
 })
 
 test('what was decided on an application is forgotten when that was erased', () => {
-  const forget: QueueEvent = { type: 'forget', erased: ['1'] }
+  const forget: QueueEvent = { type: 'forget', ids: ['1'] }
   const first = settled(after(decide('accepted', seen('3'))))
   const saved = settled(reduce(first, decide('accepted', seen('1'), seen('2'))))
   expect(undoneBy(reduce(saved, forget))).toEqual(['2'])
   // Then Undo is about the act before.
   const alone = settled(reduce(first, decide('accepted', seen('1'))))
   expect(undoneBy(reduce(alone, forget))).toEqual(['3'])
-  expect(reduce(first, forget)).toBe(first)
+  expect(reduce(first, forget)).toEqual(first)
   const pending = play(first, decide('accepted', seen('1')), send)
-  expect(reduce(pending, forget)).toBe(pending)
+  expect(reduce(pending, forget)).toEqual(pending)
+  // What was not saved is forgotten with it.
+  const lost = play(pending, fail)
+  expect(reasonsOf(lost)).toHaveLength(1)
+  expect(reasonsOf(reduce(lost, forget))).toEqual([])
+})
+
+test('without ids all is forgotten but what is pending', () => {
+  const saved = settled(after(decide('accepted', seen('1'), seen('2'))))
+  const pending = play(saved, decide('declined', seen('3')), send)
+  const left = reduce(pending, { type: 'forget', ids: undefined })
+  expect(undoneBy(left)).toEqual(['3'])
+  expect(sentIn(left)).toEqual(sentIn(pending))
 })
 
 test('what somebody else set back already needs no undoing', () => {

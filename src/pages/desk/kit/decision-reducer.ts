@@ -16,8 +16,8 @@ import {
 /** What happens to the queue. */
 export type QueueEvent =
   | { type: 'read'; application: Omit<Seen, 'name'> }
-  /** Applications were erased, by their ids. */
-  | { type: 'forget'; erased: readonly string[] }
+  /** Forgets decisions on some applications, or on all. */
+  | { type: 'forget'; ids: readonly string[] | undefined }
   | { type: 'decide'; applications: readonly Seen[]; wanted: Status }
   | { type: 'undo' }
   /** The organiser decides again, knowing why it was refused. */
@@ -26,7 +26,7 @@ export type QueueEvent =
   | { type: 'send' }
   | { type: 'reply'; outcomes: ReadonlyMap<string, DecisionOutcome> }
   /** The call failed, and what is left of its act is not sent. */
-  | { type: 'fail'; message: string }
+  | { type: 'fail'; message: string; isUncertain: boolean }
   /** What is left of the act that is being sent is not sent. */
   | { type: 'stop' }
 
@@ -36,7 +36,7 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
     case 'read':
       return withRead(state, event.application)
     case 'forget':
-      return without(state, event.erased)
+      return without(state, event.ids)
     case 'decide':
       return withAct(
         state,
@@ -53,7 +53,7 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
     case 'reply':
       return withDraft(state, (draft) => settle(draft, event.outcomes))
     case 'fail':
-      return withDraft(state, (draft) => fail(draft, event.message))
+      return withDraft(state, (draft) => fail(draft, event))
     case 'stop':
       return withDraft(state, stop)
   }
@@ -100,12 +100,13 @@ function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>
   return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
 }
 
-/** Nobody undoes what was decided on an erased application, nor reads its name. What is pending is answered as gone. */
-function without(state: QueueState, erased: readonly string[]): QueueState {
-  const isForgotten = (decision: Decision) => erased.includes(decision.seen.id) && !isPending(decision)
-  if (!state.acts.some((act) => [...act.values()].some(isForgotten))) return state
-  const acts = state.acts.map((act) => new Map([...act].filter(([, decision]) => !isForgotten(decision))))
-  return { ...state, acts }
+/** Nobody undoes what is forgotten, nor reads its name. What is pending stays until its response. */
+function without(state: QueueState, ids: readonly string[] | undefined): QueueState {
+  const isForgotten = (id: string) => ids?.includes(id) ?? true
+  const acts = state.acts.map(
+    (act) => new Map([...act].filter(([id, decision]) => isPending(decision) || !isForgotten(id))),
+  )
+  return { ...state, acts, refusals: new Map([...state.refusals].filter(([id]) => !isForgotten(id))) }
 }
 
 /** What changes of the queue when something is sent or settled. */
@@ -153,9 +154,9 @@ function settle(draft: Draft, outcomes: ReadonlyMap<string, DecisionOutcome>) {
   }
 }
 
-function fail(draft: Draft, message: string) {
+function fail(draft: Draft, { message, isUncertain }: Extract<QueueEvent, { type: 'fail' }>) {
   for (const { seen, base } of [...draft.act.values()].filter(isPending))
-    refuse(draft, { ...seen, version: base }, { kind: 'failed', message })
+    refuse(draft, { ...seen, version: base }, { kind: 'failed', message, isUncertain })
 }
 
 /** Refuses what is queued or sent for an application: what was decided after a refused decision did not know of that. */

@@ -32,7 +32,8 @@ export interface Refusal {
     | { kind: 'gone' }
     /** A letter about the decision that was to be undone has been sent. */
     | { kind: 'told' }
-    | { kind: 'failed'; message: string }
+    /** `isUncertain`: it may have been saved all the same. */
+    | { kind: 'failed'; message: string; isUncertain: boolean }
 }
 
 /** A decision on one application. It is queued, then sent, then saved or refused; while it is queued it can be stopped. */

@@ -113,7 +113,11 @@ test('what was decided on the rest before it was stopped is sent all the same, o
 })
 
 test('a step that fails keeps what was done before it, and the rest can be tried again at once', () => {
-  const state = play(next(reduce(emptyQueue, decide('declined'))), send, { type: 'fail', message: 'Full.' })
+  const state = play(next(reduce(emptyQueue, decide('declined'))), send, {
+    type: 'fail',
+    message: 'Full.',
+    isUncertain: false,
+  })
   expect(shown(state)).toEqual({ declined: 100, new: 150 })
   expect(state.refusals.size).toBe(150)
   const again = reduce(state, { type: 'insist', refusals: [...state.refusals.values()] })

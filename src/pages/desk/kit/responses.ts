@@ -31,8 +31,10 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
     queries.removeQueries({ queryKey: ['list'] })
   },
-  desk_set_blind({ queries, change }, blind) {
+  desk_set_blind({ queries, queue, change }, blind) {
     change(['account', 'blind'], () => blind)
+    // Undo would name people.
+    if (blind) queue.forget()
     // All applications that were read before show too much now, or too little.
     void queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
   },
