@@ -143,7 +143,7 @@ async function play(
   const button = scene.button(page)
   // What it shows may have to be read before.
   await button.click({ trial: true })
-  const said = page.locator('.desk-said')
+  const said = page.locator('.announce-words')
   const call = await meet(page, name, fate)
   if (fate === 'offline') await page.context().setOffline(true)
   await (press === 'once' ? button.click() : button.dblclick())
@@ -156,7 +156,7 @@ async function play(
   const failure = {
     offline: `${scene.fails} You were offline.`,
     refused: `${scene.fails} boom`,
-    aborted: `${scene.isQueued ? scene.fails : 'Not confirmed.'} The server could not be reached. Please check your connection.`,
+    aborted: `${scene.uncertain ?? 'Not confirmed.'} The server could not be reached. Please check your connection.`,
     slow: undefined,
     'response lost': undefined,
   }[fate]
@@ -340,7 +340,7 @@ test('what was done is shown between the navigation and the bar at the foot', as
     await page.locator('.application-note', { hasText: `At ${size.width}` }).waitFor()
     await expect.poll(() => status.textContent()).toBe('Note added')
     const [said, foot] = await page.evaluate(() =>
-      ['.desk-said span', '.decisions-bar'].map((each) =>
+      ['.announce-words span', '.decisions-bar'].map((each) =>
         document.querySelector(each)?.getBoundingClientRect().toJSON(),
       ),
     )

@@ -272,7 +272,7 @@ test('once what was done has been said, nothing of it is left over the page', as
   await button('Shortlist').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Shortlisted')
   const seen = () =>
-    page.locator('.desk-said, .desk-said *').evaluateAll(
+    page.locator('.announce-words, .announce-words *').evaluateAll(
       (parts) =>
         parts.filter((part) => {
           const { opacity, backgroundColor, color } = getComputedStyle(part)

@@ -10,7 +10,7 @@ import { accessibilityProblems } from './visitor.ts'
 const looked = extent([320], [1440, 390, 320])
 
 /** What may stick out: what is drawn, and the desk's tabs and, where it is low, its bar, which go sideways by themselves. */
-const aside = 'svg, .visually-hidden, thead, .skip, .list-tabs, .desk-said, .decisions-bar'
+const aside = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
  * Expects of a page as it is now that nothing sticks out of any window, that no finger misses, and that axe finds nothing:

@@ -21,6 +21,8 @@ export interface Scene {
   done: string | RegExp
   /** What is said to have failed. */
   fails: string
+  /** What it says where it may have happened all the same, if that is another sentence than that of other acts. */
+  uncertain?: string
   /** Whether it is in the decision queue: it is shown at once, and tried again for as long as what is read. */
   isQueued?: true
   /** Gives a row for each time that it happened. */
@@ -45,6 +47,7 @@ export const scenes: Record<ActName, Scene> = {
     button: pressed('Waitlist'),
     done: 'Ada Lovelace: Waitlisted',
     fails: 'Ada Lovelace: “Waitlisted” was not saved.',
+    uncertain: 'Ada Lovelace: “Waitlisted” was not confirmed.',
     isQueued: true,
     count: happened('status'),
   },

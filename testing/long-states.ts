@@ -66,7 +66,10 @@ export async function failToDecide(page: Page): Promise<void> {
 /** States of the desk with long and hostile content, and failures; how an organiser reaches each from the list. */
 export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
-    await getDesk(page).button('Charts').click()
+    const charts = getDesk(page).button('Charts')
+    // On a phone it comes with the filters.
+    if (!(await charts.isVisible())) await getDesk(page).button('Filters').click()
+    await charts.click()
     await page.getByRole('figure').first().waitFor()
   },
   async filtered(page) {

@@ -16,6 +16,7 @@ import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import draftsStyle from './drafts/drafts.css?inline'
 import historyStyle from './history/history.css?inline'
+import announceStyle from './kit/announce.css?inline'
 import controls from './kit/controls.css?inline'
 import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
@@ -35,6 +36,7 @@ export interface DeskOptions {
 }
 
 const screenStyles = [
+  announceStyle,
   sessionStyle,
   decisionsStyle,
   listStyle,

@@ -1,23 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef, type ReactNode } from 'react'
+import { useEffect, useEffectEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
-import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
-import { questions, textFields } from '../../../application/fields.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Filter, Read, Whole } from '../../../client/desk/applications.ts'
+import type { Filter, Whole } from '../../../client/desk/applications.ts'
 import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
-import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { Seen } from '../kit/decision-state.ts'
-import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
 import { goingOn } from '../kit/switches.ts'
@@ -30,6 +25,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
+import { Answers, Facts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
@@ -230,111 +226,5 @@ function Others({ filters, others }: { filters: Filters; others: Whole['others']
         ))}
       </ul>
     </Sheet>
-  )
-}
-
-const links: Partial<Record<keyof Application, (given: string) => string | undefined>> = {
-  email: mailLink,
-  phone: phoneLink,
-  linkedin: linkedInLink,
-}
-
-/** Who it is, in one line; nothing of it where that is hidden. */
-function Facts({ application }: { application: Read }) {
-  const { company, team_size, email } = application
-  if (email === undefined) return null
-  const contacts = [
-    ['LinkedIn', links.linkedin?.(application.linkedin ?? '')],
-    ['email', links.email?.(email)],
-    ['phone', links.phone?.(application.phone ?? '')],
-  ] as const
-  return (
-    <p className="application-facts">
-      <bdi>{shortOf(company ?? '')}</bdi>
-      {team_size !== '' && <span>{teamSizes[team_size]}</span>}
-      {contacts.map(
-        ([word, address]) =>
-          address !== undefined && (
-            <ContactLink key={word} {...{ address }}>
-              {word}
-            </ContactLink>
-          ),
-      )}
-    </p>
-  )
-}
-
-interface AnswersProps {
-  application: Read
-  isRevealing: boolean
-  onReveal: () => void
-}
-
-/** All answers as they were given. Hidden ones appear when the organiser reveals them. */
-function Answers({ application, isRevealing, onReveal }: AnswersProps) {
-  const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
-  const isHidden = application.email === undefined
-  return (
-    <>
-      {isHidden && (
-        <p className="layout-row">
-          <span className="layout-quiet">
-            Name, e-mail, phone, LinkedIn and company are hidden: you read blind.
-          </span>
-          <ActButton isPending={isRevealing} onPress={onReveal}>
-            Reveal
-          </ActButton>
-        </p>
-      )}
-      <dl className="application-answers">
-        <div className="application-long">
-          <dt className="visually-hidden">{questions.reason}</dt>
-          <dd>
-            <LongText text={reason} />
-          </dd>
-        </div>
-        <Answer label="Paid solution">{paid_solution === '' ? null : paidSolutions[paid_solution]}</Answer>
-        {custom_solution !== '' && (
-          <Answer label="In own words">
-            <LongText text={custom_solution} />
-          </Answer>
-        )}
-        <Answer label="Team size">{team_size === '' ? null : teamSizes[team_size]}</Answer>
-        {!isHidden &&
-          textFields.map(({ name, label }) => (
-            <Answer key={name} label={label}>
-              <Contact given={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
-            </Answer>
-          ))}
-        <Answer label="Consent">{consent ? 'Yes' : 'No'}</Answer>
-        <Answer label="Received">{momentOf(created_at)}</Answer>
-      </dl>
-    </>
-  )
-}
-
-function Answer({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children ?? <span className="layout-quiet">No answer</span>}</dd>
-    </div>
-  )
-}
-
-function Contact({ given, address }: { given: string; address: string | undefined }) {
-  if (address === undefined || given.length > pieceLength) return <LongText text={given} />
-  return (
-    <ContactLink address={address}>
-      <bdi>{given}</bdi>
-    </ContactLink>
-  )
-}
-
-function ContactLink({ address, children }: { address: string; children: ReactNode }) {
-  return (
-    <a href={address} {...(address.startsWith('http') && { target: '_blank', rel: 'noopener noreferrer' })}>
-      {children}
-    </a>
   )
 }

@@ -8,7 +8,9 @@ import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { isAgain, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
-import { DraftShow, DraftsLeft, useDraftChanges } from './DraftShow.tsx'
+import { useDraftChanges } from './draft-changes.ts'
+import { DraftShow } from './DraftShow.tsx'
+import { DraftsLeft } from './DraftsLeft.tsx'
 
 interface DraftReviewProps {
   occasion: string

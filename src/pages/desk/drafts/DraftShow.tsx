@@ -1,17 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef, useState, type ComponentProps, type ReactNode } from 'react'
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
 import { focusHeading, useWhenGone } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped, type Change } from '../kit/useTyped.ts'
-import type { Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isAgain,
   isEdited,
@@ -22,35 +18,10 @@ import {
   siteOfDesk,
 } from '../letters/letters.ts'
 import { LetterText, type Written } from '../letters/LetterText.tsx'
+import { DraftArticle } from './DraftArticle.tsx'
+import { useDraftChanges } from './draft-changes.ts'
 import { DraftEdit, type KeptChange } from './DraftEdit.tsx'
-
-/** Which draft it is, and whom it is for. */
-type Whose = Pick<Letter, 'id' | 'application' | 'name'>
-
-/** What is entered for a draft and not saved, and whom the draft is for. */
-interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
-
-/** What is entered for the drafts of an occasion and not saved, also for those that left the list. */
-export function useDraftChanges(occasion: string) {
-  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
-    type((latest) => {
-      const { [id]: former = null, ...others } = latest ?? {}
-      const changed = typeof change === 'function' ? change(former) : change
-      const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
-      return Object.keys(all).length === 0 ? null : all
-    })
-  return {
-    all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
-    /** What is entered for a draft. Equal to the stored text: not a change (a save may have succeeded without a response). */
-    of(draft: Letter): KeptChange {
-      const { [draft.id]: change = null } = changes ?? {}
-      const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
-      return [isSame ? null : change, (changed) => keep(draft, changed)]
-    },
-    discard: (whose: Whose) => keep(whose, null),
-  }
-}
+import { DraftsLeft } from './DraftsLeft.tsx'
 
 interface DraftsProps {
   occasion: string
@@ -82,28 +53,6 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
       ))}
     </>
   )
-}
-
-interface DraftsLeftProps {
-  changes: ReturnType<typeof useDraftChanges>
-  drafts: readonly Letter[]
-  /** The application at which they are shown. Without it, they are shown in the list of all. */
-  application?: string
-}
-
-/** What was entered for drafts that left the list. */
-export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
-  return changes.all
-    .filter((each) => application === undefined || each.application === application)
-    .filter(({ id }) => drafts.every((draft) => draft.id !== id))
-    .map((each) => (
-      <DraftLeft
-        key={each.id}
-        change={each}
-        isAtApplication={application !== undefined}
-        onDiscard={() => changes.discard(each)}
-      />
-    ))
 }
 
 interface DraftShowProps {
@@ -229,79 +178,5 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
         </>
       )}
     </DraftArticle>
-  )
-}
-
-interface DraftLeftProps {
-  change: DraftChange & Whose
-  isAtApplication: boolean
-  onDiscard: () => void
-}
-
-/**
- * Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
- * draft is only further down in the list.
- */
-function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
-  const { data: letters } = useQuery(useDesk().lettersOf(change.application))
-  const article = useRef<HTMLElement>(null)
-  const isLeft = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
-  // The form in which it was entered disappeared, perhaps with the focus.
-  useEffect(() => {
-    if (isLeft && document.activeElement === document.body) article.current?.focus()
-  }, [isLeft])
-  if (!isLeft) return null
-  return (
-    <DraftArticle
-      ref={article}
-      tabIndex={-1}
-      whose={change}
-      isAtApplication={isAtApplication}
-      heading="What you entered"
-    >
-      <p className="layout-notice error" role="alert">
-        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
-        still here and not saved.
-      </p>
-      <div className="letters-letter">
-        <p className="letters-subject">{change.value.subject}</p>
-        <p className="letters-body">{change.value.body}</p>
-      </div>
-      <Button about={nameOfLetter(change)} onPress={onDiscard}>
-        Discard
-      </Button>
-    </DraftArticle>
-  )
-}
-
-interface DraftArticleProps extends ComponentProps<'article'> {
-  whose: Whose
-  /** Whether it is shown at the application that it is for; elsewhere its heading is the applicant's name. */
-  isAtApplication?: boolean | undefined
-  isSheet?: boolean | undefined
-  heading: string
-}
-
-/** What stands around a draft, under its heading. */
-function DraftArticle(props: DraftArticleProps) {
-  const { whose, isAtApplication = false, isSheet = !isAtApplication, heading, children, ...article } = props
-  const id = `draft-${whose.id}`
-  return (
-    <article
-      className={isSheet ? 'drafts-draft layout-sheet' : 'drafts-draft'}
-      aria-labelledby={id}
-      {...article}
-    >
-      {isAtApplication ? (
-        <h3 id={id} tabIndex={-1}>
-          {heading}
-        </h3>
-      ) : (
-        <h2 id={id}>
-          <ApplicationLink id={whose.application}>{nameOfLetter(whose)}</ApplicationLink>
-        </h2>
-      )}
-      {children}
-    </article>
   )
 }

@@ -26,7 +26,7 @@ export function Announcement() {
   return (
     // Screen readers know the role for longer than the element of the same meaning.
     // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
-    <p className="desk-said" role="status">
+    <p className="announce-words" role="status">
       {text !== '' && <span key={count}>{text}</span>}
     </p>
   )

@@ -1,0 +1,37 @@
+import type { ComponentProps } from 'react'
+
+import { ApplicationLink } from '../kit/Button.tsx'
+import { nameOfLetter } from '../letters/letters.ts'
+import type { Whose } from './draft-changes.ts'
+
+interface DraftArticleProps extends ComponentProps<'article'> {
+  whose: Whose
+  /** Whether it is shown at the application that it is for; elsewhere its heading is the applicant's name. */
+  isAtApplication?: boolean | undefined
+  isSheet?: boolean | undefined
+  heading: string
+}
+
+/** What stands around a draft, under its heading. */
+export function DraftArticle(props: DraftArticleProps) {
+  const { whose, isAtApplication = false, isSheet = !isAtApplication, heading, children, ...article } = props
+  const id = `draft-${whose.id}`
+  return (
+    <article
+      className={isSheet ? 'drafts-draft layout-sheet' : 'drafts-draft'}
+      aria-labelledby={id}
+      {...article}
+    >
+      {isAtApplication ? (
+        <h3 id={id} tabIndex={-1}>
+          {heading}
+        </h3>
+      ) : (
+        <h2 id={id}>
+          <ApplicationLink id={whose.application}>{nameOfLetter(whose)}</ApplicationLink>
+        </h2>
+      )}
+      {children}
+    </article>
+  )
+}

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+
+import type { Letter } from '../../../client/desk/letters.ts'
+import { Button } from '../kit/Button.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { nameOfLetter } from '../letters/letters.ts'
+import { DraftArticle } from './DraftArticle.tsx'
+import type { DraftChange, useDraftChanges, Whose } from './draft-changes.ts'
+
+interface DraftsLeftProps {
+  changes: ReturnType<typeof useDraftChanges>
+  drafts: readonly Letter[]
+  /** The application at which they are shown. Without it, they are shown in the list of all. */
+  application?: string
+}
+
+/** What was entered for drafts that left the list. */
+export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
+  return changes.all
+    .filter((each) => application === undefined || each.application === application)
+    .filter(({ id }) => drafts.every((draft) => draft.id !== id))
+    .map((each) => (
+      <DraftLeft
+        key={each.id}
+        change={each}
+        isAtApplication={application !== undefined}
+        onDiscard={() => changes.discard(each)}
+      />
+    ))
+}
+
+interface DraftLeftProps {
+  change: DraftChange & Whose
+  isAtApplication: boolean
+  onDiscard: () => void
+}
+
+/**
+ * Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
+ * draft is only further down in the list.
+ */
+function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
+  const { data: letters } = useQuery(useDesk().lettersOf(change.application))
+  const article = useRef<HTMLElement>(null)
+  const isLeft = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
+  // The form in which it was entered disappeared, perhaps with the focus.
+  useEffect(() => {
+    if (isLeft && document.activeElement === document.body) article.current?.focus()
+  }, [isLeft])
+  if (!isLeft) return null
+  return (
+    <DraftArticle
+      ref={article}
+      tabIndex={-1}
+      whose={change}
+      isAtApplication={isAtApplication}
+      heading="What you entered"
+    >
+      <p className="layout-notice error" role="alert">
+        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
+        still here and not saved.
+      </p>
+      <div className="letters-letter">
+        <p className="letters-subject">{change.value.subject}</p>
+        <p className="letters-body">{change.value.body}</p>
+      </div>
+      <Button about={nameOfLetter(change)} onPress={onDiscard}>
+        Discard
+      </Button>
+    </DraftArticle>
+  )
+}

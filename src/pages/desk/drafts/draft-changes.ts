@@ -1,0 +1,33 @@
+import type { Letter } from '../../../client/desk/letters.ts'
+import type { Written } from '../letters/LetterText.tsx'
+import { useTyped, type Change } from '../kit/useTyped.ts'
+import type { Unsaved } from '../kit/useVersionedDraft.tsx'
+import type { KeptChange } from './DraftEdit.tsx'
+
+/** Which draft it is, and whom it is for. */
+export type Whose = Pick<Letter, 'id' | 'application' | 'name'>
+
+/** What is entered for a draft and not saved, and whom the draft is for. */
+export interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
+
+/** What is entered for the drafts of an occasion and not saved, also for those that left the list. */
+export function useDraftChanges(occasion: string) {
+  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
+  const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
+    type((latest) => {
+      const { [id]: former = null, ...others } = latest ?? {}
+      const changed = typeof change === 'function' ? change(former) : change
+      const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
+      return Object.keys(all).length === 0 ? null : all
+    })
+  return {
+    all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
+    /** What is entered for a draft. Equal to the stored text: not a change (a save may have succeeded without a response). */
+    of(draft: Letter): KeptChange {
+      const { [draft.id]: change = null } = changes ?? {}
+      const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
+      return [isSame ? null : change, (changed) => keep(draft, changed)]
+    },
+    discard: (whose: Whose) => keep(whose, null),
+  }
+}
