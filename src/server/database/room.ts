@@ -6,7 +6,7 @@ import { folder } from './files.ts'
 import { copiedBy, type Migration } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
-/** What copied rows take for each byte of what they are copied from, indexes included. Measured: 1.3 (docs/benchmarks.md). */
+/** What copied rows take for each byte of what they are copied from, indexes included. Measured: 1.24 (docs/benchmarks.md). */
 const factor = 1.5
 /** Bytes for everything else that an update writes: functions, catalogs, a new segment of the log. */
 const least = 64 * 2 ** 20
