@@ -1,5 +1,7 @@
--- For wrk: inserts applications. SALT tells one run from all others; with REPEATED every other one is stored already.
+-- For wrk: inserts applications. SALT tells one run from all others; with REPEATED every other one is stored already. With SINGLY
+-- each is stored alone: PostgreSQL has to read a consent that is a text.
 local salt, repeated = os.getenv("SALT"), os.getenv("REPEATED") ~= nil
+local consent = os.getenv("SINGLY") and '"true"' or "true"
 local threads, thread, count = 0, 0, 0
 
 function setup(made)
@@ -12,7 +14,7 @@ function request()
   local name = (repeated and count % 2 == 0) and "again" or (salt .. "." .. thread .. "." .. count)
   local body = '{"first_name":"Ada","last_name":"Lovelace","email":"' .. name .. '@example.com",'
     .. '"phone":"+44 (20) 7946 0958","linkedin":"in/ada","company":"Analytical Engines","paid_solution":"travel",'
-    .. '"custom_solution":"","team_size":"3-10","reason":"To think. Without a screen.","consent":true}'
+    .. '"custom_solution":"","team_size":"3-10","reason":"To think. Without a screen.","consent":' .. consent .. '}'
   return wrk.format("POST", nil, { apikey = "public-anon-key", ["content-type"] = "application/json" }, body)
 end
 
