@@ -57,6 +57,27 @@ test('each setting of the docs is a setting', () => {
   expect(names.filter(({ whole }) => unknownName(whole, false) !== undefined)).toEqual([])
 })
 
+test('each term of the glossary is a name in the code', async () => {
+  const glossary = await readFile('docs/glossary.md', 'utf8')
+  const rows = glossary.match(/^\| (?!term |---).*$/gm) ?? []
+  const terms = rows.map((row) => /^\| ([\w ]+) \| `([\w.]+)` \| [^.|]+\. \|$/.exec(row) ?? row)
+  expect(terms.filter((term) => typeof term === 'string')).toEqual([])
+  expect(terms.length).toBeGreaterThan(20)
+  expect(terms.length).toBeLessThanOrEqual(30)
+
+  const code = (await Promise.all(['src', 'supabase/schemas'].map(textsIn))).join('\n')
+  const isInCode = (name: string) => new RegExp(`\\b${name.replaceAll('.', '\\.')}\\b`).test(code)
+  const missing = terms.flatMap(([, term, name = '']) => (isInCode(name) ? [] : [`${term}: ${name}`]))
+  expect(missing).toEqual([])
+})
+
+/** The text of all code in a folder. */
+async function textsIn(folder: string) {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(tsx?|sql)$/.test(name))
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  return texts.join('\n')
+}
+
 /** The pages that a program's sentences name. */
 async function namedBySources() {
   const paths = (await readdir('src', { recursive: true })).filter((name) => /\.tsx?$/.test(name))
