@@ -65,7 +65,7 @@ test('the release archive is installed as the docs say, without what builds and 
   const directory = await temporaryDirectory()
   await cp(archive, join(directory.path, basename(archive)))
   const [install = ''] = (
-    await readCommands(operate, 'Without what builds it', {
+    await readCommands(operate, 'Install from the release archive', {
       [folder.inDocs]: folder.ours,
       'npm ci --omit=dev && npm start': 'npm ci --omit=dev',
     })
