@@ -78,6 +78,19 @@ async function textsIn(folder: string) {
   return texts.join('\n')
 }
 
+test('the links of the README lead to files of the release archive, too', async () => {
+  const [, listed = ''] = /^const copied = \[(.*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
+  const copied = Array.from(listed.matchAll(/'([^']+)'/g), ([, name]) => name)
+  const readme = pages.find(({ path }) => path === 'README.md')?.text ?? ''
+  const links = Array.from(readme.matchAll(/(?<!!)\[[^\]]*\]\(([^)#\s]+)/g), ([, to = '']) => to).filter(
+    (to) => !/^https?:/.test(to),
+  )
+  expect(links.length).toBeGreaterThan(10)
+  expect(links.filter((to) => !/^docs\/[\w-]+\.md$/.test(to) && !copied.includes(to.split('/')[0]))).toEqual(
+    [],
+  )
+})
+
 /** The pages that a program's sentences name. */
 async function namedBySources() {
   const paths = (await readdir('src', { recursive: true })).filter((name) => /\.tsx?$/.test(name))
