@@ -14,7 +14,7 @@ export const applications: readonly Break[] = [
     name: 'on both ways to run the roles of the data interface may do what is listed here, and nothing else',
   },
   {
-    promise: 'an error tells nothing of another row',
+    promise: 'an error reveals nothing of another row',
     broken: 'A failure of the server is told in the words of PostgreSQL',
     file: 'src/server/http/errors.ts',
     find: `return new HttpError(status, code, signedIn ? unavailableToOrganisers : unavailable, { cause: error })
@@ -27,7 +27,7 @@ export const applications: readonly Break[] = [
     name: 'a failure of the server is told in its own words, not in those of PostgreSQL',
   },
   {
-    promise: 'what was acknowledged is kept, once',
+    promise: 'an acknowledged application is kept, once',
     broken: 'A transaction of which a statement had failed counts as kept',
     file: 'src/server/database/connection.ts',
     find: "command === 'ROLLBACK'",

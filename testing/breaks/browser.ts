@@ -21,7 +21,7 @@ export const browser: readonly Break[] = [
     name: 'the page allows its own scripts and style by hash, and calls to nobody else',
   },
   {
-    promise: 'answers never stand in an address',
+    promise: 'answers are never in an address',
     broken: 'Where nobody takes a native send, the browser may make one',
     file: 'src/pages/policy.ts',
     find: `[postsForms ? "'self'" : "'none'"]`,
@@ -30,7 +30,7 @@ export const browser: readonly Break[] = [
     name: 'without JavaScript a plain sentence says that it is needed, and no answer leaves the page',
   },
   {
-    promise: 'what is shown of an error is text',
+    promise: 'the text of an error is shown as text',
     broken: 'An error is shown as HTML',
     file: 'src/pages/apply/Outcome.tsx',
     find: '<p id="outcome-text">{text}</p>',
@@ -49,8 +49,7 @@ export const browser: readonly Break[] = [
     name: 'what is typed survives Back and a reload, and goes with whoever typed it',
   },
   {
-    promise:
-      'the link of a letter answers nothing by itself, and its token stands in no log, query or `Referer`',
+    promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",
     broken: 'Search engines keep the page that a letter links to',
     file: 'src/pages/headers.ts',
     find: "'x-robots-tag': 'noindex'",

@@ -31,7 +31,7 @@ export const letters: readonly Break[] = [
     name: 'what an applicant wrote is no link, and without a site the paragraph with it is left out',
   },
   {
-    promise: 'Mails fetch nothing',
+    promise: 'Emails fetch nothing',
     broken: 'A letter loads a picture, which tells who opened it',
     file: 'src/server/mail/compose.ts',
     find: "${paragraphs.join('')}</body>",
@@ -40,7 +40,7 @@ export const letters: readonly Break[] = [
     name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere',
   },
   {
-    promise: 'Strangers get little mail through the form.',
+    promise: 'Strangers get little email through the form.',
     broken: 'A mailbox has a receipt for each way of writing its address',
     file: 'supabase/schemas/16_receipts.sql',
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
@@ -69,7 +69,7 @@ export const letters: readonly Break[] = [
     name: 'refused at %s is final, and the words are kept but not logged',
   },
   {
-    promise: 'only whoever has the letter answers',
+    promise: 'nobody answers without the letter',
     broken: 'A link of an acceptance that was taken back answers',
     file: 'supabase/schemas/20_rsvps.sql',
     find: 'where is_accepted and invitation.token',
@@ -97,7 +97,7 @@ export const letters: readonly Break[] = [
     name: 'an acceptance has a link and a day when it is handed over, and nobody else is shown the link',
   },
   {
-    promise: 'each answer is kept once, and the newest counts',
+    promise: 'each RSVP is kept once, and the newest counts',
     broken: 'An answer that is sent again is kept once more over what came since',
     file: 'supabase/schemas/05_acts.sql',
     find: '  return false;',
@@ -106,7 +106,7 @@ export const letters: readonly Break[] = [
     name: 'organisers note what was answered otherwise, and the newest counts',
   },
   {
-    promise: 'an answer is not changed without an end',
+    promise: 'an RSVP is not changed without an end',
     broken: 'An answer is changed as often as somebody likes',
     file: 'supabase/schemas/20_rsvps.sql',
     find: `    ) >= 20 then

@@ -77,7 +77,7 @@ declare
     name: 'each function refuses whoever is no organiser of ours, and answers one who is',
   },
   {
-    promise: 'a decision is not overwritten unseen, and one that is shown as kept is kept',
+    promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
     broken: 'A decision is kept that was made on what stands no more',
     file: 'supabase/schemas/05_decisions.sql',
     find: 'if decision.version is distinct from standing.version then',
@@ -86,7 +86,7 @@ declare
     name: 'a decision is kept where it was made on what stands, and refused with who did what where not',
   },
   {
-    promise: 'a decision is not overwritten unseen, and one that is shown as kept is kept',
+    promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
     broken: 'A decision is sent twice and made twice',
     file: 'supabase/schemas/05_decisions.sql',
     find: "not private.begin_act(act, 'desk_decide', decisions::text)",
@@ -95,7 +95,7 @@ declare
     name: 'the same act again gives the same answer and changes nothing',
   },
   {
-    promise: 'who reads blind gets none of the five hidden answers from any function',
+    promise: 'a blind reader gets none of the five hidden answers from any function',
     broken: 'Who reads blind finds by a name, where few have it',
     file: 'supabase/schemas/04_search.sql',
     find: 'where id = any (hits) and coalesce(',
@@ -105,7 +105,7 @@ declare
   },
   {
     promise:
-      'what an applicant wrote is text, and becomes a link only where it is an e-mail, a telephone number or a page of LinkedIn',
+      'form answers are text, and become a link only if they are an email address, a phone number or a page of LinkedIn',
     broken: 'A site whose name ends in linkedin.com is LinkedIn',
     file: 'src/pages/desk/kit/contact-links.ts',
     find: '/^(?:[a-z\\d-]+\\.)*linkedin\\.com$/',
@@ -114,7 +114,7 @@ declare
     name: 'the LinkedIn page %j leads to %s',
   },
   {
-    promise: 'searched e-mails stand in no log',
+    promise: 'no log contains a searched email',
     broken: 'What is searched stands in an address that a server sees',
     file: 'src/pages/desk/kit/route.ts',
     find: 'return `#/${queryOf(route.filters)}`',
@@ -132,7 +132,7 @@ declare
     name: 'an access token ends with its session, its account, or its right, at once and on every server',
   },
   {
-    promise: 'who has an account stays unknown',
+    promise: 'no response reveals who has an account',
     broken: 'Whether there is an account is looked up before the answer',
     file: 'src/server/auth/calls/mails.ts',
     find: `    outgoing.after(reply, async () => {
@@ -220,7 +220,7 @@ declare
     name: 'what one person called is never sent as the next',
   },
   {
-    promise: "whoever reads the mailbox alone ends nobody's sessions, and changes nothing unseen",
+    promise: "an intruder in the mailbox alone ends nobody's sessions, and changes nothing unseen",
     broken: 'A session without the second factor changes the password',
     file: 'src/server/auth/calls/user.ts',
     find: 'if (isGuarded) refuseLowAal(now)',
@@ -238,7 +238,7 @@ declare
     name: 'no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails',
   },
   {
-    promise: 'mails travel encrypted',
+    promise: 'emails travel encrypted',
     broken: 'To another machine mails go in the open',
     file: 'src/server/mail/smtp.ts',
     find: 'requireTLS: !isHere',

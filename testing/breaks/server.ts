@@ -21,7 +21,7 @@ export const server: readonly Break[] = [
     name: 'large bodies take turns, a second late at the most; small ones do not wait',
   },
   {
-    promise: 'answers that nobody reads',
+    promise: 'responses that nobody reads',
     broken: 'A refused form comes back however large it is',
     file: 'src/server/pages/page.ts',
     find: 'mostEchoed = 16 * 1024',
@@ -30,7 +30,7 @@ export const server: readonly Break[] = [
     name: 'a refused form comes back filled up to a size; beyond that with its sentence alone',
   },
   {
-    promise: 'who is refused and goes on sending',
+    promise: 'clients that are refused and continue to send',
     broken: 'A request that is refused is read as fast as it comes, and for long',
     file: 'src/server/http/unread.ts',
     find: `const drained = 1024 * 1024
@@ -89,7 +89,7 @@ const pace = Infinity
     name: 'X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise warned of once',
   },
   {
-    promise: 'answers without an end',
+    promise: 'form answers without an end',
     broken: 'Answers may be twice as long',
     file: 'supabase/schemas/01_applications.sql',
     find: 'if char_length(answer.said) > answer.most then',
@@ -137,7 +137,7 @@ const pace = Infinity
     name: 'work at the same time has a connection each, and the next work has one of them',
   },
   {
-    promise: 'a database that is frozen, or a way to it that passes nothing on',
+    promise: 'a database that is frozen, or a connection to it that passes nothing on',
     broken: 'A statement that is given up goes on in the database',
     file: 'src/server/database/connection.ts',
     find: `    cancel(this.#client)
@@ -165,7 +165,7 @@ const pace = Infinity
     name: 'programs that others could change, or that are not there, are refused in a sentence',
   },
   {
-    promise: 'a disk of backups that does not answer',
+    promise: 'a disk of backups that does not respond',
     broken: 'Each look at a folder of backups that does not answer takes another thread',
     file: 'src/server/backups/file-work.ts',
     find: 'if (isStuck) throw silent()',
@@ -185,7 +185,7 @@ const pace = Infinity
     name: 'only a first start makes a database, and says so; beside backups of another one it is refused',
   },
   {
-    promise: 'whoever listens between the server and `DATABASE_URL`',
+    promise: 'eavesdroppers between the server and `DATABASE_URL`',
     broken: 'Without TLS it goes on in the open where TLS is required',
     file: 'src/server/database/address.ts',
     find: "if (mode === 'allow' || mode === 'prefer') return 'prefer'",
