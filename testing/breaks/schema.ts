@@ -151,7 +151,7 @@ update private.statuses set set_at = now();`,
     name: 'while a vacuum runs a number is set, and nobody who applies waits for either',
   },
   {
-    promise: 'and a lease on what was taken',
+    promise: 'and a lease on each claim',
     of: 'docs/architecture.md',
     broken: 'Two servers make one delivery',
     file: 'supabase/schemas/11_deliveries.sql',
