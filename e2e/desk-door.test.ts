@@ -34,7 +34,7 @@ async function openDoor(visitor: Visitor, client = ada) {
     said: page.getByRole('status'),
     sentence: page.getByLabel('Sentence for applicants'),
     closeAt: page.getByLabel('Close at'),
-    closeAfter: page.getByLabel('Close after so many applications'),
+    closeAfter: page.getByLabel('Close after this many applications'),
     save: page.getByRole('button', { name: 'Save', exact: true }),
     close: page.getByRole('button', { name: 'Close the door' }),
     open: page.getByRole('button', { name: 'Open the door' }),
@@ -168,7 +168,7 @@ test('a door that a number closes says how many came, closes, and is not opened 
   // That it was not saved is said at once; the reason, when it was read again.
   await expect.poll(() => door.warning.textContent()).toContain('The door closed by itself meanwhile.')
   expect(await door.standing.textContent()).toBe(
-    'The door is closed: 3 applications came, as many as it was to take. Applicants read: “Applications are closed.”',
+    'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
   )
   expect(await storedCount()).toBe(3)
   await door.choose('Closed')

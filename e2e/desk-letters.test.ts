@@ -361,7 +361,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   const [stored] = await desk.store([{ ...zoe, company: 'Bees & Sons' }])
   await desk.stand(stored ? [stored] : [], 'declined')
   const page = await desk.open(visitor, '/letters')
-  await page.getByText('No server sends mail from here yet').waitFor()
+  await page.getByText('This site has no mail server yet').waitFor()
   const { button, heading, link, status } = getDesk(page)
   await page.getByRole('link', { name: 'Review 1 draft' }).click()
   const open = link('Open in mail program: Zoë Zola')
@@ -668,7 +668,7 @@ test('what was refused is shown with the words of the mail server, and tried aga
   expect(await statesInDatabase()).toEqual(['waiting'])
   await refuse()
   await page.reload()
-  await button('Told otherwise: Zoë Zola').click()
+  await button('I told them another way: Zoë Zola').click()
   await status.getByText('Zoë Zola: told otherwise').waitFor()
   expect(await statesInDatabase()).toEqual(['sent'])
   await page.goto(`${desk.origin}/desk#/applications/${stored?.id}`)
@@ -740,7 +740,7 @@ test('a receipt that waits is shown and stopped, and nobody is offered one', asy
   await storeLetter(desk.sql, sent ?? '', { ...receipt, state: 'done' })
   const page = await desk.open(visitor, '/letters')
   const { button, heading, link, status, timeline } = getDesk(page)
-  await page.getByText('Nobody. Whoever is accepted').waitFor()
+  await page.getByText('Nobody yet. People you accept').waitFor()
   await link('1 is leaving').click()
   const row = page.locator('.letters-outbox li')
   expect(await row.locator('.letters-about').textContent()).toContain('Zoë ZolaReceipt')
@@ -824,7 +824,7 @@ test('an organiser hears of applications as they choose, which shows once it is 
   await status.getByText('Saved.', { exact: true }).waitFor()
   await expect.poll(() => choice(/^One a day/).isChecked()).toBe(true)
   await page.getByText(/^The next mail of the day leaves .*\d{4}, \d\d:\d\d\.$/).waitFor()
-  await page.getByText('None leaves until a server sends mail from here.').waitFor()
+  await page.getByText('No email is sent until this site has a mail server.').waitFor()
   expect(await kept()).toBe('ada@example.org daily,bob@example.org off')
 
   const address = '**/rpc/desk_set_notices'
@@ -875,7 +875,7 @@ test('whoever asks how the mail server is reads what a server found', async ({ v
   const { names } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
   const page = await desk.open(visitor, '/letters')
   const { button } = getDesk(page)
-  await button('Look into the mail server').click()
+  await button('Check the mail server').click()
   await button('Looking…').waitFor()
   const server = startMailChecks({
     sql: desk.sql,
@@ -887,7 +887,7 @@ test('whoever asks how the mail server is reads what a server found', async ({ v
   await page.getByText('Sender: wrong').waitFor()
   await page.getByText('example.org has no SPF').waitFor()
   await page.getByText('Tell whoever runs this site.').waitFor()
-  await button('Look into the mail server').waitFor()
+  await button('Check the mail server').waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await server.stop()
   await mailServer.close()

@@ -147,8 +147,8 @@ test.for([
     expect(await note.inputValue()).toBe('')
     expect(await timeline.last().textContent()).toContain('A strong one.')
     await button('Keys').click()
-    await page.getByLabel('Single keys do something').uncheck()
-    expect(await page.getByLabel('Single keys do something').isChecked()).toBe(false)
+    await page.getByLabel('Use single-key shortcuts').uncheck()
+    expect(await page.getByLabel('Use single-key shortcuts').isChecked()).toBe(false)
     await button('Close').click()
     await button('Sign out').click()
     await page.getByText('You are signed out.').waitFor()
@@ -194,7 +194,7 @@ test('by http on another machine, where browsers have fewer means, the desk does
     { kind: 'status', status: 'declined' },
   ])
   await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
-  await page.getByText('No server sends mail from here yet').waitFor()
+  await page.getByText('This site has no mail server yet').waitFor()
 })
 
 test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {

@@ -129,7 +129,7 @@ test('reminders are drafted for who has not answered, once, and what became of i
     .getByText('2 reminders drafted. Nothing has left. 1 is late: move “Kept until” at their application')
     .waitFor()
   await button('Draft 2 reminders').click()
-  await said.getByText('No reminder was drafted. 2 have one already that did not leave yet.').waitFor()
+  await said.getByText('No reminder was drafted. 2 already have a reminder that has not been sent.').waitFor()
   await link('Review drafts').click()
   await heading('Drafts: Reminder').waitFor()
   const late = page.locator('.drafts-draft', { has: link('Person 2') })

@@ -207,7 +207,7 @@ test('a search that is too short for a beginning says that it finds whole words'
   await expect.poll(names).toHaveLength(2)
   expect(await search.getAttribute('aria-describedby')).toBe('search-hint')
   await search.fill('al')
-  await hint.getByText('Only the whole word “al” is found.').waitFor()
+  await hint.getByText('Short words must match exactly, such as “al”.').waitFor()
   expect(await hint.getAttribute('aria-live')).toBe('polite')
   await expect.poll(names).toEqual(['Al Khwarizmi'])
   await search.fill('pe')
@@ -1015,7 +1015,7 @@ test('the switch turns single keys off, also after a reload, and on again', asyn
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, pill, status, heading } = getDesk(page)
   const { keyboard } = page
-  const keysDo = dialog.getByLabel('Single keys do something')
+  const keysDo = dialog.getByLabel('Use single-key shortcuts')
   await pill.waitFor()
   await keyboard.press('?')
   await keysDo.uncheck()

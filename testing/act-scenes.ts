@@ -93,7 +93,7 @@ export const scenes: Record<ActName, Scene> = {
   },
   desk_check_mail: {
     path: '/letters',
-    button: pressed('Look into the mail server'),
+    button: pressed('Check the mail server'),
     done: 'Looking into the mail server.',
     fails: 'Not checked.',
     count: `select from private.postman where check_wanted_at > '-infinity'`,
@@ -217,7 +217,7 @@ export const scenes: Record<ActName, Scene> = {
   desk_settle: {
     before: refused,
     path: '/letters/outbox/refused',
-    button: pressed('Told otherwise: Ada Lovelace'),
+    button: pressed('I told them another way: Ada Lovelace'),
     done: 'Ada Lovelace: told otherwise',
     fails: 'Not saved.',
     count: happened('told'),

@@ -32,11 +32,7 @@ test.each<[Partial<Door>, ...string[]]>([
     'Then applicants read: Full.',
     `Last changed on ${localTime(past)} by operator.`,
   ],
-  [
-    full,
-    'The door is closed: 3 applications came, as many as it was to take.',
-    'Applicants read: We are full.',
-  ],
+  [full, 'The door is closed: it reached its limit of 3 applications.', 'Applicants read: We are full.'],
   [{ ...full, closed: true }, 'The door is closed.', 'Applicants read: We are full.'],
   [
     { is_open: false, closes_at: past },

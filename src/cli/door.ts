@@ -56,6 +56,6 @@ function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, 
     return parts.filter(Boolean).join(', ')
   }
   if (!closed && at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
-  if (!closed && after) return `The door is closed: ${countOf(after)} came, as many as it was to take`
+  if (!closed && after) return `The door is closed: it reached its limit of ${countOf(after)}`
   return 'The door is closed'
 }

@@ -32,7 +32,7 @@ export function KeyList() {
           </div>
         ))}
       </dl>
-      <SwitchField of={singleKeys} label="Single keys do something" />
+      <SwitchField of={singleKeys} label="Use single-key shortcuts" />
       <SwitchField of={goingOn} label="Go on after a decision" />
     </>
   )

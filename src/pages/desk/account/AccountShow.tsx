@@ -106,7 +106,7 @@ function NoticesEdit() {
           </fieldset>
           {kept.day_due_at !== null && <p>The next mail of the day leaves {momentOf(kept.day_due_at)}.</p>}
           {kept.notices !== 'off' && !kept.is_postman_there && (
-            <p>None leaves until a server sends mail from here.</p>
+            <p>No email is sent until this site has a mail server.</p>
           )}
         </>
       )}

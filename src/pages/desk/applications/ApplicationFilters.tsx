@@ -80,8 +80,8 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
       <p id="search-hint" className="control-hint" aria-live="polite">
         {wholeWord !== '' && (
           <>
-            Only the whole word “<bdi>{wholeWord}</bdi>” is found. From three letters on, its beginning is
-            enough.
+            Short words must match exactly, such as “<bdi>{wholeWord}</bdi>”. From three letters, the start of
+            a word is enough.
           </>
         )}
       </p>

@@ -92,7 +92,7 @@ function DoorForm({ door, now }: DoorFormProps) {
             onText={(closesAt) => enter({ closesAt })}
           />
           <Field
-            label="Close after so many applications"
+            label="Close after this many applications"
             hint={countHint(door)}
             type="number"
             inputMode="numeric"
@@ -133,5 +133,5 @@ function meanwhile(door: DoorState, over: number) {
   const who = last
     ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
     : 'The door closed by itself meanwhile.'
-  return `${who} What you entered is still here and not saved: you can save it over how it stands now. ${doorSentence(door)}`
+  return `${who} Your changes are not saved. Saving now replaces theirs. ${doorSentence(door)}`
 }

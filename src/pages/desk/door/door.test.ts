@@ -39,7 +39,7 @@ test.each<[Door, string]>([
   ],
   [
     { ...open, is_open: false, closes_after: 3, received: 3 },
-    'The door is closed: 3 applications came, as many as it was to take. Applicants read: “Applications are closed.”',
+    'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
   ],
   [
     { ...open, is_open: false, closes_at: at },

@@ -25,8 +25,7 @@ function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, forHowMany: (a
 /** The reason, where the door closed by itself. */
 function reasonOf({ closed, closes_at: at, closes_after: after, received }: DoorState) {
   if (closed) return ''
-  if (after !== null && received >= after)
-    return `: ${countOf(after, 'application')} came, as many as it was to take`
+  if (after !== null && received >= after) return `: it reached its limit of ${countOf(after, 'application')}`
   return at === null ? '' : ` since ${momentOf(at)}`
 }
 

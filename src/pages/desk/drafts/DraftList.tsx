@@ -45,8 +45,8 @@ export function DraftList({ occasion }: { occasion: string }) {
           <DraftsUnsent unsent={unsent} />
           {isByHand && (
             <p className="layout-quiet">
-              No server sends mail from here yet: open each letter in your own mail program, then note here
-              that you sent it.
+              This site has no mail server yet. Open each letter in your own mail program, then note here that
+              you sent it.
             </p>
           )}
           {!isByHand && overview?.postman.is_there === false && (

@@ -113,7 +113,7 @@ export function Tick({ ref, isOn, onTick, children }: TickProps) {
   return (
     <label className="control-tick">
       <input ref={ref} type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
-      {children}
+      <span>{children}</span>
     </label>
   )
 }

@@ -45,9 +45,7 @@ export function LettersShow() {
 function DraftCounts({ templates, personal }: LettersOverview) {
   const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
-    return (
-      <p className="layout-quiet">Nobody. Whoever is accepted, waitlisted or declined will stand here.</p>
-    )
+    return <p className="layout-quiet">Nobody yet. People you accept, waitlist or decline appear here.</p>
   return (
     <ul className="layout-lines">
       {waiting.map(({ occasion, drafts }) => (
@@ -134,7 +132,7 @@ function deliveryWords(postman: LettersOverview['postman']) {
   if (!isThere && isAutomationThere)
     return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'
   if (!isThere)
-    return 'No server sends mail from here yet. Until one does, each letter opens in your own mail program.'
+    return 'This site has no mail server yet. Until it has one, each letter opens in your own mail program.'
   if (pausedUntil !== null)
     return `The mail server takes no letters at the moment. They are tried again after ${momentOf(pausedUntil)}: ${postman.problem}`
   return 'A letter leaves shortly after you send it; until then you can stop it.'
@@ -187,14 +185,12 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
     <Sheet title="Receipt" isPart>
       <ActSwitch
         label="Send a receipt to whoever applies"
-        hint="It is sent by itself as soon as an application is stored: at most one a day to an address, and none that would come more than a day late."
+        hint="Sent automatically when somebody applies: at most one a day to each address, and never more than a day late."
         isOn={settings.receipts}
         pending={save.isPending ? save.given?.receipts : undefined}
         onSwitch={(receipts) => save.press({ version, reply_to, receipts })}
       />
-      {settings.receipts && !postman.is_there && (
-        <p>No receipt leaves until a server sends mail from here.</p>
-      )}
+      {settings.receipts && !postman.is_there && <p>No receipt is sent until this site has a mail server.</p>}
       <ActProblems acts={[save]} />
       <p>
         <a href={hrefOf({ screen: 'template', occasion: received })}>What the receipt says</a>
@@ -272,7 +268,7 @@ function MailCheck({ postman }: LettersOverview) {
       )}
       <ActProblems acts={[check]} />
       <ActButton isOff={isChecking} isPending={check.isPending} onPress={() => check.press({})}>
-        {isChecking ? 'Looking…' : 'Look into the mail server'}
+        {isChecking ? 'Looking…' : 'Check the mail server'}
       </ActButton>
     </Sheet>
   )

@@ -135,7 +135,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
           </Button>
         )}
         <ActButton about={label} isPending={settle.isPending} onPress={() => settle.press({ letters })}>
-          Told otherwise
+          I told them another way
         </ActButton>
       </div>
       {isReaddressing && <Readdress {...{ letter, label }} onClose={() => setIsReaddressing(false)} />}

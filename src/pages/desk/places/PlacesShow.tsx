@@ -179,14 +179,14 @@ function PlacesEdit({ places }: { places: Places }) {
         />
         <SaveButtons
           draft={draft}
-          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. What you entered is still here and not saved: you can save it over how it stands now.`}
+          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
     </Sheet>
   )
 }
 
-/** The waitlist, those who wait longest first. Nobody is accepted by itself. */
+/** The waitlist, those who wait longest first. Nobody is accepted automatically. */
 function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   const { queue } = useDecisionQueue()
   // A decision made here counts at once, before the list was read again.

@@ -21,7 +21,7 @@ test('what became of reminding is said of those that there are', () => {
   expect(remindedSentences({ drafted: 1_000, late: 2, waiting: 1, reminded: 3, more: true })).toEqual([
     '1,000 reminders drafted. Nothing has left.',
     '2 are late: move “Kept until” at their application before it is sent.',
-    '1 has one already that did not leave yet.',
+    '1 already has a reminder that has not been sent.',
     '3 were sent one in the last three days.',
     'There are more than were drafted at once: draft reminders again for the rest.',
   ])
@@ -31,7 +31,7 @@ test('what of reminding there is one of is said so', () => {
   expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
     '1 reminder drafted. Nothing has left.',
     '1 is late: move “Kept until” at their application before it is sent.',
-    '2 have one already that did not leave yet.',
+    '2 already have a reminder that has not been sent.',
     '1 was sent one in the last three days.',
   ])
 })

@@ -38,7 +38,9 @@ export function remindedSentences({ drafted, late, waiting, reminded, more }: Re
     ...(late === 0
       ? []
       : [`${one(late, 'is', 'are')} late: move “Kept until” at their application before it is sent.`]),
-    ...(waiting === 0 ? [] : [`${one(waiting, 'has', 'have')} one already that did not leave yet.`]),
+    ...(waiting === 0
+      ? []
+      : [`${one(waiting, 'already has', 'already have')} a reminder that has not been sent.`]),
     ...(reminded === 0 ? [] : [`${one(reminded, 'was', 'were')} sent one in the last three days.`]),
     ...(more ? ['There are more than were drafted at once: draft reminders again for the rest.'] : []),
   ]

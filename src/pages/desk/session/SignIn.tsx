@@ -175,7 +175,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
         If <b>{email}</b> is an organiser’s address, a mail with a code is on its way. Its link signs in, too.
       </p>
       <StepForm {...{ form, others }}>
-        <CodeField hint="Six digits, good once." problem={form.problem} isFirst />
+        <CodeField hint="Six digits. It works once." problem={form.problem} isFirst />
       </StepForm>
       <Problem error={again.error} />
       <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>

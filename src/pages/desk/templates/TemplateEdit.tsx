@@ -111,7 +111,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
         )}
         <SaveButtons
           draft={draft}
-          meanwhile="Somebody else changed this template meanwhile. What you entered is still here and not saved: you can save it over how it stands now."
+          meanwhile="Somebody else changed this template meanwhile. Your changes are not saved. Saving now replaces theirs."
         />
       </form>
       <TemplatePreview occasion={occasion} {...value} />
