@@ -67,7 +67,7 @@ test('without a connection it is said that what is shown may be older, and readi
   await page.context().setOffline(true)
   await page.getByText('You are offline. What you see may be out of date').waitFor()
   await link('Person 1').click()
-  await page.getByRole('alert').getByText('You were offline.', { exact: true }).waitFor()
+  await page.getByRole('alert').getByText('Not loaded. You were offline.', { exact: true }).waitFor()
   await page.context().setOffline(false)
   await heading('Person 1').waitFor()
   await expect.poll(() => page.getByText('What you see may be out of date').count()).toBe(0)

@@ -819,12 +819,15 @@ test('an organiser hears of applications as they choose, which shows once it is 
       .join()
   await choice('None').waitFor()
   expect(await choice('None').isChecked()).toBe(true)
-  expect(await page.getByText(/^The next mail of the day leaves/).count()).toBe(0)
   await choice(/^One a day/).click()
   await status.getByText('Saved.', { exact: true }).waitFor()
   await expect.poll(() => choice(/^One a day/).isChecked()).toBe(true)
-  await page.getByText(/^The next mail of the day leaves .*\d{4}, \d\d:\d\d\.$/).waitFor()
   await page.getByText('No email is sent until this site has a mail server.').waitFor()
+  const next = page.getByText(/^The next email of the day leaves .*\d{4}, \d\d:\d\d\.$/)
+  expect(await next.count()).toBe(0)
+  await postman(true)
+  await page.reload()
+  await next.waitFor()
   expect(await kept()).toBe('ada@example.org daily,bob@example.org off')
 
   const address = '**/rpc/desk_set_notices'

@@ -104,7 +104,9 @@ function NoticesEdit() {
               </label>
             ))}
           </fieldset>
-          {kept.day_due_at !== null && <p>The next mail of the day leaves {momentOf(kept.day_due_at)}.</p>}
+          {kept.day_due_at !== null && kept.is_postman_there && (
+            <p>The next email of the day leaves {momentOf(kept.day_due_at)}.</p>
+          )}
           {kept.notices !== 'off' && !kept.is_postman_there && (
             <p>No email is sent until this site has a mail server.</p>
           )}
@@ -183,7 +185,7 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
       <ActButton isPending={isPending} onPress={press}>
         End all sessions
       </ActButton>
-      <Problem error={error} />
+      <Problem said="" error={error} />
     </Sheet>
   )
 }

@@ -91,7 +91,7 @@ export function FactorEdit({ auth, asMe }: Own) {
           </>
         )
       )}
-      <Problem error={error ?? begin.error ?? remove.error} />
+      <Problem said="" error={error ?? begin.error ?? remove.error} />
     </Sheet>
   )
 }

@@ -8,14 +8,14 @@ import { useIsOffline } from './connection.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
-  /** A sentence that says what has not happened because of it. */
+  /** A sentence that says what has not happened because of it: a server's own words may say nothing. */
   said?: string
   /** Tries it again. */
   onTryAgain?: (() => void) | undefined
 }
 
 /** What went wrong, if anything did. */
-export function Problem({ error, said, onTryAgain }: ProblemProps) {
+export function Problem({ error, said = 'Not loaded.', onTryAgain }: ProblemProps) {
   if (!error) return null
   const help = isOutdated(error) ? reload : { button: 'Try again', onPress: onTryAgain }
   return (
@@ -61,7 +61,7 @@ export function isOutdated(error: unknown) {
 
 /** Said where another server answers at the desk's address. */
 export const foreignAnswer =
-  'What answered is not the server of this desk. Please ask whoever runs this site.'
+  'Another server answered at the address of this desk. Please ask whoever runs this site.'
 
 /** Whether a call may have been done though nothing says so. */
 export function isUncertain(error: unknown): boolean {

@@ -72,7 +72,7 @@ export function SignOutButton({ session }: { session: Pick<WatchedSession, 'sign
       <Button disabled={isPending} onPress={press}>
         Sign out
       </Button>
-      <Problem error={error} />
+      <Problem said="" error={error} />
     </>
   )
 }
