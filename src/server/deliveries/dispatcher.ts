@@ -11,25 +11,25 @@ interface Claim {
   body: URLSearchParams
 }
 
-/** Where deliveries wait. */
+/** Where deliveries wait: what a dispatcher reads, claims and records. */
 export interface Outbox<Taken extends Claim> {
-  /** Whether the receiver's answers are logged. */
+  /** Whether the receiver's responses are logged. */
   logsAnswers: boolean
-  /** Claims deliveries that are due, at most so many. */
+  /** Claims at most `most` deliveries that are due. */
   claimDue: (sql: Sql, most: number) => Promise<Taken[]>
   /** Records the result of a try. */
   record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
-  /** Gives a claim back whose try was broken off. */
+  /** Gives back a claim whose try was aborted. */
   giveBack: (sql: Sql, claim: Taken, isUncertain: boolean | undefined) => Promise<void>
-  /** Work that has to be done now and then, where there is any. */
+  /** Periodic upkeep, where there is any. */
   keep?: (sql: Sql) => Promise<void>
 }
 
-/** Delivers what is in the outbox, as long as it runs. */
+/** Delivers what is in the outbox, until it is stopped. */
 export interface Dispatcher {
-  /** Tells it that something new may be due. */
+  /** Polls now, since something new may be due. */
   wake(): void
-  /** Claims nothing more, and ends when the tries under way have ended. */
+  /** Claims nothing more. Resolves when the pending tries have ended. */
   stop(): Promise<void>
 }
 
@@ -38,12 +38,12 @@ export interface DispatcherOptions<Taken extends Claim> {
   sql: Sql
   outbox: Outbox<Taken>
   receiver: Receiver
-  /** Milliseconds between polls of the outbox when nobody wakes the dispatcher. */
+  /** Milliseconds between polls of the outbox. */
   interval?: number
   log: { info(details: object, message: string): void; warn(details: object, message: string): void }
 }
 
-/** What is logged of a try. */
+/** The log message for each result of a try. */
 const said = {
   delivered: 'webhook delivered',
   retry: 'webhook failed; it will be tried again',
@@ -52,7 +52,7 @@ const said = {
   lost: 'webhook answered too late: another try was begun meanwhile',
 }
 
-/** The result of a try in words that quote nothing of the receiver's. */
+/** The result of a try, in a sentence for organisers that quotes nothing of the response. */
 export function wordsOf({ status, isUncertain = false }: DeliveryResult): string {
   if (status !== null) return `HTTP ${status}`
   return isUncertain ? 'No answer came.' : 'No connection was made.'
@@ -60,7 +60,7 @@ export function wordsOf({ status, isUncertain = false }: DeliveryResult): string
 
 const concurrency = 10
 const pollInterval = 1_000
-/** Milliseconds that tries under way are given when the dispatcher stops. */
+/** Milliseconds that pending tries may still take when the dispatcher stops. */
 const grace = 3_000
 
 export function startDispatcher<Taken extends Claim>({
@@ -94,7 +94,7 @@ export function startDispatcher<Taken extends Claim>({
   let kept = Number.NEGATIVE_INFINITY
   const claimDue = async (most: number) => {
     if (outbox.keep && performance.now() - kept >= keepInterval) {
-      // Also where it fails, since deliveries that are due do not wait for it.
+      // Set before the call: where it fails, due deliveries do not wait for another try of it.
       kept = performance.now()
       await outbox.keep(sql)
     }

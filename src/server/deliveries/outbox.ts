@@ -4,7 +4,7 @@ import { wordsOf, type Outbox } from './dispatcher.ts'
 import { beat, recordDelivery, type Try } from './record.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** What a delivery is about. */
+/** The event that a delivery reports. */
 export type Kind = 'application' | 'rsvp' | 'decision'
 
 /** A delivery that this server has claimed. Its id is the same on every try. */
@@ -14,22 +14,22 @@ export interface Claim extends Try {
   body: URLSearchParams
 }
 
-/** The reply, in words that organisers read, of what asks for an RSVP after its deadline. */
+/** What organisers read where a delivery asks for an RSVP after its deadline. */
 export const tooLate = 'The last day to answer has passed.'
 
-/** Seconds after which another server may claim a delivery again: longer than any try takes. */
+/** Seconds of a claim's lease, longer than any try takes. Then another server may claim the delivery again. */
 const lease = 30
 
-/** What a delivery carries. */
+/** The data of a delivery. */
 interface Content {
   application: Application & { id: string }
-  /** Of an RSVP, and when it was given. */
+  /** Only for an RSVP: what it is, and when it was given. */
   rsvp: string
   at: Date
-  /** Of a decision, and when it was made. */
+  /** Only for a decision: what it is, and when it was made. */
   status: string
   decidedAt: Date
-  /** Of an acceptance: the link to answer, null where the site's address is not known; and the deadline, as `2026-12-31`. */
+  /** Only for an acceptance: the RSVP link, null where the site's address is unknown; and the deadline, as `2026-12-31`. */
   link: string | null
   deadline: string | null
   isOverdue: boolean
@@ -50,7 +50,7 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
     }),
 }
 
-/** The deliveries of a kind. RSVPs are those that people gave themselves, and those that organisers noted. */
+/** The deliveries of a kind. RSVPs include those that organisers noted. */
 export function outboxOf(kind: Kind): Outbox<Claim> {
   // The automation's replies may quote an applicant's address.
   const logsAnswers = kind === 'application'
@@ -59,7 +59,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
     claimDue: (sql, most) => claim(sql, kind, most),
     async record(sql, claimed, tried) {
       const { delivered, status, text, isUncertain = false, retryAfter } = tried
-      // The receiver is gone and says so.
+      // 410 means that the receiver is gone for good.
       const isRefused = status === 410
       const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
       const state = await recordDelivery(sql, claimed, {
@@ -72,7 +72,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
       })
       return state === null ? 'lost' : outcomes[state]
     },
-    /** It is due at once, and the try does not count. */
+    /** The delivery is due at once, and the try does not count. */
     async giveBack(sql, claimed, isUncertain = false) {
       await recordDelivery(sql, claimed, { state: 'waiting', counts: false, isUncertain })
     },
@@ -82,7 +82,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
 
 const outcomes = { done: 'delivered', failed: 'given up', waiting: 'retry', cancelled: 'withdrawn' } as const
 
-/** Claims what is due. In place of a mail, an acceptance whose deadline is over fails. */
+/** Claims deliveries that are due. An acceptance whose deadline has passed fails without being sent. */
 async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
   const claims = await sql<Omit<Claim, 'body'>[]>`
     select id, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
@@ -96,7 +96,7 @@ async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
   const due: Claim[] = []
   for (const claimed of claims) {
     const content = contents.find(({ id }) => id === claimed.id)
-    // One that is gone was erased meanwhile.
+    // An application without content was erased meanwhile.
     if (content === undefined) continue
     if (content.isOverdue) await recordDelivery(sql, claimed, { state: 'failed', reply: tooLate })
     else due.push({ ...claimed, body: bodies[kind](content) })
@@ -104,11 +104,11 @@ async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
   return due
 }
 
-/** In statements of their own, which see the applications that were stored while the claim began. */
+/** Reads in separate statements, which see applications that were stored while the claim began. */
 async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
   if (kind !== 'decision') return sql`${stored(sql, ids)}`
   const contents = []
-  // One after the other: whoever decides holds the invitations of several people, too.
+  // One at a time: a decision by an organiser also locks the invitations of several people.
   for (const id of ids) contents.push(...(await sql<(Content & { id: string })[]>`${decision(sql, id)}`))
   return contents
 }
@@ -123,7 +123,7 @@ function stored(sql: Sql, ids: string[]) {
     where delivery.id = any(${ids}::uuid[])`
 }
 
-/** The link is that of the last invitation: a person who is told gets a deadline. */
+/** The link is that of the last invitation. Reading an acceptance sets its deadline. */
 function decision(sql: Sql, id: string) {
   return sql`
     select delivery.id, row_to_json(application) as application, template as status,
@@ -133,7 +133,7 @@ function decision(sql: Sql, id: string) {
       join public.retreat_applications as application on application.id = delivery.application_id
       join private.letters as letter on letter.id = letter_id
       left join private.statuses on statuses.application_id = application.id
-      -- Of nobody for other decisions: a condition of the join would be looked at after the call.
+      -- The case skips the call for other decisions. A condition of the join would be checked only after the call.
       left join lateral private.set_deadline_at_handover(
         case when template = 'accepted' then application.id end) as invitation on true
     where delivery.id = ${id}`

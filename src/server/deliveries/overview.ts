@@ -11,7 +11,7 @@ export interface DeliveryCounts {
 }
 
 const isOpen = (sql: Sql) => sql`state in ('waiting', 'sending')`
-/** Whether a try has failed: a first one that is under way has not. */
+/** Whether a try has failed. A first try that is pending has not. */
 const hasFailed = (sql: Sql) => sql`attempts > (state = 'sending')::integer`
 
 export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
@@ -25,16 +25,16 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   return row
 }
 
-/** What the receiver refused so far, or did not respond to. */
+/** Responses so far that were no success, or were missing. */
 export interface Refusals {
   /** Deliveries that failed and will be tried again. */
   failing: number
-  /** Of the last try that failed: the HTTP status, null where there was no response, and the beginning of the response. */
+  /** Of the last failed try: the HTTP status, null without a response; and the beginning of the response. */
   status: number | null
   text: string
 }
 
-/** The failed deliveries. A first try that is pending has not failed. */
+/** Counts the failed deliveries. A first try that is pending has not failed. */
 export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
   const [row] = await sql<[Refusals?]>`
     select (count(*) filter (where ${isOpen(sql)}) over ())::int as failing, reply_status as status, reply as text
@@ -45,9 +45,9 @@ export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
 }
 
 /**
- * Makes deliveries due again that were given up, from the schedule's beginning. A running server sees them within a second.
+ * Makes deliveries that were given up due again, from the schedule's beginning. A running server sees them within a second.
  *
- * @returns How many they are.
+ * @returns The number of deliveries.
  */
 export async function retryGivenUp(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`select private.retry_deliveries('application') as count`
@@ -55,9 +55,9 @@ export async function retryGivenUp(sql: Sql): Promise<number> {
 }
 
 /**
- * Makes deliveries due that wait for their next try.
+ * Makes deliveries that wait for their next try due now.
  *
- * @returns How many they are.
+ * @returns The number of deliveries.
  */
 export async function retryFailing(sql: Sql): Promise<number> {
   const { count } = await sql`
@@ -66,12 +66,12 @@ export async function retryFailing(sql: Sql): Promise<number> {
   return count
 }
 
-/** A delivery that failed so far. */
+/** A delivery that has failed so far. */
 export interface Undelivered {
   /** The application's id. */
   id: string
   email: string
-  /** Since when there has been something to deliver. */
+  /** When it was queued. */
   at: Date
   attempts: number
   /** When it is tried again; null where it was given up. */
@@ -82,7 +82,7 @@ export interface Undelivered {
   reply: string
 }
 
-/** Deliveries that failed so far, the oldest first, so many at a time, in a transaction. */
+/** Deliveries that have failed so far, the oldest first, in batches of `batch` rows. Needs a transaction. */
 export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
   const text = `
     select application.id, email, queued_at as at, attempts, due_at as "nextAt",
@@ -94,11 +94,11 @@ export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelive
   return inBatches(sql, text, batch)
 }
 
-/** What whoever watches has to know of the deliveries. */
+/** The state of the deliveries, for monitoring. */
 export interface DeliveryHealth {
-  /** For how long the oldest application waits for its delivery; null where none does. */
+  /** Seconds since the oldest undelivered application was queued; null where all are delivered. */
   oldestUndeliveredSeconds: number | null
-  /** Deliveries that were given up, counted up to a hundred thousand. */
+  /** Deliveries that were given up, counted up to 100,000. */
   deliveriesGivenUp: number
 }
 

@@ -1,6 +1,6 @@
 import { identifier, type Sql } from '../database/sql.ts'
 
-/** What identifies a claim: each try of a delivery has another number. */
+/** Identifies a claim: each try of a delivery has its own number. */
 export interface Try {
   id: string
   attempt: number
@@ -15,11 +15,11 @@ export interface TryResult {
   counts?: boolean
   /** The HTTP status. */
   status?: number | null
-  /** What the receiver replied, or what went wrong. Without it, the former reply stays. */
+  /** What the receiver replied, or what went wrong. Omitted, the former reply stays. */
   reply?: string
-  /** Whether it may have arrived, though no reply came. */
+  /** Whether it may have arrived although no response came. */
   isUncertain?: boolean
-  /** Whether the mail server closed the connection over it. */
+  /** Whether the mail server closed the connection during this try. */
   isClosing?: boolean
   /** Whether the receiver refused it for good. */
   isRefused?: boolean
@@ -28,7 +28,7 @@ export interface TryResult {
 /**
  * Records the result of a try.
  *
- * @returns The delivery's state, `cancelled` where it was recalled meanwhile; null where the claim was not this server's any more.
+ * @returns The delivery's state, `cancelled` where it was recalled meanwhile; null where this server no longer holds the claim.
  */
 export async function recordDelivery(
   sql: Sql,
@@ -39,14 +39,14 @@ export async function recordDelivery(
   const { isUncertain = false, isClosing = false, isRefused = false } = result
   const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | null }]>`
     select private.record_delivery(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${counts}, ${status},
-      -- A NUL is the one character that no text of the database holds.
+      -- Text in PostgreSQL cannot hold a NUL.
       ${reply?.replaceAll('\0', '') ?? null}, ${isUncertain}, ${isClosing}, ${isRefused}) as state`
   return row.state
 }
 
 /**
- * Records that a server is at work which sends mails, or which tells an automation of decisions; ends letters whose server was lost
- * after they were recalled; and drops receipts that were not sent within a day.
+ * Heartbeat of a server that sends emails, or that tells an automation of decisions. Also ends recalled letters whose server was
+ * lost, and drops receipts that were not sent within a day.
  */
 export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
   const seen = identifier(who === 'postman' ? 'seen_at' : 'automation_seen_at')

@@ -18,28 +18,28 @@ const pauses = [
   20 * hours,
   24 * hours,
 ]
-/** How long all of them are together: what is older is not asked for again and again. */
+/** The sum of all pauses. For an older delivery, `Retry-After` no longer adds tries. */
 const longest = pauses.reduce((sum, pause) => sum + pause, 0)
 const leastPause = 1 * seconds
 const mostPause = 24 * hours
 
-/** When a delivery is tried again. */
+/** When and how a delivery is retried. */
 export interface NextAttempt {
   /** Milliseconds from now. */
   pause: number
-  /** Whether the failed try is one of the schedule's. */
+  /** Whether the failed try counts as one of the schedule's. */
   counts: boolean
 }
 
 /**
- * When a failed delivery is tried again.
+ * Computes when a failed delivery is retried.
  *
- * @param attempts How many tries have failed.
- * @param age Milliseconds since there was something to deliver; below zero where the clock was set back since.
- * @param retryAfter Milliseconds that the receiver asked to wait, where it did. Whoever asks for an earlier try than
- *   the schedule's is only busy: that try does not count, or a crowd would be given up within seconds.
- * @param random A number from 0 to 1, which spreads deliveries that failed together.
- * @returns Null where there are no tries left.
+ * @param attempts The number of tries that failed.
+ * @param age Milliseconds since it was queued; below zero where the clock was set back since.
+ * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that it is
+ * busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
+ * @param random Gives a number from 0 to 1, the jitter that spreads deliveries which failed together.
+ * @returns Null where no tries are left.
  */
 export function nextAttempt(
   attempts: number,

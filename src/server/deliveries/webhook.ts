@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 
-/** Where deliveries go, and the secret that signs them. */
+/** The address that deliveries are posted to, and the secret that signs them. */
 export interface Receiver {
   url: string
   secret: string | undefined
@@ -11,32 +11,32 @@ export interface Receiver {
 /** The result of one try. */
 export interface DeliveryResult {
   delivered: boolean
-  /** The HTTP status; null where there was no answer. */
+  /** The HTTP status; null without a response. */
   status: number | null
-  /** Whether it left and was not answered, so that it may have arrived. Not set where there was no connection to leave by. */
+  /** Whether it was sent and got no response, so that it may have arrived. False where no connection was made. */
   isUncertain?: boolean
-  /** The answer's beginning, or what went wrong. */
+  /** The beginning of the response, or what went wrong. */
   text: string
   /** Milliseconds that the receiver asked to wait before the next try. */
   retryAfter?: number
 }
 
-/** Milliseconds for a try, until the receiver has answered with a status. */
+/** Milliseconds for a try, until the response's status. */
 const timeout = 15_000
-/** Milliseconds for the beginning of the answer's body. */
+/** Milliseconds for the beginning of the response's body. */
 const bodyTimeout = 1_000
 const shownLength = 200
 
 /**
  * Tries once to deliver something. Never throws: every failure is a result.
  *
- * The status alone decides: it is success also where the answer breaks off, or never ends. A redirect is not followed.
+ * Only the status decides: a 2xx is success even where the body breaks off or never ends. Redirects are not followed.
  *
- * @param id The same on every try, so that the receiver can know a repeated one.
- * @param cancelled Ends the try early.
+ * @param id The same on every try, so that the receiver recognises duplicates.
+ * @param cancelled Aborts the try.
  * @param limit Milliseconds for the try.
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the
- *   headers; the body is form-encoded, as the receivers of forms expect it.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the headers; the body is
+ * form-encoded, as receivers of forms expect.
  */
 export async function deliver(
   id: string,
@@ -79,10 +79,10 @@ function sign(secret: string, content: string) {
 }
 
 /**
- * Posts over a connection that is ready: until then, nothing leaves. `fetch` does not tell when that is, and of its errors some
- * come before and after. User and password in the address are sent as basic authentication.
+ * Posts once the connection is ready, so that a failure before that is certainly unsent. `fetch` does not say when that is, and
+ * some of its errors occur on both sides of it. A user and password in the address are sent as basic authentication.
  *
- * @param onLeave Called before the first byte leaves.
+ * @param onLeave Called before the first byte is sent.
  */
 function post(
   url: string,
@@ -97,7 +97,7 @@ function post(
       request.end(body)
     }
     request.on('response', resolve).on('error', reject)
-    // Also after what is neither, such as another protocol.
+    // Covers closes with neither a response nor an error, such as after another protocol.
     request.on('close', () => reject(new Error('the connection was closed without a response')))
     request.on('socket', (socket) => {
       if (request.reusedSocket) send()
@@ -106,7 +106,7 @@ function post(
   })
 }
 
-/** Reads only as much of an answer as is shown, and as comes in time. */
+/** Reads only the part of a body that is shown and arrives in time. */
 async function beginning(response: IncomingMessage) {
   let text = ''
   const late = setTimeout(() => response.destroy(), bodyTimeout)
@@ -116,14 +116,14 @@ async function beginning(response: IncomingMessage) {
       if (text.length >= shownLength) break
     }
   } catch {
-    // The answer broke off. The part that came is shown.
+    // The response broke off: show the part that arrived.
   } finally {
     clearTimeout(late)
   }
   return text.slice(0, shownLength)
 }
 
-/** `Retry-After` in either of its forms: seconds, or a date by the receiver's clock. */
+/** Milliseconds from `Retry-After`, in seconds or as a date by the receiver's clock. */
 function parseRetryAfter({ 'retry-after': header, date }: IncomingHttpHeaders) {
   if (header === undefined) return undefined
   const there = Date.parse(date ?? '') || Date.now()
@@ -134,6 +134,6 @@ function parseRetryAfter({ 'retry-after': header, date }: IncomingHttpHeaders) {
 function reasonOf(error: unknown) {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
-  // Of several addresses that were tried none is named.
+  // An error that covers several addresses has no message.
   return cause.message || ('code' in cause ? String(cause.code) : cause.name)
 }

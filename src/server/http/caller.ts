@@ -4,17 +4,17 @@ import { visitor, type Caller } from '../database/pools.ts'
 import { HttpError } from './errors.ts'
 
 /**
- * Reads a token of somebody who signed in.
+ * Reads a signed-in caller's token.
  *
- * @returns Its claims.
- * @throws {HttpError} with 401 where it is not one of ours, or has expired.
+ * @returns Its token claims.
+ * @throws {HttpError} with 401 where the token is not ours, or has expired.
  */
 export type ReadToken = (token: string) => Promise<Readonly<Record<string, unknown>>>
 
 const hint = 'Send the public key in the apikey header.'
 
 /**
- * Says what is wrong with the public key of a request, in `apikey` or as bearer; nothing where it is right.
+ * Says what is wrong with the public key of a request, in `apikey` or as bearer; undefined where it is right.
  *
  * @param anonKey The public key.
  */
@@ -25,10 +25,10 @@ export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): st
 }
 
 /**
- * Tells who calls the data interface: a visitor with the public key, or somebody who also has a token.
+ * Says who calls the data interface: a visitor with the public key, or somebody who also has a token.
  *
- * @param readToken Not given where nobody signs in here.
- * @throws {HttpError} with 401 where there is no key, or another one.
+ * @param readToken Undefined where nobody can sign in here.
+ * @throws {HttpError} with 401 where the key is missing or wrong.
  */
 export function callerOf(
   request: FastifyRequest,

@@ -1,19 +1,19 @@
 import { ConnectionError, DeadlineError, isDatabaseError } from '../database/connection.ts'
 
-/** What an error has besides its status, code and message. */
+/** The optional parts of an error. */
 interface ErrorDetails {
   details?: string | null
   hint?: string | null
-  /** Seconds after which the same request may be allowed. */
+  /** Seconds after which the same request may succeed. */
   retryAfter?: number
-  /** The error that caused it, for the log alone. */
+  /** The cause, only for the log. */
   cause?: unknown
 }
 
-/** The most characters of a message, which can quote everything that a request sent. */
+/** The longest message, in characters: a message can quote everything that a request sent. */
 const mostSaid = 1_000
 
-/** A refusal, which each interface of this server writes in its own shape. */
+/** A refusal. Each interface of this server writes it in its own shape. */
 export class HttpError extends Error {
   readonly status: number
   /** A SQLSTATE, or the code of the interface that refuses. */
@@ -38,10 +38,10 @@ export class HttpError extends Error {
 }
 
 /**
- * Turns whatever a request failed with into a refusal: PostgreSQL's own words and code where it refused the rows,
- * the HTTP server's status where it refused the request, and otherwise "not now".
+ * Turns any error of a request into a refusal. PostgreSQL's message and code stay where it refused the rows, and the HTTP
+ * server's status where it refused the request. Everything else becomes "not now".
  *
- * @param signedIn Whether the caller has signed in: then a missing right is 403, and otherwise 401.
+ * @param signedIn Whether the caller is signed in: a missing right is then 403, otherwise 401.
  * @see https://docs.postgrest.org/en/v13/references/errors.html
  */
 export function httpError(error: unknown, signedIn = false): HttpError {
@@ -68,17 +68,17 @@ const tooLarge = 'Your application is too large. Please shorten your answers and
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 const unavailableToOrganisers = 'The database does not answer right now. Please try again in a moment.'
 
-/** PostgREST's status for a SQLSTATE, where what a caller may do can meet it. */
+/** PostgREST's status for a SQLSTATE, for those that a caller can cause. */
 function statusOf(code: string, signedIn: boolean) {
   if (code === '23505') return 409
   if (code === '42501') return signedIn ? 403 : 401
   if (code === '42P01') return 404
-  // Codes that our own functions raise.
+  // `PT` and a status: raised by our own functions.
   const [, said] = /^PT(\d{3})$/.exec(code) ?? []
   if (said !== undefined) return Number(said)
-  // 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources (a full disk), 57 shutdown or time-out,
-  // 58 system, XX internal: not now.
+  // These mean "not now": 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk, 57 shutdown
+  // or timeout, 58 system, XX internal, 40 transaction rollback, 55 object in use.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503
-  // PostgREST answers 54 (too complex) with 500. Here it is the sender's fault, who sent too much.
+  // PostgREST responds 500 to 54 (too complex). Here the sender sent too much.
   return 400
 }

@@ -1,7 +1,7 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A body's text.
+ * Decodes a body.
  *
  * @throws {TypeError} where it is not UTF-8.
  */
@@ -9,7 +9,7 @@ export function textOf(body: unknown): string {
   return utf8.decode(body as Buffer | undefined)
 }
 
-/** Whether a JSON value is an object and no array. */
+/** Whether a JSON value is an object, not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,24 +5,21 @@ import { HttpError } from './errors.ts'
 import { limits } from './limits.ts'
 import { whenOver } from './over.ts'
 
-/** Bytes from which on a request is large. An application with three pages of reasons is not large. */
+/** Bytes above which a request is large. An application with three pages of reasons is not. */
 const large = 16 * 1024
-/** The most bytes of large requests that are read and answered at the same time, of all visitors together. */
+/** The most bytes of large requests that are handled at the same time, over all visitors. */
 const mostInFlight = 8 * 1024 * 1024
-/** The most bytes of large requests that are parsed in a millisecond, so that most of the processor is left to others. */
+/** The most bytes of large requests that are parsed in a millisecond, so that other requests get most of the processor. */
 const pace = 8 * 1024
-/** The most milliseconds that a large body waits. */
+/** The longest wait of a large body, in milliseconds. */
 const longestPause = 1_000
 
-/** Whether a request is large, by the length that it declares. */
+/** Whether a request is large, by its declared length. */
 export function isLarge(request: IncomingMessage): boolean {
   return sizeOf(request) > large
 }
 
-/**
- * Bounds the memory that large requests use: beyond the bound they are answered 503 at once. Small requests, and those that
- * only read, are not affected.
- */
+/** Bounds the memory that large requests use: beyond the bound they get 503 at once. Small requests are not affected. */
 export function boundLargeRequests(app: FastifyInstance): void {
   let inFlight = 0
   app.addHook('onRequest', ({ raw }, reply, done) => {
@@ -35,12 +32,12 @@ export function boundLargeRequests(app: FastifyInstance): void {
   })
 }
 
-/** Calls back when it is the turn of a body of so many bytes to be parsed; with an error where that would be too late. */
+/** Calls back when a body of `size` bytes may be parsed, or with an error where that would be too late. */
 export type TakeTurn = (size: number, takeApart: (error?: HttpError) => void) => void
 
 /**
- * Bounds the processor time that large bodies use: they are parsed one after the other, at most a second late. Small bodies
- * do not wait.
+ * Bounds the processor time of large bodies: they are parsed one after the other, at most a second late. Small bodies do not
+ * wait.
  */
 export function createTurns(): TakeTurn {
   let next = 0
@@ -53,7 +50,7 @@ export function createTurns(): TakeTurn {
   }
 }
 
-/** Takes bodies of any content type, as bytes. */
+/** Accepts bodies of any content type, as bytes. */
 export function takeBytes(app: FastifyInstance, takeTurn: TakeTurn): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
@@ -65,7 +62,7 @@ function tooMuch() {
   return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }
 
-/** The length that a request declares, and at most what is read of a request. */
+/** The declared length, capped at the most that is read of a request. */
 function sizeOf({ headers }: IncomingMessage) {
   if (headers['transfer-encoding'] !== undefined) return limits.bodyLimit
   return Math.min(Number(headers['content-length'] ?? 0), limits.bodyLimit)

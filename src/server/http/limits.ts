@@ -2,38 +2,38 @@ import { isIPv6 } from 'node:net'
 
 import { HttpError } from './errors.ts'
 
-/** Limits on what a visitor may use of the server; times in milliseconds. */
+/** Limits on a visitor's use of the server; times in milliseconds. */
 export const limits = {
   bodyLimit: 256 * 1024,
-  /** Requests on a connection that is open already are answered also while the server stops. */
+  /** While the server stops, open connections still get responses. */
   return503OnClosing: false,
-  /** For a whole request, however slowly it is sent. */
+  /** For a whole request, however slowly it arrives. */
   requestTimeout: 30_000,
-  /** Without a byte in either direction, also where an answer is not read. */
+  /** Without a byte in either direction, including a response that nobody reads. */
   connectionTimeout: 30_000,
-  /** Longer than the proxies before this keep their connections, so that they end them first. */
+  /** Longer than reverse proxies keep their connections, so that they close them first. */
   keepAliveTimeout: 72_000,
   http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
 }
 
-/** Addresses that one limiter knows at the same time; beyond that, the one that was not seen for the longest time is forgotten. */
+/** The most addresses that one limiter remembers. Beyond that it forgets the least recently seen. */
 const mostAddresses = 20_000
 
 /**
  * Takes an amount from an address's bucket.
  *
- * @param amount How much; 1 unless it is given.
- * @returns 0 where the bucket held that much; otherwise the milliseconds until it will, and nothing was taken.
+ * @param amount How much; default 1.
+ * @returns 0 where the bucket held enough; otherwise the milliseconds until it does, and nothing was taken.
  */
 export type Limiter = (address: string, amount?: number) => number
 
 /**
- * Limits what comes from an address by a bucket that is full at first and is refilled evenly. Of IPv6, the first 64 bits
- * count as one address, since one household has them.
+ * A token bucket for each address, full at first and refilled evenly. The first 64 bits of an IPv6 address count as one address,
+ * since a household has that many.
  *
- * @param size How much it holds.
- * @param minutes How long it takes to fill an empty one.
- * @param now A clock in milliseconds that is never set back.
+ * @param size What a bucket holds.
+ * @param minutes How long an empty bucket takes to refill.
+ * @param now A monotonic clock in milliseconds.
  */
 export function createLimiter(size: number, minutes: number, now = () => performance.now()): Limiter {
   const perMillisecond = size / (minutes * 60_000)
@@ -43,24 +43,24 @@ export function createLimiter(size: number, minutes: number, now = () => perform
     const bucket = buckets.get(network) ?? { left: size, seen: now() }
     bucket.left = Math.min(bucket.left + (now() - bucket.seen) * perMillisecond, size)
     bucket.seen = now()
-    // The first in the map is the one that was not seen for the longest time.
+    // A map keeps insertion order: its first entry is the least recently seen.
     buckets.delete(network)
     buckets.set(network, bucket)
     const [first = ''] = buckets.keys()
     if (buckets.size > mostAddresses) buckets.delete(first)
-    // Whoever asks for more than the bucket ever holds has to wait as long as it takes to fill it.
+    // An amount above the bucket's size waits as long as a full refill.
     if (amount > bucket.left) return (amount > size ? size : amount - bucket.left) / perMillisecond
     bucket.left -= amount
     return 0
   }
 }
 
-/** The key by which an address is counted. An IPv4 address has one key, also where a socket for both kinds writes it as IPv6. */
+/** The key that an address is counted under. An IPv4 address has one key, even where a dual-stack socket writes it as IPv6. */
 function networkOf(address: string) {
   const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
   if (!isIPv6(address) || ipv4 !== undefined) return ipv4 ?? address
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':'))
-  // Two colons side by side stand for as many zeros as are missing.
+  // Two colons replace all missing groups of zeros.
   const zeros = Array<string>(Math.max(8 - head.length - tail.length, 0)).fill('0')
   const groups = address.includes('::') ? [...head, ...zeros, ...tail] : head
   return groups
@@ -72,16 +72,16 @@ function networkOf(address: string) {
 /**
  * Counts the rows that an address inserts.
  *
- * @param rows How many it wants to insert: an array must not be a way around the limit.
+ * @param rows How many it wants to insert: an array must not bypass the limit.
  * @throws {HttpError} with 429 beyond the limit.
  */
 export type Allowance = (address: string, rows: number) => void
 
 /**
- * Limits how many rows one address may insert in a minute.
+ * Limits how many rows an address may insert in a minute.
  *
  * @param perMinute 0 is no limit.
- * @param now A clock in milliseconds that is never set back.
+ * @param now A monotonic clock in milliseconds.
  */
 export function createAllowance(perMinute: number, now?: () => number): Allowance {
   if (perMinute === 0) return () => {}
@@ -92,14 +92,14 @@ export function createAllowance(perMinute: number, now?: () => number): Allowanc
   }
 }
 
-/** Wrong tokens of letters that one address may show at once, and minutes after which it may show as many again. */
+/** How many wrong letter tokens an address may send at once, and the minutes until it may send this many again. */
 const wrongTokens = { most: 30, minutes: 5 }
 
 /**
- * Limits how many wrong tokens of letters one address may show. Right ones are not counted, and never refused.
+ * Limits the wrong letter tokens that an address may send. Right ones are not counted and never refused.
  *
- * @param now A clock in milliseconds that is never set back.
- * @returns A function that counts a wrong one, and throws an {@link HttpError} with 429 beyond the limit.
+ * @param now A monotonic clock in milliseconds.
+ * @returns A function that counts a wrong token, and throws an {@link HttpError} with 429 beyond the limit.
  */
 export function createWrongTokens(now?: () => number): (address: string) => void {
   const take = createLimiter(wrongTokens.most, wrongTokens.minutes, now)

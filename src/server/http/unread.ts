@@ -3,18 +3,18 @@ import type { FastifyInstance } from 'fastify'
 
 import { whenOver } from './over.ts'
 
-/** Bytes of a refused request that are still read, since browsers show a reset connection where they could not send all of it. */
+/** Bytes of a refused request that are still read: browsers show a connection reset where they could not send everything. */
 const drained = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
-/** Milliseconds that an answer may take to be read, however slowly. */
+/** Milliseconds that a client may take to read a response, however slowly. */
 const readTimeout = 120_000
 
 /**
- * Handles what one side does not read. Where a request is answered early, its rest is read and thrown away, up to a bound. An
- * answer that is not read is dropped after a time.
+ * Handles what one side does not read. After an early response, the rest of the request is read and discarded, up to a bound. A
+ * response that nobody reads is dropped after a timeout.
  *
- * @param timeout Milliseconds until an answer is dropped.
+ * @param timeout Milliseconds until a response is dropped.
  */
 export function boundUnread(app: FastifyInstance, timeout = readTimeout): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -35,7 +35,7 @@ function hasBody({ headers }: IncomingMessage) {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Tells whether the request came to its end. */
+/** Reads and discards the request's rest; `isWhole` says whether it reached its end. */
 function drain(request: IncomingMessage, done: (isWhole: boolean) => void) {
   let bytes = 0
   const end = () => {

@@ -5,10 +5,10 @@ import type { NoticeClaim } from './notices.ts'
 import { uncertainReply, mostUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** The kinds of mails. */
+/** The kinds of emails. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
 
-/** A mail to an applicant that this server has claimed. */
+/** An email to an applicant that this server has claimed. */
 export interface LetterClaim extends Message, MailTry {
   kind: 'letter' | 'receipt'
 }
@@ -21,11 +21,11 @@ interface Ends {
 }
 
 /**
- * Claims the mail that is due and waits longest. Each goes to one server. It claims nothing while organisers or a problem keep
- * all mails. A letter that may have arrived often enough, or whose deadline is over, fails, and the next one is claimed.
+ * Claims the email that has been due longest, for this server alone. It claims nothing while organisers or a problem hold all
+ * emails. A letter fails, and the next is claimed, where its deadline has passed or too many of its tries may have arrived.
  *
- * @param options.pause Milliseconds between two mails, of all servers together; no pace unless given.
- * @param options.kinds Of which kinds: all, unless given.
+ * @param options.pause Milliseconds between two emails, over all servers; default no limit.
+ * @param options.kinds The kinds to claim; default all.
  */
 export async function claimMail(
   sql: Sql,

@@ -2,39 +2,41 @@ import type { Message } from '../mail/compose.ts'
 import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** A mail to an organiser that this server has claimed. */
+/** An email to an organiser that this server has claimed. */
 export interface NoticeClaim extends MailTry {
   kind: 'notice' | 'test'
   to: string
-  /** Its content: a test of a letter, or the applications and RSVPs that it tells of. */
+  /** Its content: a test of a letter, or the applications and RSVPs that it reports. */
   says: Pick<Message, 'subject' | 'body'> | Told
 }
 
-/** Applications and RSVPs of which an organiser is told. */
+/** The applications and RSVPs that a notice reports. */
 interface Told {
-  /** The id of the application, where the mail is about one application or RSVP; null for a day's mail. */
+  /** The application's id, where the email is about one application or RSVP; null for a daily email. */
   application: string | null
-  /** The RSVP; null where the mail is not about one. */
+  /** The RSVP; null where the email is not about one. */
   answer: 'coming' | 'not coming' | null
   since: string | null
-  /** Applications, counted up to a thousand. */
+  /** New applications, counted up to 1,000. */
   count: number
-  /** The first of them that have plain names, or who answered; empty for an organiser who reads blind. */
+  /**
+   * The first of their names that are plain, or the name of the person who gave the RSVP; empty for an organiser who reads blind.
+   */
   names: string[]
-  /** In a day's mail: how many answered that they come, and how many that they do not. */
+  /** In a daily email: how many people gave each RSVP. */
   coming: number
   notComing: number
 }
 
 const mostCounted = 1_000
 
-/** Drops mails that were not sent within a day, and those that are done; and writes the day's mails that are due. */
+/** Drops emails that are finished, or were not sent within a day. Writes the daily emails that are due. */
 export async function keepNotices(sql: Sql): Promise<void> {
   await sql`select private.keep_notices()`
 }
 
 /**
- * What an organiser reads.
+ * Composes the email to an organiser.
  *
  * @param site The public address.
  */

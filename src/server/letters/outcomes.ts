@@ -6,30 +6,28 @@ import type { Sql } from '../database/sql.ts'
 /** The results of a try that are recorded. */
 export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
-/** What is recorded of a try. */
+/** What a try led to. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
-/** A try of a mail, and what decides about the next one. */
+/** A try of an email, and what decides about the next one. */
 export interface MailTry extends Try {
   /** Milliseconds since it was released, by the database's clock. */
   age: number
-  /** Tries of which nobody knows whether the mail arrived. */
+  /** Tries that may have arrived. */
   uncertain: number
-  /** Tries at which the mail server closed the connection over it. */
+  /** Tries during which the mail server closed the connection. */
   closings: number
 }
 
-/** How often a mail is sent of which nobody knows whether it arrived: a mail server that accepts it and drops the connection gets
- * it so often. */
+/**
+ * How often an email that may have arrived is sent: a mail server that accepts it and drops the connection gets it this often.
+ */
 export const mostUncertainTries = 3
 
-/** The words that organisers read where such a mail is not sent again. */
+/** What organisers read where such an email is not sent again. */
 export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
 
-/**
- * Records the result of a try. Where the lease ran out meanwhile, another server may have the mail, and nothing is recorded of
- * this try.
- */
+/** Records the result of a try. Records nothing where the lease expired meanwhile, since another server may have the email. */
 export async function record(
   sql: Sql,
   claim: Try & { age: number; uncertain?: number },
@@ -63,9 +61,9 @@ function outcomeOf(state: Awaited<ReturnType<typeof recordDelivery>>, outcome: O
 }
 
 /**
- * Gives a claim back whose try was broken off. It is due at once, and the try does not count.
+ * Gives back a claim whose try was aborted. The email is due at once, and the try does not count.
  *
- * @param why.isClosing Whether the mail server closed the connection over it.
+ * @param why.isClosing Whether the mail server closed the connection during the try.
  */
 export async function giveBack(sql: Sql, claim: Try, { isClosing = false } = {}): Promise<void> {
   await recordDelivery(sql, claim, { state: 'waiting', counts: false, isClosing })

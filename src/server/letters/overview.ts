@@ -1,12 +1,12 @@
 import type { Sql } from '../database/sql.ts'
 
-/** What whoever watches has to know of the letters. */
+/** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Letters that were refused or given up, and what the automation could not be told, counted up to a hundred thousand. */
+  /** Letters that were refused or given up, and webhooks to the automation that were given up, counted up to 100,000. */
   lettersRefused: number
-  /** Letters that were released and have not left. */
+  /** Letters that were released and not sent yet, counted up to 100,000. */
   lettersWaiting: number
-  /** Since when the mail server takes nothing; null while it does. */
+  /** Since when the mail server has accepted nothing; null while it does. */
   mailFailingSince: Date | null
 }
 
@@ -36,9 +36,9 @@ export interface LetterCounts {
   refused: number
   givenUp: number
   withdrawn: number
-  /** Of all these, the letters with a try of which nobody knows whether it arrived: they may have arrived twice. */
+  /** Of all these, the letters with a try that may have arrived. They may have arrived twice. */
   uncertain: number
-  /** Decisions that an automation was told; decisions and answers that it is to be told, and that it could not be told. */
+  /** Decisions that the automation was told; decisions and RSVPs that are still to be told, and those that were given up. */
   told: number
   toTell: number
   untold: number
@@ -65,7 +65,7 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
   return row
 }
 
-/** A letter that has not arrived so far, or a decision or an answer that the automation was not told. */
+/** A letter that has not arrived so far, or a decision or an RSVP that the automation was not told. */
 export interface Undelivered {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
@@ -73,13 +73,13 @@ export interface Undelivered {
   email: string
   /** When it was released. */
   at: Date
-  /** When it is tried again; null where it is not. */
+  /** When it is retried; null where it is not. */
   nextAt: Date | null
-  /** What the mail server or the automation said last. */
+  /** The last response of the mail server or the automation. */
   answer: string
 }
 
-/** Letters that did not arrive, or were tried and have not arrived yet, the oldest first. */
+/** Letters that did not arrive, or that were tried and have not arrived yet, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
@@ -93,15 +93,15 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
     order by at`
 }
 
-/** Whether letters leave, and what stops them. */
+/** Whether letters are sent, and what stops them. */
 export interface PostmanState {
   isStopped: boolean
-  /** Whether a server with a mail server is at work. */
+  /** Whether a server that sends email is running. */
   isThere: boolean
   /** The problem that stops all letters; blank where there is none. */
   problem: string
   failingSince: Date | null
-  /** When the mail server is tried again, where that time is still ahead. */
+  /** When the mail server is tried again, if that is in the future. */
   nextAt: Date | null
 }
 
@@ -114,10 +114,10 @@ export async function postmanState(sql: Sql): Promise<PostmanState> {
 }
 
 /**
- * Makes letters due again that did not arrive, from the schedule's beginning, except for receipts that are older than a day,
- * and of answers that a later one supersedes. A running server sees them within a second.
+ * Makes failed letters due again, from the schedule's beginning. Receipts older than a day and superseded RSVPs are left out. A
+ * running server sees them within a second.
  *
- * @returns How many they are.
+ * @returns The number of letters.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`

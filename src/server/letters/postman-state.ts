@@ -1,10 +1,10 @@
 import type { Sql } from '../database/sql.ts'
 
 /**
- * Keeps all letters for a while. The while is longer each time, until a letter is sent.
+ * Backs off: holds all letters for a time that grows with each failure, until a letter is sent.
  *
  * @param problem The reason, for organisers, without any applicant's address.
- * @returns Whether this call did so: a call that meets the same problem meanwhile changes nothing.
+ * @returns Whether this call did so: a concurrent call for the same problem changes nothing.
  */
 export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
@@ -15,13 +15,13 @@ export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
   return count > 0
 }
 
-/** Records what became of a mail that is no letter. A failure delays no letters: their own tries do that. */
+/** Records the result of an email that is no letter. A failure delays no letters: they have their own tries. */
 export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<void> {
   if (isAccepted) await sql`select private.clear_mail_problem()`
   else await sql`update private.postman set failing_since = now() where failing_since is null`
 }
 
-/** Stops all letters, or lets them leave again. Each can then be stopped at the desk for a minute. */
+/** Stops or resumes all letters. After a resume, each letter can be stopped at the desk for a minute. */
 export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
   await sql`select private.stop_letters(${stopped}, 'operator')`
 }

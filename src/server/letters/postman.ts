@@ -9,11 +9,11 @@ import { giveBack, record } from './outcomes.ts'
 import { backOffAll } from './postman-state.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Hands over the letters and notices that are due, as long as it runs. */
+/** Hands over due letters and notices to the mail server, until it is stopped. */
 export interface Postman {
-  /** Tells it that something new may be due. */
+  /** Polls now, since something new may be due. */
   wake(): void
-  /** Claims nothing more, and ends when the handovers under way have ended. */
+  /** Claims nothing more. Resolves when the pending handovers have ended. */
   stop(): Promise<void>
 }
 
@@ -23,16 +23,16 @@ export interface PostmanOptions {
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
-  /** Letters a minute, from all servers on the database together; 0 is no limit. */
+  /** Letters a minute, over all servers on the database; 0 is no limit. */
   perMinute: number
-  /** Milliseconds between polls of the outbox when nobody wakes the postman. */
+  /** Milliseconds between polls of the outbox. */
   interval?: number
-  /** Milliseconds for a handover. */
+  /** Timeout of a handover, in milliseconds. */
   limit?: number
   log: { info(details: object, message: string): void; warn(details: object, message: string): void }
 }
 
-/** What is logged of a try. */
+/** The log message for each result of a try. */
 const said = {
   sent: 'letter sent',
   refused: 'letter refused',
@@ -42,21 +42,21 @@ const said = {
   lost: 'letter answered too late: another try was begun meanwhile',
 }
 
-/** How often the mail server may close the connection over a letter before that counts as the letter's fault. */
+/** How often the mail server may close the connection over a letter before the letter counts as the cause. */
 const mostClosings = 3
-/** Connections at the same time. */
+/** Concurrent connections. */
 const workers = 5
 const pollInterval = 1_000
-/** Milliseconds that handovers under way are given when the postman stops. */
+/** Milliseconds that pending handovers may still take when the postman stops. */
 const grace = 3_000
 
-/** A mail that is to be handed over. */
+/** An email that is to be handed over. */
 interface Job {
   claim: MailClaim
   letter: Message
 }
 
-/** Makes a connection that was closed over the same letter too often that letter's fault, so that it keeps no others. */
+/** Blames the letter for connections closed over it too often, so that it does not hold up the others. */
 function ownFault(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < mostClosings) return result
   return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
@@ -88,7 +88,7 @@ export function startPostman({
     const started = performance.now()
     const result = ownFault(await give(letter, handover), claim)
     if (result.outcome === 'unavailable') {
-      // First, since released letters are due at once.
+      // Back off first, since a claim that is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
       await giveBack(sql, claim, result)
       if (isFirst) {
@@ -99,7 +99,7 @@ export function startPostman({
     }
     if (result.outcome === 'broken off') return giveBack(sql, claim)
     const outcome = await record(sql, claim, result)
-    // Without the address, and without the mail server's words, which may quote it.
+    // Neither the address nor the mail server's response, which may quote it.
     const details = {
       letterId: claim.id,
       attempt: claim.attempt,
@@ -118,8 +118,8 @@ export function startPostman({
     try {
       return await handover.give(await compose(letter, mailServer.from), cancellation.signal)
     } catch (error) {
-      log.warn({ letterId: letter.id, err: error }, 'a letter could not be written as a mail')
-      const answer = 'This could not be written as a mail.'
+      log.warn({ letterId: letter.id, err: error }, 'a letter could not be composed as an email')
+      const answer = 'This could not be composed as an email.'
       return { outcome: 'retry', code: null, answer, isUncertain: false }
     }
   }
@@ -132,7 +132,7 @@ export function startPostman({
       if (job === undefined || handover === undefined) return
       const running: Promise<void> = attempt(job, handover)
         .catch((error: unknown) =>
-          log.warn({ letterId: job.letter.id, err: error }, 'what a letter came to could not be recorded'),
+          log.warn({ letterId: job.letter.id, err: error }, 'the result of a letter could not be recorded'),
         )
         .finally(() => {
           underWay.delete(running)
@@ -145,7 +145,7 @@ export function startPostman({
       nextTurn = setTimeout(polling.wake, pause)
     },
     interval,
-    (error) => log.warn({ err: error }, 'the letters that are due could not be read'),
+    (error) => log.warn({ err: error }, 'due letters could not be read'),
   )
 
   const keeping = startPolling(
@@ -154,7 +154,7 @@ export function startPostman({
       await keepNotices(sql)
     },
     keepInterval,
-    (error) => log.warn({ err: error }, 'the database was not told who is at work'),
+    (error) => log.warn({ err: error }, 'the heartbeat could not be recorded'),
   )
 
   return {

@@ -15,24 +15,24 @@ import { argumentsOf, sentRows } from './sent-rows.ts'
 export interface DataInterfaceOptions {
   /** The public key that a caller has to send. */
   anonKey: string
-  /** Reads the token of somebody who signed in; none where nobody signs in here. */
+  /** Reads the token of a signed-in caller; undefined where nobody can sign in here. */
   readToken: ReadToken | undefined
   /** Counts the rows that an address sends. */
   allow: Allowance
-  /** Lets large bodies wait for one another. */
+  /** Queues large bodies. */
   takeTurn: TakeTurn
-  /** Stores rows with the caller's rights; gives how many. */
+  /** Stores rows with the caller's rights. Returns how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
-  /** Asks the database with the caller's rights. */
+  /** Queries the database with the caller's rights. */
   as: (caller: Caller) => Sql
   /** Finds the functions that may be called. */
   findFunction: FindFunction
 }
 
 /**
- * A part of PostgREST's interface, which answers as PostgREST 13 does, so that its clients work unchanged: the insert into
- * one table, `POST /rest/v1/retreat_applications`, the desk's functions, `POST /rest/v1/rpc/desk_...`, and whether the door
- * is open, `POST /rest/v1/rpc/door_is_open`. Everything else of that interface is refused before it reaches the database.
+ * A part of PostgREST's interface. It responds as PostgREST 13 does, so that its clients work unchanged. It has the insert into
+ * one table, `POST /rest/v1/retreat_applications`; the desk's functions, `POST /rest/v1/rpc/desk_...`; and whether applications
+ * are open, `POST /rest/v1/rpc/door_is_open`. It refuses everything else before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
@@ -41,14 +41,14 @@ export async function dataInterface(
   { anonKey, readToken, allow, takeTurn, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
-  // The body goes to PostgreSQL as it came. Where the columns are read below, it is checked to be JSON.
+  // PostgreSQL gets the body unchanged. Where this server reads its columns, it also checks that it is JSON.
   takeBytes(app, takeTurn)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {
     request.setDecorator<Caller>('caller', await callerOf(request, anonKey, readToken))
     refuseOtherSchema(request)
-    // A large body is counted as one row before it is read.
+    // A large body counts as one row before it is read.
     if (isLarge(request.raw)) allow(request.ip, 1)
   })
   app.setErrorHandler((error, request, reply) =>
@@ -90,12 +90,12 @@ export async function dataInterface(
   })
 }
 
-/** Whether a function that takes a token says that the token is wrong. */
+/** Whether a function that takes a token reports it as invalid. */
 function isInvalid(result: string) {
   return (JSON.parse(result) as { state?: string } | null)?.state === 'invalid'
 }
 
-/** Refuses what would need the right to read: to answer with the row, or to compare it with stored rows. */
+/** Refuses preferences that need the right to read: returning the row, or comparing it with stored rows. */
 function refuseReading(request: FastifyRequest, preferences: string) {
   if (/\breturn=(representation|headers-only)\b|\bresolution=/.test(preferences))
     throw permissionDenied(request)
@@ -110,7 +110,7 @@ function refuseOtherSchema({ method, headers }: FastifyRequest) {
   })
 }
 
-/** Whether the caller has signed in; not where the key was refused. */
+/** Whether the caller is signed in. False where the key was refused. */
 function isSignedIn(request: FastifyRequest) {
   return request.getDecorator<Caller | undefined>('caller')?.role === 'authenticated'
 }
@@ -140,7 +140,7 @@ function notFound({ method, url }: FastifyRequest) {
 }
 
 /**
- * Answers with an error in PostgREST's shape.
+ * Responds with an error in PostgREST's shape.
  *
  * @see https://docs.postgrest.org/en/v13/references/errors.html
  */

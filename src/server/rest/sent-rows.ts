@@ -5,13 +5,16 @@ import { isInsertColumn, type SentRows, type InsertColumn } from '../database/in
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
-/** More rows than whole applications that fit into 256 KiB: comparing the shapes of a hundred thousand would hold up everybody. */
+/**
+ * A limit for other requests' sake: comparing the keys of 100,000 rows blocks the server. It exceeds the number of complete
+ * applications that fit into 256 KiB.
+ */
 const mostRows = 2_500
 
 /**
- * Reads what a request asks to insert.
+ * Reads the rows that a request asks to insert.
  *
- * @param missingAsDefault Whether a value that one row of several lacks becomes the column's default.
+ * @param missingAsDefault Whether a value that one of several rows lacks becomes the column's default.
  * @throws {HttpError} where PostgREST would not accept the body, or a column does not exist.
  */
 export function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
@@ -25,14 +28,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
     const names = known(named)
     const whole = missingAsDefault ? undefined : wholeRow(json, names)
     if (whole !== undefined) return whole
-    // The request names the columns, so only PostgreSQL reads the body.
+    // The request names the columns, so only PostgreSQL parses the body.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
     return { json, isArray, count, columns: names, missingAsDefault }
   }
   const value = parse(json)
   const isArray = Array.isArray(value)
-  // To PostgREST a body that is neither an object nor an array has no rows.
+  // PostgREST sees no rows in a body that is neither an object nor an array.
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
   if (rows.length > mostRows)
     throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are taken at once.`)
@@ -48,10 +51,12 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   }
 }
 
-/** Characters of a body that is read to see whether it is one whole row, though the columns are named. */
+/** Characters of the longest body that is parsed although the columns are named, to see whether it is one complete row. */
 const mostRead = 16_384
 
-/** One whole application, by itself or alone in an array, as it can be stored with others; nothing where the body is anything else. */
+/**
+ * One complete application, bare or alone in an array, which can be inserted together with others; undefined for any other body.
+ */
 function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
   if (
     json.length > mostRead ||
@@ -63,7 +68,7 @@ function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
   try {
     value = JSON.parse(json)
   } catch {
-    // PostgreSQL says what is wrong with it.
+    // Leave it to PostgreSQL to report the error.
     return undefined
   }
   const row: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value
@@ -79,9 +84,9 @@ function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
 }
 
 /**
- * Reads the arguments of a function's call: the JSON text of an object, and its names, sorted. An empty body has none.
+ * Reads the arguments of a function call: the JSON text of an object, and its keys, sorted. An empty body has none.
  *
- * @throws {HttpError} where it is no JSON.
+ * @throws {HttpError} where the body is not JSON.
  */
 export function argumentsOf({ body }: FastifyRequest): { json: string; names: string[] } {
   const json = decode(body)
