@@ -31,13 +31,13 @@ export interface AppOptions {
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'mark' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
-  /** The state of the backups, where some are made. */
+  /** The state of the backups, where automatic ones are made. */
   backups?: (() => BackupState) | undefined
   /** Called after applications were stored. */
   onStored?: () => void
-  /** Where requests are logged; nowhere unless given. */
+  /** The log for requests; default none. */
   log?: FastifyBaseLogger
-  /** How long a password takes, as bcrypt counts it. */
+  /** The bcrypt cost of a password. */
   passwordCost?: number
 }
 
@@ -59,18 +59,18 @@ export async function createApp({
   const app = fastify({
     ...limits,
     ...(log === undefined ? {} : { loggerInstance: log }),
-    // A logger for each request would only add the request's number.
+    // A child logger for each request would only add the request's number.
     childLoggerFactory: (logger) => logger,
     routerOptions: { ignoreTrailingSlash: true },
-    // Fastify's own two lines for each request contain addresses, and queries.
+    // Fastify's own two lines for each request contain addresses and queries.
     logController: new LogController({ disableRequestLogging: true }),
-    // No route has a schema for Fastify, so its compilers would only cost time at each start.
+    // No route has a Fastify schema, so its compilers would only slow down each start.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
   endConnectionsOnClose(app)
-  // There is one listener for each answer that waits in a pipeline.
+  // Each pipelined response that waits has a listener on the socket.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
   boundUnread(app)
   boundLargeRequests(app)
@@ -90,7 +90,7 @@ export async function createApp({
       onStored?.()
       return count
     } catch (error) {
-      // A refusal tells nothing about the files on the disk.
+      // A refusal says nothing about the disk.
       if (httpError(error).status >= 500) storing.fails = true
       if (isLate(error)) storing.lateAt = performance.now()
       throw error
@@ -142,7 +142,7 @@ export async function createApp({
   return app
 }
 
-/** Any origin may call, as with hosted projects, since the key is public. */
+/** Any origin may call, as in hosted projects, since the key is public. */
 function openTo(exposedHeaders: string[]) {
   return {
     origin: '*',
@@ -153,7 +153,10 @@ function openTo(exposedHeaders: string[]) {
   }
 }
 
-/** One line for each request but the probes'. It has the route and not the address, into which a visitor could write anything. */
+/**
+ * Logs one line for each request except probes. It has the route, not the address, which can contain anything that a visitor
+ * wrote.
+ */
 function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', ({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
     if (probes.includes(routeOptions.url)) return done()
@@ -163,7 +166,7 @@ function logRequests(app: FastifyInstance) {
   })
 }
 
-/** A connection that is kept alive after its last answer would hold up a stop until it times out. */
+/** Closes idle connections during a stop: otherwise each delays it until its timeout. */
 function endConnectionsOnClose(app: FastifyInstance) {
   let ending: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
@@ -176,7 +179,7 @@ function warnOfProxy(app: FastifyInstance) {
   let warned = false
   app.addHook('onRequest', ({ headers, routeOptions, log }, _reply, done) => {
     done()
-    // The doctor sends one to see what becomes of it.
+    // The doctor sends this header to see how the server treats it.
     if (routeOptions.url === instancePath) return
     if (warned || headers['x-forwarded-for'] === undefined) return
     warned = true

@@ -1,11 +1,11 @@
 /**
- * Keeps a value that is expensive to load. It is loaded when somebody asks, and one load runs at a time.
+ * Caches a value that is expensive to load. It is loaded on demand, one load at a time.
  *
  * @param load Loads the value.
- * @param options.keepsFailures Whether a load that failed counts as a value; otherwise the next request loads again.
- * @param options.now A clock in milliseconds that is never set back.
- * @returns Gives the value, loaded again if its load began at least `maxAge` milliseconds ago. Whoever asks during a load gets
- *   that load's value.
+ * @param options.keepsFailures Whether a failed load is cached too; otherwise the next request loads again.
+ * @param options.now A monotonic clock in milliseconds.
+ * @returns A function that returns the value, loaded again if its load began at least `maxAge` milliseconds ago. Calls during a
+ * load share that load.
  */
 export function cached<T>(
   load: () => Promise<T>,

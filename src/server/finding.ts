@@ -1,10 +1,10 @@
 import { OperatorError } from '../settings/operator-error.ts'
 import { within } from './within.ts'
 
-/** What was found out about one thing, for operators and organisers: a sentence, and no secret in it. */
+/** The result of one check, for operators and organisers: a sentence without secrets. */
 export interface Finding {
   about: string
-  /** `wrong`: somebody has to do something, and the sentence says what. `not set`: nobody has to, and something is off. */
+  /** `wrong`: somebody has to act, and the sentence says how. `not set`: nobody has to, and a feature is off. */
   verdict: 'ok' | 'not set' | 'wrong' | 'not known'
   said: string
 }
@@ -16,17 +16,17 @@ export const notSet = (said: string): Found => ({ verdict: 'not set', said })
 export const wrong = (said: string): Found => ({ verdict: 'wrong', said })
 export const notKnown = (said: string): Found => ({ verdict: 'not known', said })
 
-/** What is wrong, put together; nothing where nothing is. */
+/** Joins the problems into one finding; undefined where there are none. */
 export function wrongIf(problems: readonly (string | false | undefined)[]): Found | undefined {
   const sentences = problems.filter((problem) => typeof problem === 'string')
   return sentences.length === 0 ? undefined : wrong(sentences.join(' '))
 }
 
 /**
- * Looks into something for a bounded time.
+ * Runs a check with a timeout.
  *
- * @param limit Milliseconds.
- * @param look What fails it with is told as a sentence, too.
+ * @param limit Timeout in milliseconds.
+ * @param look The check. An error becomes a finding too.
  */
 export async function lookInto(about: string, limit: number, look: () => Promise<Found>): Promise<Finding> {
   const late = () => new OperatorError(`There was no answer within ${limit / 1000} s.`)
@@ -37,7 +37,7 @@ export async function lookInto(about: string, limit: number, look: () => Promise
   }
 }
 
-/** What the schema lacks: a table, a column, a function, a schema. */
+/** SQLSTATEs of something that the schema lacks: a table, a column, a function, a schema. */
 const lacking = /^(42P01|42703|42883|3F000)$/
 
 function foundFrom(error: unknown): Found {
@@ -46,10 +46,10 @@ function foundFrom(error: unknown): Found {
     return notKnown('The schema is older than this program: see there.')
   }
   if (error instanceof OperatorError) return wrong(error.message)
-  return wrong(`This could not be found out: ${oneLine(error.message)}.`)
+  return wrong(`The check failed: ${oneLine(error.message)}.`)
 }
 
-/** Words of another program, on one line and without a full stop; of OpenSSL's what a person can read. */
+/** Another program's message on one line, without a full stop. Of an OpenSSL error, only its reason. */
 export function oneLine(text: string): string {
   return text
     .replace(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):.*/s, 'TLS: $1')

@@ -4,8 +4,8 @@ import pino, { type LoggerOptions } from 'pino'
 import { isDatabaseError } from './database/connection.ts'
 
 /**
- * What the log holds of an error. PostgreSQL's own words can quote what an applicant wrote, so of its errors
- * only the code is logged.
+ * What the log has of an error. PostgreSQL's messages can quote what an applicant wrote, so only the code of its errors is
+ * logged.
  */
 function serializeError(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' }
@@ -15,14 +15,14 @@ function serializeError(error: unknown) {
     : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
 }
 
-/** Bytes of lines that wait while they cannot be written. Later ones are dropped until there is room. */
+/** Bytes of lines that may wait to be written. Beyond that, new lines are dropped. */
 const mostUnwritten = 2 ** 20
-/** Milliseconds that lines are given to be written before others, or before the end: whoever reads them may be frozen. */
+/** Milliseconds to flush the log, before other output or the end. The program that reads it may be frozen. */
 const flushLimit = 2_000
 
 /**
- * Where the log goes: standard output, a few lines at a time and a tenth of a second late at the most. A write
- * for each line would cost a tenth of the rate of inserts. What cannot be written is tried again.
+ * The log's destination: standard output, written in batches, at most a tenth of a second late. A write for each line would
+ * reduce the rate of inserts by a tenth. Failed writes are retried.
  */
 export const logDestination = pino.destination({
   sync: false,
@@ -41,7 +41,7 @@ logDestination.on('error', (error: NodeJS.ErrnoException) => {
   if (isFailing) return
   isFailing = true
   console.error(
-    `The log cannot be written (${error.message}): applications are taken all the same, and lines are dropped when too many wait.`,
+    `The log cannot be written (${error.message}): applications are still stored, and lines are dropped when too many wait.`,
   )
 })
 logDestination.on('drop', () => (dropped += 1))
@@ -53,25 +53,25 @@ logDestination.on('drain', () => {
   dropped = 0
 })
 
-/** Keeps pino's own listeners, which come later, from trying for ever to write what is left. */
+/** Stops pino's own exit listeners, which run later, from retrying forever. */
 function giveUp() {
   if (!isFailing) return
   logDestination.destroy()
   if (!isTerminalGone) return
-  // Node.js aborts at its end where it cannot set back a terminal, and leaves closed ones alone.
+  // At exit, Node.js aborts where it cannot reset a terminal. It skips closed ones.
   for (const terminal of [0, 1, 2]) closeSync(terminal)
 }
 process.prependListener('beforeExit', () => isFailing && logDestination.destroy())
 process.prependListener('exit', giveUp)
 
 /**
- * Writes the lines that wait, where that is possible and does not take too long.
+ * Writes the waiting lines, within a time limit and unless writes fail.
  *
- * @returns Whether it was in time.
+ * @returns False where they took too long.
  */
 export async function flushLog(): Promise<boolean> {
   const late = wait(flushLimit, false, { ref: false })
-  // The first round may only wait for the write that is under way.
+  // The first round may only wait for the pending write.
   for (let round = 0; round < 2 && !isFailing; round += 1) {
     const written = new Promise<true>((resolve) => logDestination.flush(() => resolve(true)))
     if (!(await Promise.race([late, written]))) return false
@@ -79,7 +79,7 @@ export async function flushLog(): Promise<boolean> {
   return true
 }
 
-/** Writes the last lines, and gives up those that cannot be written: then the process can end. */
+/** Writes the last lines and drops those that cannot be written, so that the process can end. */
 export async function endLog(): Promise<void> {
   if (!(await flushLog())) isFailing = true
 }

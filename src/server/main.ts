@@ -20,11 +20,11 @@ import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
 
-/** Milliseconds between two signals that are two: Ctrl-C reaches this process from the terminal and again from npm. */
+/** Milliseconds between two separate signals: Ctrl-C reaches this process from the terminal and again from npm. */
 const twice = 500
-/** Milliseconds that requests under way are given when the server stops. */
+/** Milliseconds that pending requests may still take when the server stops. */
 const requestGrace = 15_000
-/** Milliseconds that all parts have to stop, and then the database. docs/operate.md has them. */
+/** Milliseconds for all parts to stop, and then for the database. docs/operate.md documents them. */
 const partsLimit = 30_000
 const databaseLimit = 70_000
 
@@ -42,7 +42,7 @@ async function main() {
     }
     const isSecond = first !== undefined && performance.now() - first.at > twice
     first ??= { signal, at: performance.now() }
-    // A start on the embedded database is finished first, so that it can be stopped in order.
+    // A start with the embedded database is finished first, so that the database can be shut down cleanly.
     if (settings.databaseUrl !== undefined || isSecond) {
       console.error('Stopped before it was ready.')
       void leave(isSecond ? 1 : 0)
@@ -54,7 +54,7 @@ async function main() {
   if (first !== undefined) await (stopping ??= end(server, first.signal, log))
 }
 
-/** Stops the server, and with it the process: what does not answer any more must not keep it. */
+/** Stops the server, then ends the process even where something still hangs. */
 async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals, log: Logger) {
   await server.stop()
   log.info({ signal }, 'stopped')
@@ -85,7 +85,7 @@ async function start(settings: Settings, log: Logger) {
     database.announceClose()
     const problems = [
       ...(await stopParts(parts, partsLimit)),
-      // What they all use is the last.
+      // The database is last, since all parts use it.
       ...(await stopParts([{ name: 'The database', stop: () => database.close() }], databaseLimit)),
     ]
     for (const problem of problems) console.error(problem)
@@ -119,7 +119,7 @@ async function start(settings: Settings, log: Logger) {
     const listening = app.server.address() as AddressInfo
     database.renameHolder(serverName(listening.address, listening.port))
     if (mailServer !== undefined) {
-      // Their letters lead to where this server listens.
+      // Links in notices need the address where this server listens.
       const site = siteOf(siteUrl, listening)
       const postman = startPostman({ sql: database.server, mailServer, site, perMinute: mailPerMinute, log })
       parts.push({ name: 'The letters', stop: () => postman.stop() })
@@ -138,7 +138,7 @@ async function start(settings: Settings, log: Logger) {
       parts.push({ name: 'The backups', stop: () => backups.stop() })
     }
     const isRoot = process.getuid?.() === 0
-    // The address is the last line.
+    // The line with the address is printed last.
     await flushLog()
     for (const line of startLines(settings, { ...database, port: listening.port, isRoot })) console.log(line)
   } catch (error) {
@@ -148,14 +148,14 @@ async function start(settings: Settings, log: Logger) {
   return { stop }
 }
 
-/** Lets requests under way end, and ends those that do not. */
+/** Waits for pending requests, and closes those that take too long. */
 async function closeApp(app: FastifyInstance) {
   const late = setTimeout(() => app.server.closeAllConnections(), requestGrace)
   await app.close()
   clearTimeout(late)
 }
 
-/** Says what to do where a start failed once the database was open. */
+/** Says what to do where a start failed after the database was opened. */
 function startFailure(error: unknown, { description }: Database, { databaseUrl }: Settings) {
   return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachable(error, description))
 }
@@ -182,7 +182,7 @@ function listenFailure(error: unknown, { host, port }: Settings) {
 
 await runProgram(main)
 if (process.exitCode === 1) {
-  // A file that does not answer would keep the process.
+  // A file that hangs would keep the process alive.
   await endLog()
   await leave()
 }

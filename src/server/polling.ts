@@ -1,23 +1,23 @@
-/** Looks for work for as long as it runs. */
+/** Polls for work, until it is stopped. */
 export interface Polling {
-  /** Says that there may be something new. */
+  /** Polls now, since something new may be due. */
   wake: () => void
-  /** Looks no more, and ends when the look under way has. */
+  /** Polls no more. Resolves when the pending poll has ended. */
   stop: () => Promise<void>
 }
 
 /**
- * Milliseconds between two looks at what is not urgent. Who is at work says so as often: three times before the desk takes
- * a server for gone.
+ * Heartbeat interval, and interval of other upkeep, in milliseconds. The desk treats a server as offline after three missed
+ * heartbeats.
  */
 export const keepInterval = 20_000
 
 /**
- * Looks for work at once, in intervals, and whenever it is woken; one look at a time.
+ * Polls for work at once, at intervals and whenever it is woken, one poll at a time.
  *
- * @param look Takes what there is. Who finds that there may be more wakes it again.
+ * @param look Handles the work that is due, and wakes the polling where there may be more.
  * @param interval Milliseconds.
- * @param onError Told why a look failed.
+ * @param onError Receives the error of a failed poll.
  */
 export function startPolling(
   look: () => Promise<void>,
@@ -41,7 +41,7 @@ export function startPolling(
       .catch(onError)
       .finally(() => {
         looking = undefined
-        // Woken in the moment between the last look and this one.
+        // It was woken between the last poll and this one.
         if (isWanted) wake()
       })
   }

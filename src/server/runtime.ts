@@ -1,5 +1,5 @@
 /**
- * The last day on which each version of Node.js gets security releases. Nothing is known of one that is newer than this list.
+ * The last day on which each Node.js version gets security releases. Newer versions than these are unknown.
  *
  * @see https://github.com/nodejs/Release/blob/main/schedule.json
  */
@@ -13,17 +13,17 @@ const lastDays: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 }
 
-/** The Node.js that runs this, and until when it gets security releases. */
+/** The Node.js that runs this, and how long it gets security releases. */
 export interface Runtime {
   /** As `24.21.0`. */
   version: string
-  /** A day, as `2028-04-30`; not set where it is not known. */
+  /** A day, as `2028-04-30`; undefined where it is unknown. */
   lastDay: string | undefined
-  /** What to do, in a sentence; not set where it still gets them, or nobody knows. */
+  /** What to do, in a sentence; undefined where it still gets them, or this is unknown. */
   problem: string | undefined
 }
 
-/** Whether the Node.js that runs this still gets security releases. */
+/** Checks whether this Node.js still gets security releases. */
 export function checkSupport(version = process.versions.node, now = new Date()): Runtime {
   const lastDay = lastDays[Number.parseInt(version, 10)]
   const isOver = lastDay !== undefined && now.toISOString().slice(0, 10) > lastDay

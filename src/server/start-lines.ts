@@ -3,7 +3,7 @@ import { version } from '../settings/version.ts'
 import { checkSupport } from './runtime.ts'
 import type { Settings } from '../settings/server-settings.ts'
 
-/** What became of the backup before the schema of a database changed. */
+/** The result of the backup before the schema changed. */
 export type BackupBefore = 'made' | 'failed' | 'not set'
 
 const afterBackup: Record<BackupBefore, string> = {
@@ -15,10 +15,10 @@ const afterBackup: Record<BackupBefore, string> = {
 }
 
 /**
- * The line about the schema.
+ * The start line about the schema.
  *
  * @param count How many migrations were applied.
- * @param backup Nothing where the database was empty.
+ * @param backup Undefined where the database was empty.
  */
 export function migrationLine(count: number, backup: BackupBefore | undefined): string {
   const migrations = `${count} migration${count === 1 ? '' : 's'}`
@@ -27,18 +27,18 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
     : `The schema is brought up to date, by ${migrations}. ${afterBackup[backup]}`
 }
 
-/** What a server found out at its start. */
+/** The facts about a started server. */
 interface Started {
   /** Where the data is. */
   description: string
-  /** Whether the database was made. */
+  /** Whether the database was created. */
   isNew: boolean
   /** The port that it listens on. */
   port: number
   isRoot: boolean
 }
 
-/** What a server prints when it is ready. The address is the last line. */
+/** The lines that a server prints when it is ready. The address is in the last one. */
 export function startLines(
   { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
   { description, isNew, port, isRoot }: Started,

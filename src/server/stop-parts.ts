@@ -8,10 +8,10 @@ export interface Part {
 }
 
 /**
- * Stops parts, all at the same time. One that fails, or is not done in time, keeps none of the others.
+ * Stops parts in parallel. A part that fails or hangs does not hold up the others.
  *
- * @param limit Milliseconds.
- * @returns A sentence about each that was not stopped in order.
+ * @param limit Timeout in milliseconds.
+ * @returns A sentence about each part that did not stop cleanly.
  */
 export async function stopParts(parts: readonly Part[], limit: number): Promise<string[]> {
   const late = () => new Error(`not within ${limit / 1000} s`)

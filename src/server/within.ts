@@ -1,8 +1,8 @@
 /**
- * Waits for work for so long; what comes of it later is lost.
+ * Waits for work up to a timeout. A later result is ignored.
  *
- * @param limit Milliseconds.
- * @param late Makes what it fails with then.
+ * @param limit Timeout in milliseconds.
+ * @param late Creates the error of a timeout.
  */
 export async function within<T>(limit: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined

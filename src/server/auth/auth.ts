@@ -24,25 +24,25 @@ import { verifyCalls } from './calls/verify.ts'
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
   database: Pick<Database, 'signIn' | 'server'>
-  /** Not given where the accounts are a hosted project's. */
+  /** Undefined where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
-  /** Lets large bodies wait for one another. */
+  /** Queues large bodies. */
   takeTurn: TakeTurn
-  /** How long a password takes, as bcrypt counts it. */
+  /** The bcrypt cost of a password. */
   passwordCost: number
-  /** Records whether the mail server accepted a mail. */
+  /** Records whether the mail server accepted an email. */
   recordMail: (isAccepted: boolean) => Promise<void>
 }
 
 const elsewhere =
   'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
 
-/** The calls that need no public key: a mail's link, and what programs check. */
+/** The calls that need no public key: an email's link, and those that programs check. */
 const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
- * The authentication calls of the hosted backend's client, answered as GoTrue does, so that it works unchanged;
- * docs/sign-in.md says where this is stricter.
+ * The authentication calls of the hosted backend's client. They respond as GoTrue does, so that the client works unchanged;
+ * docs/sign-in.md lists where they are stricter.
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
@@ -62,7 +62,7 @@ export async function auth(
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
   const { signIn: sql, server: later } = database
-  // It is also called when the server does not listen any more, for a mail that goes out during the stop.
+  // Still needed after the server stopped listening, for an email that is sent during the stop.
   let listening: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
     listening = app.server.address()
@@ -78,20 +78,20 @@ export async function auth(
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')
-    // Whatever content type it has.
+    // GoTrue ignores the content type.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json'
     const { method, routeOptions } = request
     const call = `${method === 'HEAD' ? 'GET' : method} ${(routeOptions.url ?? '').slice(app.prefix.length)}`
     if (open.includes(call) || method === 'OPTIONS') return done()
     const refusal = checkPublicKey(request, anonKey)
     if (refusal === undefined) return done()
-    // The gateway's answer on a hosted project, in the gateway's shape.
+    // The gateway's response in a hosted project, in the gateway's shape.
     void reply.code(401).send({ message: refusal })
   })
   const keeping = startPolling(
     () => keepPasswordTries(later),
     keepInterval,
-    (error) => app.log.warn({ err: error }, 'which passwords were tried could not be forgotten'),
+    (error) => app.log.warn({ err: error }, 'expired password tries could not be deleted'),
   )
   app.addHook('onClose', async () => {
     await keeping.stop()

@@ -5,15 +5,15 @@ import type { Outgoing } from './mail/outgoing.ts'
 
 /** What the calls of the sign-in work with. */
 export interface AuthContext {
-  /** Asks as the schema's owner. */
+  /** Queries as the schema's owner. */
   sql: Sql
-  /** The same on other connections, for work that nobody waits for, so that no response waits for it. */
+  /** The same on other connections, for background work that must not delay responses. */
   later: Sql
   keys: SigningKeys
   /** The public address, which may have a path. */
   site: () => URL
   mailTurns: MailTurns
   outgoing: Outgoing
-  /** How long a password takes, as bcrypt counts it. */
+  /** The bcrypt cost of a password. */
   passwordCost: number
 }

@@ -1,19 +1,19 @@
 import type { Sql } from '../database/sql.ts'
 
-/** What is counted for an account, whatever address it comes from: how many, and within how many seconds. */
+/** The limits for an account, from any address: how many, and within how many seconds. */
 const limits = {
   mails: { most: 10, seconds: 3600 },
   'factor guesses': { most: 10, seconds: 900 },
 }
 
-/** Seconds between two mails of one kind to one address. */
+/** Seconds between two emails of one kind to one address. */
 export const mailPause = 60
 
 /**
  * Counts something for an account.
  *
  * @param times How often it happens now.
- * @returns Whether it is within the limit. What is beyond the limit is counted, too.
+ * @returns Whether the count is within the limit. Anything beyond the limit counts too.
  */
 export async function isWithin(
   transaction: Sql,
@@ -32,7 +32,7 @@ export async function isWithin(
   return (row?.count ?? 0) <= most
 }
 
-/** Sets the count to zero. */
+/** Resets the count to zero. */
 export async function forgive(transaction: Sql, accountId: string, what: keyof typeof limits): Promise<void> {
   await transaction`delete from private.account_counts where user_id = ${accountId} and what = ${what}`
 }

@@ -5,11 +5,11 @@ import { isDatabaseError } from '../database/connection.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { invalid } from './refusals.ts'
 
-/** From this version on a client reads an error's code as `code`. */
+/** From this API version on, a client reads an error's code as `code`. */
 const firstVersion = '2024-01-01'
 
 /**
- * Answers with an error in one of GoTrue's two shapes: the newer one where `X-Supabase-Api-Version` asks for it.
+ * Responds with an error in one of GoTrue's two shapes: the newer one where `X-Supabase-Api-Version` asks for it.
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
@@ -31,7 +31,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 function asksForVersion({ headers }: FastifyRequest) {
   const version = String(headers['x-supabase-api-version'] ?? '')
   const time = Date.parse(version)
-  // There is no thirtieth of February.
+  // Dates that do not exist, such as 30 February, do not round-trip.
   const isDate = !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === version
   return isDate && version >= firstVersion
 }
@@ -39,9 +39,9 @@ function asksForVersion({ headers }: FastifyRequest) {
 function refusalOf(error: unknown): HttpError {
   if (isDatabaseError(error)) {
     const { code } = error
-    // 55P03: another call held the session longer than we wait; 23, 40: two calls conflicted.
+    // 55P03: another call locked the session for longer than we wait. 23, 40: two calls conflicted.
     if (/^(55P03|23|40)/.test(code)) {
-      return new HttpError(409, 'conflict', "Two requests were in each other's way. Please try again.", {
+      return new HttpError(409, 'conflict', 'Two requests conflicted. Please try again.', {
         cause: error,
       })
     }
@@ -49,7 +49,7 @@ function refusalOf(error: unknown): HttpError {
     if (/^(22|54)/.test(code)) return invalid('A value that was sent cannot be stored.')
   }
   const refusal = httpError(error)
-  // One of GoTrue's.
+  // A code of GoTrue's.
   if (/^[a-z_]+$/.test(refusal.code)) return refusal
   const { status, cause } = refusal
   const [code, message] = wording(refusal)

@@ -13,11 +13,11 @@ interface Kinds {
 }
 
 /**
- * Reads the fields of a request's body, which is JSON whatever its content type says. Null stands for absent; a text
- * that is absent is empty, unless it is optional.
+ * Reads the fields of a request's body, which is parsed as JSON regardless of its content type. Null means absent. An absent text
+ * is empty, unless it is optional.
  *
  * @param kinds The fields that the call knows; others are ignored.
- * @throws {HttpError} where the body is no JSON object, or a field is of another kind.
+ * @throws {HttpError} where the body is no JSON object, or a field has another type.
  */
 export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   { body }: FastifyRequest,
@@ -35,7 +35,7 @@ export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   return Object.fromEntries(fields) as { [K in keyof T]: Kinds[T[K]] }
 }
 
-/** Whether a value is a text that PostgreSQL can store. */
+/** Whether a value is a string that PostgreSQL can store. */
 function isText(value: unknown) {
   return typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)
 }
@@ -57,14 +57,14 @@ function unparsable(why: string) {
 }
 
 /**
- * An e-mail address as accounts hold it.
+ * Normalises an email address as accounts store it.
  *
  * @throws {HttpError} where it cannot be an address.
  */
 export function emailOf(text: string): string {
   if (text === '') throw invalid('An email address is required')
   if (text.length > 255) throw invalid('An email address is too long')
-  // No quotes, blanks or control characters before the one @; behind it a name that has only what names have.
+  // No quotes, spaces or control characters before the one @, and a domain name after it.
   if (
     !/^[!#-'*+\-./-9=?A-Z^-~]+@[a-z0-9\u0080-\uffff]([a-z0-9\-.\u0080-\uffff]*[a-z0-9\u0080-\uffff])?$/i.test(
       text,
@@ -75,20 +75,24 @@ export function emailOf(text: string): string {
   return text.toLowerCase()
 }
 
-/** @throws {HttpError} where it is no number as E.164 has it. */
+/**
+ * Checks a phone number.
+ *
+ * @throws {HttpError} where it is not in E.164 format.
+ */
 export function checkPhone(text: string): void {
   if (/^[1-9][0-9]{1,14}$/.test(text.replaceAll(' ', '').replace(/^\+/, ''))) return
   throw invalid('Invalid phone number format (E.164 required)')
 }
 
-/** What a client proves later, to show that it asked itself (RFC 7636). */
+/** What a client proves later, to show that it made the request itself (RFC 7636). */
 export interface Challenge {
   method: 's256' | 'plain'
   challenge: string
 }
 
 /**
- * The fields of PKCE.
+ * Reads the fields of PKCE.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7636#section-4.2
  * @throws {HttpError} for one field without the other, and for values that the RFC does not allow.

@@ -5,7 +5,7 @@ import { removeFactor } from './proofs/second-factor.ts'
 import { issue, lifetimes } from './proofs/one-time.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Who may sign in, and act at the desk. */
+/** Somebody who may sign in and use the desk. */
 export interface Organiser {
   email: string
   last_sign_in_at: Date | null
@@ -20,7 +20,7 @@ export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
 }
 
 /**
- * Makes an organiser, and the account where there is none.
+ * Adds an organiser, and the account where there is none.
  *
  * @returns Whether they were not an organiser before.
  */
@@ -38,10 +38,11 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
 }
 
 /**
- * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could
- * sign up with an address.
+ * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could sign
+ * up with an address.
  *
  * @returns Whether they were not an organiser before.
+ * @throws {OperatorError} where the account is missing or not confirmed.
  */
 export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
   const [account] = await sql<{ id: string; confirmed: boolean }[]>`
@@ -54,7 +55,7 @@ export async function addProjectOrganiser(sql: Sql, email: string): Promise<bool
   }
   if (!account.confirmed) {
     throw new OperatorError(
-      `The account ${email} is not confirmed: have its owner open the mail of the project, or confirm it in the project's dashboard, under Authentication, and run this again.`,
+      `The account ${email} is not confirmed: have its owner open the project's email, or confirm it in the project's dashboard, under Authentication, and run this again.`,
     )
   }
   return sql.begin((transaction) => makeOrganiser(transaction, account.id))
@@ -66,7 +67,7 @@ async function makeOrganiser(transaction: Sql, id: string) {
   return count > 0
 }
 
-/** Ends an organiser's account, and with it their sessions and rights. */
+/** Deletes an organiser's account, and with it their sessions and rights. */
 export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
   await sql.begin(async (transaction) => {
     const id = await organiserId(transaction, email)
@@ -81,12 +82,16 @@ export async function removeProjectOrganiser(sql: Sql, email: string): Promise<v
   if (count === 0) throw unknown(email)
 }
 
-/** @throws {OperatorError} where nobody of this address is an organiser on our own server. */
+/**
+ * Checks that an address belongs to an organiser on our own server.
+ *
+ * @throws {OperatorError} where it does not.
+ */
 export async function checkOrganiser(sql: Sql, email: string): Promise<void> {
   await sql.begin((transaction) => organiserId(transaction, email))
 }
 
-/** Makes the secret of a link that signs an organiser in, once, within an hour. */
+/** Creates the secret of a link that signs an organiser in, once, within an hour. */
 export async function operatorSecret(sql: Sql, email: string): Promise<string> {
   return sql.begin(async (transaction) => {
     const { secret } = await issue(transaction, {
@@ -101,10 +106,9 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
 }
 
 /**
- * Removes the second factors of somebody who lost theirs, and ends their sessions, since whoever found the telephone may have
- * a session.
+ * Removes the second factors of somebody who lost theirs. Ends their sessions too, since the finder of the phone may have one.
  *
- * @returns How many there were.
+ * @returns How many factors they had.
  */
 export async function resetFactors(sql: Sql, email: string): Promise<number> {
   return sql.begin(async (transaction) => {
@@ -117,7 +121,7 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
   })
 }
 
-/** The id of an account on our own server, which it locks. */
+/** Locks an organiser's account on our own server, and returns its id. */
 async function organiserId(transaction: Sql, email: string): Promise<string> {
   const id = await accountId(transaction, email)
   await lockAccount(transaction, id)

@@ -5,7 +5,7 @@ export function invalid(message: string, status = 400): HttpError {
   return new HttpError(status, 'validation_failed', message)
 }
 
-/** GoTrue's refusal of one call too many. */
+/** GoTrue's refusal beyond a rate limit. */
 export function tooManyRequests(): HttpError {
   return new HttpError(429, 'over_request_rate_limit', 'Request rate limit reached')
 }
@@ -20,7 +20,7 @@ export class WeakPasswordError extends HttpError {
   }
 }
 
-/** The refusal of a mail that is asked for too soon after the last one. */
+/** The refusal of an email that is requested too soon after the last one. */
 export function tooSoon(seconds: number): HttpError {
   return new HttpError(
     429,
@@ -29,17 +29,17 @@ export function tooSoon(seconds: number): HttpError {
   )
 }
 
-/** The refusal of a mail too many. */
+/** The refusal of an email beyond the limit. */
 export function tooManyMails(): HttpError {
   return new HttpError(429, 'over_email_send_rate_limit', 'email rate limit exceeded')
 }
 
-/** The refusal of mails where none can be sent. */
+/** The refusal of emails where none can be sent. */
 export function emailIsOff(status: number): HttpError {
   return new HttpError(status, 'email_provider_disabled', 'Email logins are disabled')
 }
 
-/** The refusal of everything that would need a text message. */
+/** The refusal of everything that needs a text message. */
 export function phoneIsOff(text = 'Unsupported phone provider', status = 400): HttpError {
   return new HttpError(status, 'phone_provider_disabled', text)
 }
@@ -49,7 +49,7 @@ export function emailExists(): HttpError {
   return new HttpError(422, 'email_exists', 'A user with this email address has already been registered')
 }
 
-/** The refusal of a code that is wrong, was used, or is too old, or that was never made. */
+/** The refusal of a code that is wrong, used or expired, or never existed. */
 export function codeExpired(): HttpError {
   return new HttpError(403, 'otp_expired', 'Token has expired or is invalid')
 }

@@ -22,45 +22,44 @@ import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import { schemaVersion } from '../database/schema-state.ts'
 import { inBatches, type Sql } from '../database/sql.ts'
 
-/** How much a backup holds, or was restored from it. */
+/** How much a backup holds, or a restore brought back. */
 export interface Kept {
   applications: number
-  /** Not set where the backup has no accounts. */
+  /** 0 where the backup has no accounts. */
   accounts: number
 }
 
 /** How a backup is written. */
 export interface BackupOptions {
-  /** Set where a server makes it by itself. */
+  /** Set where a server makes it automatically. */
   scheduled?: Manifest['scheduled']
-  /** The share of the time in which it may work, so that other work can go on: all of it, unless given. */
+  /** The share of the time that it may work, so that other work can go on; default all of it. */
   share?: number
-  /** How each piece of work on its files is done; just so, unless given. */
+  /** Runs each piece of work on its files; default directly. */
   files?: FileWork
-  /** Breaks the backup off. */
+  /** Aborts the backup. */
   signal?: AbortSignal
   now?: () => Date
 }
 
-/** The transaction that a backup is written in: it sees one moment. */
+/** The transaction that a backup is written in: a snapshot of one moment. */
 export const oneMoment = 'isolation level repeatable read read only'
 
-/** Rows that are read at a time: enough to be quick, and few enough to leave room for a server's other work. */
+/** Rows that are read at a time: a compromise between speed and a server's other work. */
 const batchSize = 500
 const sharedBatchSize = 200
-/** Bytes after which a file is flushed to the disk: flushing all of it at its end would hold up others who use the disk. */
+/** Bytes after which a file is flushed to disk: a single flush at the end would block others who use the disk. */
 const mostUnwritten = 8 * 1024 * 1024
-/** A file beside an unfinished backup that says whose it is. */
+/** A file in an unfinished backup that says which database it belongs to. */
 export const unfinishedName = 'unfinished.json'
 
 /**
- * Writes the tables into a new folder, as they stood at one moment, while others go on inserting: a JSON object a
- * line.
+ * Writes a snapshot of the tables into a new folder while inserts go on. Each file has one JSON object per line.
  *
  * @param sql Connections of the schema's owner.
- * @param folder It appears when it is complete and on the disk.
+ * @param folder It appears once it is complete and flushed to disk.
  * @returns What it holds.
- * @throws {OperatorError} where it is there already or cannot be written.
+ * @throws {OperatorError} where the folder exists already or cannot be written.
  */
 export async function backUp(sql: Sql, folder: string): Promise<Kept> {
   await mkdir(dirname(folder), { recursive: true }).catch((error: unknown) => {
@@ -70,9 +69,9 @@ export async function backUp(sql: Sql, folder: string): Promise<Kept> {
 }
 
 /**
- * The same in a transaction of `oneMoment`. The folder's own folder has to be there.
+ * Writes a backup in a transaction of `oneMoment`. The parent folder has to exist.
  *
- * @throws {OperatorError} where it is there already or cannot be written; what the signal was aborted with.
+ * @throws {OperatorError} where the folder exists already or cannot be written; the signal's reason where it was aborted.
  */
 export async function writeBackup(
   transaction: Sql,
@@ -86,7 +85,7 @@ export async function writeBackup(
   let partial: string | undefined
   try {
     const createdAt = now().toISOString()
-    // The name is new, so that nobody can have made the folder before to read the applicants' answers in it.
+    // A random name: nobody can have created the folder in advance to read the applicants' answers.
     const aside = await files(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
     partial = aside
     const unfinished = join(aside, unfinishedName)
@@ -107,7 +106,7 @@ export async function writeBackup(
     const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
-    // Where the folder cannot be removed either, the first error says more.
+    // If removing the folder fails too, the first error says more.
     const left = partial
     if (left !== undefined) await files(() => rm(left, { recursive: true, force: true })).catch(() => {})
     throw unusable(error, folder)
@@ -157,7 +156,7 @@ async function writeTable(
     }
     await files(() => file.sync())
   } finally {
-    // Not in its turn: where the work on it does not come back, this waits for that and takes no thread.
+    // Outside the queue of file work: a close that never returns then holds up this backup, and takes no further thread.
     const closing = file.close()
     await Promise.all([closing, files(() => closing)])
   }
@@ -165,9 +164,9 @@ async function writeTable(
 }
 
 /**
- * Rows as a backup holds them, in batches.
+ * Rows in the format of a backup, in batches.
  *
- * @param query Says which, with these parameters.
+ * @param query Selects the rows, with these parameters.
  */
 export async function* readLines(
   transaction: Sql,

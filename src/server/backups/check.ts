@@ -11,8 +11,8 @@ import type { Sql } from '../database/sql.ts'
 export interface Checked extends Kept {
   tables: number
   /**
-   * `rows`: each row came back as it was written. `counts`: there are as many rows; older versions wrote times in several
-   * formats. `nothing`: the first versions did not record what they wrote.
+   * `rows`: each row came back as it was written. `counts`: only the numbers of rows match, since older versions wrote times in
+   * several formats. `nothing`: the first versions did not record what they wrote.
    */
   compared: 'rows' | 'counts' | 'nothing'
 }
@@ -23,8 +23,8 @@ const batchSize = 500
 /**
  * Restores a backup whose files match its manifest, and compares the restored tables with it.
  *
- * @param sql Connections to an empty database that nobody uses and that is taken away afterwards.
- * @throws {OperatorError} where it cannot be restored, or something came back otherwise.
+ * @param sql Connections to an empty database that nobody uses and that is dropped afterwards.
+ * @throws {OperatorError} where it cannot be restored, or the restored rows differ.
  */
 export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked> {
   const { folder, manifest } = backup
@@ -39,13 +39,11 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
       const rows = manifest?.files[fileOf(name)]?.rows
       if (back.rows !== rows) {
         throw new OperatorError(
-          `The backup in "${folder}" does not come back whole: ${name} has ${back.rows} rows then, and the manifest says ${rows}.`,
+          `The backup in "${folder}" cannot be restored completely: ${name} has ${back.rows} rows after the restore, and the manifest says ${rows}.`,
         )
       }
       if (compared === 'counts' || back.sum === written.sum) continue
-      throw new OperatorError(
-        `The backup in "${folder}" does not come back as it was written: rows of ${name} differ.`,
-      )
+      throw new OperatorError(`The backup in "${folder}" cannot be restored exactly: rows of ${name} differ.`)
     }
   }
   const kept = await restore(sql, backup, { afterRows })
@@ -69,7 +67,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
   }
   const back = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
-  // A new database has rows in these tables that an older one did not have.
+  // In these tables, a new database has rows that an older one did not have.
   const [where, parameters] =
     key === undefined
       ? ['', []]
@@ -83,7 +81,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
   return [written, back] as const
 }
 
-/** A digest that does not depend on the order of the rows, since a table has none. */
+/** A digest that does not depend on the order of the rows. */
 class Summary {
   rows = 0
   sum = 0n

@@ -7,24 +7,24 @@ import { syncDirectory } from '../database/disk.ts'
 import type { Sql } from '../database/sql.ts'
 import { justSo } from './file-work.ts'
 
-/** Any number that no other program's advisory lock on this database is likely to use. */
+/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const erasuresLock = 5_610_745
 
-/** The list of erasures that a restore has to repeat: in each line the digest of an application's id. */
+/** The list of erasures that a restore repeats. Each line is the digest of an application's id. */
 const erasuresFile = (dir: string) => join(dir, 'erasures')
 
 /**
- * Appends the erasures to the list that the database has and the list lacks. The database stores each one in the erasing's
- * own transaction, so none is lost while the list cannot be written.
+ * Appends erasures that the database has and the list lacks. The database stores each in the transaction that erases, so none is
+ * lost while the list cannot be written.
  *
  * @param sql Connections without a deadline for a whole transaction, in which the list is written.
- * @returns How many erasures the database knows.
+ * @returns The number of erasures in the database.
  * @throws {OperatorError} where the list cannot be written.
  */
 export async function appendErasures(sql: Sql, dir: string, files = justSo): Promise<number> {
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
-    // One after the other, since not every file system appends correctly where two write.
+    // One server at a time: concurrent appends are not safe on every file system.
     await transaction`select pg_advisory_xact_lock(${erasuresLock})`
     const known = await transaction<
       { digest: string }[]
@@ -36,10 +36,10 @@ export async function appendErasures(sql: Sql, dir: string, files = justSo): Pro
 }
 
 /**
- * The digests of all applications that were erased, as far as the lists tell: those in `BACKUP_DIR` and beside the backup.
+ * The digests of all erased applications in the lists, of which one is in `BACKUP_DIR` and one beside the backup.
  *
- * @returns Nothing where there is no list.
- * @throws {OperatorError} where one cannot be read.
+ * @returns Undefined where there is no list.
+ * @throws {OperatorError} where a list cannot be read.
  */
 export async function readErasures(
   backup: string,
@@ -86,7 +86,7 @@ async function append(path: string, known: string[]) {
   } catch (cause) {
     if (cause instanceof OperatorError || !(cause instanceof Error && 'code' in cause)) throw cause
     throw new OperatorError(
-      `The list of erasures "${path}" cannot be written (${cause.message}): a restore by it would bring back who was erased.`,
+      `The list of erasures "${path}" cannot be written (${cause.message}): a restore would bring erased applications back.`,
       { cause },
     )
   }

@@ -1,28 +1,27 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import { within } from '../within.ts'
 
-/** The files do not answer. */
+/** The files did not respond in time. */
 export class SilentError extends OperatorError {}
 
 /**
  * Runs work on the files of `BACKUP_DIR`.
  *
- * @throws {SilentError} where the files do not answer in time.
+ * @throws {SilentError} where the files do not respond in time.
  */
 export type FileWork = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Work that nobody waits for but whoever asked for it. */
+/** Runs the work directly, without a queue or a timeout. */
 export const justSo: FileWork = (work) => work()
 
-/** Milliseconds for one piece of work: what is written to a slow disk is flushed every few megabytes. */
+/** Milliseconds for one piece of work: on a slow disk, a flush of a few megabytes. */
 const longest = 15_000
 
 /**
- * Work on files in a folder that may never come back, such as on a network that is gone: each call then keeps one of the
- * four threads that Node.js has for files, names and passwords. So it is done one piece after the other, and while one has
- * not come back none is begun.
+ * Queues work on files in a folder that may hang, such as on a lost network disk. Each hanging call holds one of the four threads
+ * that Node.js has for files, DNS and passwords. The queue therefore runs one piece at a time, and none while one hangs.
  *
- * @param limit Milliseconds after which a piece is given up.
+ * @param limit Timeout of each piece, in milliseconds.
  */
 export function createFileWork(dir: string, limit = longest): FileWork {
   let last: Promise<unknown> = Promise.resolve()

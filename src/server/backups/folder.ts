@@ -7,7 +7,7 @@ import { applications, fileOf, keptTables, manifestName, type Manifest } from '.
 import { unfinishedName } from './backup.ts'
 import { refuseForeign } from '../database/disk.ts'
 
-/** A backup that a server made by itself. */
+/** A backup that a server made automatically. */
 export interface ScheduledBackup {
   folder: string
   createdAt: Date
@@ -16,14 +16,14 @@ export interface ScheduledBackup {
 
 /** A folder in `BACKUP_DIR` whose manifest says that a server made it. */
 interface Found extends ScheduledBackup {
-  /** What is in it. */
+  /** The names of the files in it. */
   entries: string[]
-  /** Whether each file is there and has its length. `npm run backup -- --check` compares the content. */
+  /** Whether each file exists and has its length. `npm run backup -- --check` compares the content. */
   isWhole: boolean
 }
 
 export interface FolderOptions {
-  /** The name of a database: only its backups count. All count, unless given. */
+  /** The id of a database, to find only its backups; default all. */
   installation?: string | null
   now?: Date
 }
@@ -31,32 +31,32 @@ export interface FolderOptions {
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
 const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
-/** Milliseconds by which the clocks of servers may differ. A backup from later than that was made by a wrong clock. */
+/** Milliseconds by which servers' clocks may differ. A backup further in the future was made by a wrong clock. */
 const clockDifference = 3_600_000
-/** Milliseconds after which an empty folder does not belong to a server that has just made it. */
+/** Milliseconds after which an empty folder was abandoned, and not just created by another server. */
 const abandoned = 3_600_000
-/** Root may do anything in any case, and owns the folders on which disks are mounted. */
+/** Root can do anything anyway, and owns the folders that disks are mounted on. */
 const root = 0
-/** The names of all files that a backup may have, while it is written or afterwards. */
+/** The names of all files that a backup may have, during writing or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
 
 /**
- * Refuses a folder that others may write to.
+ * Refuses a folder that other users may write to.
  *
- * @throws {OperatorError} where others may; not where it is not there.
+ * @throws {OperatorError} where others may write; not where the folder is missing.
  */
 export async function refuseForeignFolder(dir: string): Promise<void> {
   return refuseForeign('BACKUP_DIR', dir, [root])
 }
 
-/** The folder's name of a backup that is made at this time. */
+/** The folder name of a backup that is made at this time. */
 export function backupName(at: Date): string {
   return `unplugged-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z`
 }
 
 /**
- * The newest whole backup that a server made by itself in `BACKUP_DIR`; by any database, unless told which. One from
- * the future, by a clock that was wrong, counts as the oldest.
+ * The newest complete backup that a server made automatically in `BACKUP_DIR`, by any database unless one is given. A backup from
+ * the future, made by a wrong clock, does not count.
  *
  * @throws {OperatorError} where the folder cannot be read.
  */
@@ -69,10 +69,10 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest backups, so that a number of whole ones stay. It removes nothing else in the folder, and no backup that
- * somebody has put something into.
+ * Removes the oldest backups and keeps the newest `keep` complete ones. It touches nothing else in the folder, and no backup with
+ * a file that is not ours.
  *
- * @returns Their folders.
+ * @returns The removed folders.
  */
 export async function removeOldBackups(
   dir: string,
@@ -85,7 +85,7 @@ export async function removeOldBackups(
   const removed: string[] = []
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
-    // It is renamed first, since a folder that has a backup's name has to be whole.
+    // Renamed first, since a folder with a backup's name has to be complete.
     const aside = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
     await rename(folder, aside)
     await removeFiles(aside, entries)
@@ -95,12 +95,12 @@ export async function removeOldBackups(
 }
 
 /**
- * Removes what was being written or removed when a server was killed. No other server of the same database may be writing
- * there meanwhile.
+ * Removes folders that a killed server was writing or removing. No other server of the same database may be writing there
+ * meanwhile.
  */
 export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
-    // A folder that cannot be removed does not keep a backup from being made.
+    // A folder that cannot be removed does not prevent a backup.
     await removeLeftover(join(dir, name), installation, now).catch(() => {})
   }
 }
@@ -120,18 +120,18 @@ async function removeLeftover(folder: string, installation: string | null, now: 
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
-/** The newest first. One file after the other, see `file-work.ts`. */
+/** The newest first. Files are read one at a time, see `file-work.ts`. */
 async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<Found[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT'
-        ? 'is not there: make that folder, mount what it is on, or name another'
+        ? 'is not there: make that folder, mount its disk, or name another'
         : `cannot be read (${cause.message}): name a folder that this user may read and write`
     throw new OperatorError(`BACKUP_DIR is "${dir}", which ${why}.`, { cause })
   })
   const found: Found[] = []
   for (const name of names.filter((each) => namePattern.test(each))) {
-    // A folder that cannot be read is no backup; another server may be removing it.
+    // A folder that cannot be read is no backup: another server may be removing it.
     const one = await readFound(dir, name, installation).catch(() => undefined)
     if (one !== undefined) found.push(one)
   }
@@ -139,7 +139,10 @@ async function findBackups(dir: string, { installation, now }: FolderOptions): P
   return found.toSorted((a, b) => age(b) - age(a))
 }
 
-/** Reads a backup that a server made. One whose name is not that of its time counts as none: whoever renamed or copied it wants to keep it. */
+/**
+ * Reads a backup that a server made. A renamed or copied backup, whose name does not match its time, is skipped: somebody wants
+ * to keep it.
+ */
 async function readFound(dir: string, name: string, installation: string | null | undefined) {
   const folder = join(dir, name)
   const manifest = await readJson<Manifest>(join(folder, manifestName))
@@ -164,7 +167,7 @@ async function readFound(dir: string, name: string, installation: string | null 
   return found
 }
 
-/** A backup from before databases had names belongs to any database. */
+/** A backup from before databases had an id belongs to any database. */
 function isOf(said: NonNullable<Manifest['scheduled']>, installation: string | null) {
   return said.installation === null || said.installation === installation
 }
@@ -173,7 +176,7 @@ function isAhead(createdAt: Date, now = new Date()) {
   return createdAt.getTime() > now.getTime() + clockDifference
 }
 
-/** Nothing where it is no regular file, or holds no object. */
+/** Undefined where it is no regular file, or holds no object. */
 async function readJson<T extends object>(path: string): Promise<T | undefined> {
   try {
     if (!(await lstat(path)).isFile()) return undefined
@@ -184,7 +187,7 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** The manifest, which says whose it is, is removed last. A folder into which somebody puts something meanwhile stays. */
+/** Removes the manifest, which says whose the folder is, last. Keeps a folder that gets another file meanwhile. */
 async function removeFiles(folder: string, entries: string[]) {
   const saysWhose = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => saysWhose(a) - saysWhose(b))) await unlink(join(folder, name))

@@ -7,14 +7,14 @@ import { OperatorError } from '../../settings/operator-error.ts'
 
 /** The tables of a backup, in the order in which they can be restored. */
 export const applications = `public.${table}`
-/** Tables of the desk and of letters, which older databases and backups do not have. */
+/** Tables of the desk and of letters, which older databases and backups lack. */
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables in which a new database may have rows, and their keys: restored rows replace those. */
+/** Tables that may have rows in a new database, and their keys. Restored rows replace those. */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -25,7 +25,7 @@ export const seededTables: Record<string, string> = {
   'private.erasures': 'digest',
   [editions]: 'id',
 }
-/** Tables of which only some columns are kept: the others say what servers were doing, or where. */
+/** Tables of which only some columns are backed up. The others hold a server's state, or the site's address. */
 export const keptColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
@@ -40,21 +40,21 @@ export const deskTables = [
   deliveries,
 ]
 /**
- * What is kept of the organisers where their accounts are ours: no sessions, codes, factors' secrets or keys. Of a
- * hosted project nothing is: the accounts are the project's, and rights mean nothing without them.
+ * The organisers' data that is backed up where their accounts are ours: no sessions, codes, factors' secrets or keys. In a hosted
+ * project nothing is: the project owns the accounts, and rights mean nothing without them.
  */
 export const accounts = 'auth.users'
 export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
 /** The tables of a backup that the first versions wrote. */
 export const firstTables = [applications, 'private.webhook_outbox']
-/** Tables of databases and backups before there were deliveries and invitations. */
+/** Tables from before deliveries and invitations existed. */
 const acceptances = 'private.acceptances'
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
-/** The tables of invitations; the first backups have neither. */
+/** The tables of invitations. The first backups have neither. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
-/** Tables of which only some rows are kept: mails to organisers would come again after a restore. */
+/** Tables of which only some rows are backed up: otherwise a restore would send emails to organisers again. */
 export const keptRows: Record<string, string> = {
   [deliveries]: "kind not in ('notice', 'test')",
 }
@@ -62,17 +62,20 @@ export const keptRows: Record<string, string> = {
 /** Every table of a backup. */
 export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
-/** A backup's manifest. It is written last, so that a backup without it was cut off. */
+/** A backup's manifest. It is written last, so that a backup without it is incomplete. */
 export interface Manifest {
   format: 1
   createdAt: string
   /** The newest migration of the database that was backed up. */
   schema: string
-  /** The format of times. Older versions do not have it, and wrote times as their database did. */
+  /** The time zone of times. Missing in older versions, which wrote times in their database's zone. */
   timeZone?: 'UTC'
-  /** Set where a server made it by itself: the name of the database, whose servers may remove it. Older databases have no name. */
+  /**
+   * Set where a server made it automatically. The id is that of the database whose servers may remove it, or null in older
+   * databases.
+   */
   scheduled?: { installation: string | null }
-  /** By the name of each file. Older versions did not say how many bytes. */
+  /** By file name. Older versions did not record the bytes. */
   files: Record<string, { rows: number; sha256: string; bytes?: number }>
 }
 
@@ -80,10 +83,10 @@ export const manifestName = 'manifest.json'
 export const fileOf = (name: string) => `${name}.jsonl`
 
 /**
- * Reads the manifest of a folder.
+ * Reads a folder's manifest.
  *
- * @returns Nothing where the first versions wrote the backup: two files, and no manifest.
- * @throws {OperatorError} where it is no backup that this version reads.
+ * @returns Undefined where the first versions wrote the backup: two files without a manifest.
+ * @throws {OperatorError} where it is no backup that this version can read.
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const names = await readdir(folder)
@@ -113,7 +116,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether it has what every version of the format wrote. */
+/** Whether it has the keys that every version of the format wrote. */
 function isManifest(value: unknown): value is Manifest {
   return (
     isObject(value) &&
@@ -125,20 +128,22 @@ function isManifest(value: unknown): value is Manifest {
   )
 }
 
-/** Refuses anything but a regular file: a pipe would be waited for, a device be read without an end, and a link may lead anywhere. */
+/**
+ * Refuses anything but a regular file: reading a pipe can block, reading a device may never end, and a link may point anywhere.
+ */
 export async function checkRegular(path: string): Promise<void> {
   if ((await lstat(path)).isFile()) return
   throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
 }
 
-/** Turns an error of a backup into a sentence, where an operator can do something about it. */
+/** Turns an error of a backup into a sentence for the operator, where they can act on it. */
 export function unusable(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
   const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (ofFile) {
     return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })
   }
-  // Class 22 and 23: values that do not fit; 42703: columns that are not there.
+  // Class 22 and 23: values that do not fit. 42703: columns that do not exist.
   const isRefused = isDatabaseError(error)
   if (error instanceof SyntaxError || (isRefused && /^(22|23|42703)/.test(error.code))) {
     return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {

@@ -1,7 +1,7 @@
 import { migrations } from '../database/migrations.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Tables of older versions, with the columns that they had at last. Their rows have other tables now. */
+/** Tables of older versions, with their last columns. Their rows have moved to other tables since. */
 const shapes: Record<string, string> = {
   'private.webhook_outbox': `
     application_id uuid, attempts integer, next_attempt_at timestamptz, delivered_at timestamptz, last_status integer,
@@ -21,9 +21,9 @@ const shapes: Record<string, string> = {
 }
 
 /**
- * The table for rows of a backup. Older versions had other columns in some tables of the same name.
+ * The table to restore a backup's rows into. In older versions, some tables of the same name had other columns.
  *
- * @param row The first of its rows.
+ * @param row The first of the rows.
  */
 export function tableFor(name: string, row: object): string {
   return /^private\.(letters|templates)$/.test(name) && 'occasion' in row
@@ -31,14 +31,14 @@ export function tableFor(name: string, row: object): string {
     : name
 }
 
-/** Makes the tables of older versions for the time of a restore. */
+/** Creates the tables of older versions for the duration of a restore. */
 export async function makeOlderTables(transaction: Sql): Promise<void> {
   for (const [name, columns] of Object.entries(shapes)) {
     await transaction.unsafe(`create table ${name} (${columns})`)
   }
 }
 
-/** Moves their rows to where the migration moved those of a database, and takes them away. */
+/** Moves their rows as the migration moved those of a database, and drops the tables. */
 export async function moveOlderRows(transaction: Sql): Promise<void> {
   const step = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/
   for (const { sql } of migrations) {
@@ -49,8 +49,8 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
 }
 
 /**
- * Invites the accepted people of a backup that is older than invitations: their next letter has a link. When a status was set, and
- * who was told, is in the history and in the letters.
+ * Creates invitations for the accepted people of a backup older than invitations, so that their next letter has a link. The
+ * history has when a status was set, and the letters have who was told.
  */
 export async function inviteAccepted(transaction: Sql): Promise<void> {
   await transaction`

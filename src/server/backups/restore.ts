@@ -31,7 +31,7 @@ import type { Sql } from '../database/sql.ts'
 /** Rows that are restored at a time. */
 const batchSize = 500
 
-/** A folder that was checked, and that can be restored as far as can be seen. */
+/** A checked folder that can be restored, as far as its files show. */
 export interface Backup {
   folder: string
   /** The tables in it. */
@@ -41,19 +41,19 @@ export interface Backup {
 }
 
 export interface RestoreOptions {
-  /** Digests of erased applications, which do not come back. */
+  /** Digests of erased applications, which are erased again. */
   erased?: ReadonlySet<string> | undefined
-  /** Called when the rows are in the tables, before anything is changed in them. */
+  /** Called when the rows are in the tables, before any of them is changed. */
   afterRows?: (transaction: Sql, tables: readonly string[]) => Promise<void>
 }
 
 /**
- * Restores a backup into an empty database, all of it or nothing. Deliveries and the door have the state that they had, so
- * that nothing is delivered again. Accounts are restored where our own server makes them.
+ * Restores a backup into an empty database, completely or not at all. Deliveries keep their state, so that nothing is delivered
+ * again, and so does the form's opening. Accounts are restored where our own server manages them.
  *
- * @param sql Connections of the schema's owner, the schema up to date.
- * @returns What came back, and how many applications were erased again.
- * @throws {OperatorError} where the database is not empty or the folder is not a whole backup.
+ * @param sql Connections of the schema's owner, with an up-to-date schema.
+ * @returns What was restored, and how many applications were erased again.
+ * @throws {OperatorError} where the database is not empty or the folder is not a complete backup.
  */
 export async function restore(
   sql: Sql,
@@ -100,9 +100,9 @@ export async function restore(
 }
 
 /**
- * Checks that a folder is a backup that this version can restore, before a database is made for it.
+ * Checks that a folder is a backup that this version can restore, before a database is created for it.
  *
- * @throws {OperatorError} unless each file is as the manifest says.
+ * @throws {OperatorError} unless each file matches the manifest.
  */
 export async function checkBackup(folder: string): Promise<Backup> {
   try {
@@ -113,7 +113,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or take a backup of before the update (docs/operate.md#go-back).`,
       )
     }
-    // Older backups have no accounts and nothing of the desk; those of hosted projects have no accounts.
+    // Older backups have no accounts and no tables of the desk. Those of hosted projects have no accounts.
     const optional = [...olderTables, ...deskTables, ...accountTables]
     const kept = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
     for (const name of kept.map(fileOf)) {
@@ -131,7 +131,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
   }
 }
 
-/** Erases applications again, and leaves the trace that each erasing leaves. */
+/** Erases applications again, and adds the same history entry as every erasure. */
 async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
   const { count } = await transaction.unsafe(
@@ -150,7 +150,7 @@ async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Se
 
 async function insertLines(transaction: Sql, table: string, file: string) {
   const insert = async (lines: string[]) => {
-    // Later migrations may add columns that a backup does not have.
+    // A backup lacks columns that later migrations added.
     const row = JSON.parse(lines[0] ?? '') as object
     const name = tableFor(table, row)
     const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)
@@ -174,7 +174,10 @@ async function insertLines(transaction: Sql, table: string, file: string) {
   if (batch.length > 0) await insert(batch)
 }
 
-/** Not by `node:readline`, which from Node.js 24 ends a line at U+2028 too: JSON leaves it, and applicants may write it. */
+/**
+ * The lines of a file. `node:readline` is no choice: since Node.js 24 it also splits at U+2028, which JSON does not escape and
+ * applicants may write.
+ */
 export async function* linesOf(file: string) {
   let rest = ''
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {

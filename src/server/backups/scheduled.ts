@@ -11,9 +11,9 @@ import type { Pools } from '../database/pools.ts'
 import type { Sql } from '../database/sql.ts'
 
 export interface BackupSettings {
-  /** Where backups are made; it has to be there. */
+  /** The existing folder for backups. */
   dir: string
-  /** The time of day, of this machine, at which a backup is made. */
+  /** The time of day when a backup is made, in this machine's time zone. */
   at: string
   /** How many backups are kept. */
   keep: number
@@ -27,43 +27,43 @@ export interface BackupSettings {
 export interface BackupState {
   /** When the newest whole backup was made. */
   newestAt: Date | undefined
-  /** Since when no backup can be made, or erasures cannot be listed. */
+  /** Since when backups fail, or erasures cannot be listed. */
   failingSince: Date | undefined
 }
 
-/** Backups by themselves. */
+/** Automatic backups. */
 export interface ScheduledBackups {
   state: () => BackupState
-  /** Refuses a folder that others may write to. One that is not there, or does not answer, is told by the checks. */
+  /** Refuses a folder that others may write to. The checks report one that is missing or does not respond. */
   refuseForeign: () => Promise<void>
-  /** Refuses a new database where there are backups of one: its disk may be missing. */
+  /** Refuses to create a database where there are backups of one: its disk may not be mounted. */
   beforeCreation: () => Promise<void>
-  /** Makes a backup before the schema changes. An error is logged, and does not keep the schema from changing. */
+  /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
   beforeMigration: (sql: Sql) => Promise<void>
-  /** Makes a backup where the last one is older than a day, and from then on one a day. Lists what is erased. */
+  /** Makes a backup if the last one is older than a day, then one a day. Lists erasures. */
   start: (database: Pick<Pools, 'owner' | 'server'>) => void
-  /** Breaks off a backup that is under way. */
+  /** Aborts a pending backup. */
   stop: () => Promise<void>
 }
 
-/** Any number that no other program's advisory lock on this database is likely to use. */
+/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 export const backupLock = 5_610_744
 const day = 24 * 3_600_000
-/** Milliseconds after which a backup that failed is tried again. */
+/** Milliseconds before a failed backup is retried. */
 const retryPause = 10 * 60_000
-/** Milliseconds between two looks at what was erased. */
+/** Milliseconds between two checks for new erasures. */
 const erasuresInterval = 1_000
-/** Milliseconds that another server's backup is waited for before the schema changes, and between two looks at it. */
+/** Milliseconds to wait for another server's backup before the schema changes, and between two checks of it. */
 const longestWait = 15 * 60_000
 const waitPause = 1_000
-/** Milliseconds for a backup that is broken off to tidy up. */
+/** Milliseconds for an aborted backup to clean up. */
 const grace = 3_000
 /** The share of the time that a backup works while a server serves. */
 const servingShare = 0.2
 
 /**
- * The last moment up to now at which it was this time of day here. On a day that has the time twice, the first; on one
- * that leaves it out, as much later as the clocks were put on.
+ * The last moment up to `now` at which it was this time of day here. On a day that has the time twice, it is the first. On a day
+ * that skips the time, it is as much later as the clocks were put forward.
  *
  * @param at Hours and minutes, as in `03:00`.
  */
@@ -75,7 +75,7 @@ export function lastOccurrence(at: string, now: Date): Date {
   return today <= now ? today : on(1)
 }
 
-/** Makes backups in a folder, also where other servers of the same database do. */
+/** Makes backups in a folder that other servers of the same database may use too. */
 export function createScheduledBackups(settings: BackupSettings): ScheduledBackups {
   const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
   const startedAt = now()
@@ -83,11 +83,11 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   const files = createFileWork(dir)
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { said: string; since: Date }>()
-  /** How many erasures the list has, as far as this server knows. Each backup reads the list again. */
+  /** How many erasures the list has, as far as this server knows. Each backup makes it read the list again. */
   let listed: number | undefined
   let looks: { stop: () => Promise<void> }[] = []
 
-  /** An error that repeats is logged once. */
+  /** Logs a repeated error once. */
   const trying = async (what: string, act: () => Promise<unknown>) => {
     try {
       await act()
@@ -105,16 +105,16 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     }
   }
 
-  /** Since when there has to be a backup. */
+  /** Since when a backup is due. */
   const wanted = () => {
     const daily = lastOccurrence(at, now())
     return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
   }
 
   /**
-   * Writes a backup and removes old ones, unless another server is doing so.
+   * Writes a backup and removes old ones, unless another server is making one.
    *
-   * @returns Whether no other server was.
+   * @returns False where another server is.
    */
   const make = (sql: Sql, isWanted: (installation: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(oneMoment, async (transaction) => {
@@ -189,7 +189,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       })
     },
     start({ owner, server }) {
-      // From here on the checks tell.
+      // From here on the checks report problems.
       problems.clear()
       const backups = startPolling(
         () => trying('the backup', () => look(owner)),
@@ -211,14 +211,14 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     },
     async stop() {
       ending.abort()
-      // Work that waits for a frozen database ends with its connections.
+      // Work on a frozen database ends when its connections end.
       const stopping = Promise.all(looks.map((each) => each.stop()))
       await Promise.race([stopping, wait(grace, undefined, { ref: false })])
     },
   }
 }
 
-/** The database's own name; none where its schema is older than that name. */
+/** The database's id; null where its schema is older than ids. */
 export async function installationOf(sql: Sql): Promise<string | null> {
   const [row] = await sql<
     { there: boolean }[]

@@ -6,21 +6,21 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { shown } from '../../settings/values.ts'
 import type { Address } from './connection.ts'
 
-/** What the address of a database says. */
+/** A parsed database address. */
 export interface DatabaseAddress {
   address: Address
-  /** The database, for people: no password in it. */
+  /** The database's description for people, without a password. */
   description: string
 }
 
 /**
  * Reads the address of a database.
  *
- * libpq's channel binding is left out: where an address asks for it, `verify-full` protects against the same. Several hosts,
- * with commas between them, share one port; they are tried in their order, and `target_session_attrs` is kept as far as it asks for
- * one that can be written to.
+ * libpq's channel binding is not supported: where an address asks for it, `verify-full` gives the same protection. Several hosts,
+ * separated by commas, share one port and are tried in order. Of `target_session_attrs`, only the values for a writable server
+ * are respected.
  *
- * @param given As libpq takes it, its parameters of TLS included.
+ * @param given In libpq's format, including its TLS parameters.
  * @throws {OperatorError} where it asks for something that is not supported.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
@@ -28,7 +28,7 @@ export function parseAddress(given: string): DatabaseAddress {
   const url = new URL(given)
   const mode = sslMode(url.searchParams)
   url.searchParams.delete('ssl')
-  // The certificates that Node.js trusts by itself.
+  // `system` means the certificates that Node.js trusts by default.
   if (url.searchParams.get('sslrootcert') === 'system') url.searchParams.delete('sslrootcert')
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
@@ -92,6 +92,6 @@ function tlsOf(mode: string | undefined, ssl: Tls): false | 'prefer' | Connectio
   return typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
 }
 
-/** Parameters for libpq itself, or for other drivers: the server knows none of them. */
+/** Parameters of libpq itself or of other drivers, which the server does not know. */
 const ofLibpq =
   /^(ssl.*|gss.*|krb.*|keepalives.*|tcp_.*|channel_binding|require_.*|hostaddr|passfile|service.*|target_session_attrs|load_balance_hosts|(min|max)_protocol_version|client_encoding|fallback_application_name|pgbouncer|connection_limit|pool_timeout)$/

@@ -10,10 +10,10 @@ interface Delivery {
   last_status: number | null
 }
 
-/** An application as it is stored, and how its delivery stands. */
+/** A stored application with the state of its delivery. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
 
-/** A query of all applications with their deliveries and `more`, also where the schema is older than the table of deliveries. */
+/** A query of all applications with their deliveries and `more`. It also works where the schema is older than the deliveries. */
 async function withDeliveries(sql: Sql, more = '') {
   const [row] = await sql<[{ known: boolean }]>`select to_regclass('private.deliveries') is not null as known`
   const deliveries = row.known
@@ -26,7 +26,7 @@ async function withDeliveries(sql: Sql, more = '') {
     from public.retreat_applications as application left join ${deliveries} as delivery on delivery.id = application.id`
 }
 
-/** All applications, the newest first, in batches of this size, in a transaction. */
+/** All applications, the newest first, in batches of `batch`. Needs a transaction. */
 export async function* applicationsWithDeliveries(
   sql: Sql,
   batch: number,
@@ -38,13 +38,13 @@ export async function* applicationsWithDeliveries(
   )
 }
 
-/** An application as a table has it. */
+/** An application as a row of a table. */
 export type TabledApplication = StoredApplication & Partial<Made> & { status?: string }
 
 /**
- * The same with what organisers did about each, where the schema is new enough.
+ * Adds what organisers made of each application, where the schema is new enough.
  *
- * @param batches Applications, so many at a time.
+ * @param batches Applications in batches.
  */
 export async function* withWhatWasMade(
   sql: Sql,
@@ -60,7 +60,7 @@ export async function* withWhatWasMade(
     const ids = batch.map(({ id }) => id)
     const rows = await sql<{ id: string; status: string; made: Made }[]>`
       select application_id as id, made,
-        -- Each by itself: the planner overestimates the rows of a function, and would read all statuses.
+        -- A subquery per row: the planner overestimates a function's rows, and a join would read all statuses.
         coalesce((
           select status from private.statuses as standing where standing.application_id = made_of.application_id
         ), 'new') as status
@@ -70,17 +70,17 @@ export async function* withWhatWasMade(
   }
 }
 
-/** How many applications there are. */
+/** The number of applications. */
 export async function countApplications(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`select count(*)::int as count from public.retreat_applications`
   return row.count
 }
 
 /**
- * All applications for somebody who may take hours to read them, so many at a time. Each time is a statement of its
- * own, so that nothing is locked while they read, and no time limit of the database's passes.
+ * All applications, in batches, for a reader who may take hours. Each batch is its own statement: nothing stays locked meanwhile,
+ * and no time limit of the database applies to the whole.
  *
- * @param newest Where the newest are to come.
+ * @param newest Whether the newest come first or last.
  */
 export async function* applicationsForReading(
   sql: Sql,

@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import type { Sql } from './sql.ts'
 
-/** Milliseconds between two looks at what is being handed over. */
+/** Milliseconds between two polls for pending handovers. */
 const lookPause = 100
 
-/** What each claim of a mail shares (supabase/schemas/23_mails.sql). */
+/** The advisory lock that each claim of an email shares (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
-/** What tells of each table which mails a server is handing over, with the newest column that this needs. */
+/** How each table shows the emails that a server is handing over, with the newest column that this needs. */
 const handedOver = [
   // Before letters were deliveries.
   { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
@@ -17,7 +17,7 @@ const handedOver = [
     column: 'kind',
     isSending: `kind in ('letter', 'receipt', 'notice', 'test') and state = 'sending'`,
   },
-  // Its state is not stored: a claim is for 90 seconds, and no other wait is.
+  // This table stores no state. Only a claim waits for exactly 90 seconds.
   {
     table: 'private.notices',
     column: 'waits_since',
@@ -26,8 +26,9 @@ const handedOver = [
 ]
 
 /**
- * Waits until no server is handing a mail over, and lets none begin until the transaction ends: a server of the version before
- * may not be able to record what became of it, and the mail would leave twice. It waits for as long as a claim is, 90 seconds.
+ * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. A server of the previous
+ * version may be unable to record the result afterwards, so the email would be sent twice. The wait is bounded by a claim's
+ * lease, 90 seconds.
  *
  * @param onWait Called where there is something to wait for.
  */
@@ -38,7 +39,7 @@ export async function awaitHandovers(transaction: Sql, onWait: () => void): Prom
   const [claims] = await transaction<{ known: boolean }[]>`
     select to_regprocedure('private.claim_mail(interval, text[])') is not null as known`
   if (claims?.known) await transaction`select pg_advisory_xact_lock(${claimLock})`
-  // Before there was that function, each claim locked this row.
+  // Before that function existed, each claim locked this row.
   else await transaction`select from private.postman for update`
   const queries: string[] = []
   for (const { table, column, isSending } of handedOver) {

@@ -21,40 +21,40 @@ import {
 } from './files.ts'
 import { checkInstalled, codeOf, known, lastVersions, unprivileged } from './programs.ts'
 
-/** Where the embedded PostgreSQL can be reached: a directory holding its Unix socket, and its superuser. */
+/** A running embedded PostgreSQL: the directory of its Unix socket, and its superuser. */
 export interface Cluster {
   socketDirectory: string
   user: string
   /** Whether this call started it. */
   started: boolean
-  /** Stops it: open transactions are rolled back, everything committed is kept. */
+  /** Stops it. Open transactions are rolled back, everything committed is saved. */
   stop(): Promise<void>
-  /** Removes the stopped database that this call made, and the directory where it made that. */
+  /** Removes the stopped database and its directory, as far as this call created them. */
   remove?: () => Promise<void>
 }
 
 /** Linux allows 108 bytes with the closing zero, macOS 104. */
 const longestSocketPath = process.platform === 'darwin' ? 103 : 107
 
-/** There is no database, and none may be made. */
+/** There is no database, and none may be created. */
 export class MissingError extends OperatorError {}
 
 export interface EnsureOptions {
-  /** Called before a database is made, and may throw. */
+  /** Called before a database is created, and may throw. */
   beforeCreation?: (() => Promise<void>) | undefined
-  /** Gives up a start that is under way. */
+  /** Aborts a pending start. */
   signal?: AbortSignal
-  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  /** The folder of PostgreSQL's programs; default the one from npm. */
   programs?: string | undefined
 }
 
 /**
- * Makes sure that the embedded PostgreSQL runs on `dataDir`: adopts a server that still runs there, and
- * otherwise starts one. It listens on a Unix socket inside `dataDir` and nowhere else.
+ * Makes sure that the embedded PostgreSQL runs on `dataDir`: it adopts a running server, or starts one. The server listens only
+ * on a Unix socket inside `dataDir`.
  *
- * @param create Whether the database is to be made where there is none.
- * @throws {MissingError} where it is not there and not to be made.
- * @throws {OperatorError} where it cannot run, or be made.
+ * @param create Whether to create the database where there is none.
+ * @throws {MissingError} where there is none and none may be created.
+ * @throws {OperatorError} where it cannot run or be created.
  */
 export async function ensureCluster(
   dataDir: string,
@@ -79,7 +79,7 @@ export async function ensureCluster(
     )
   }
   const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
-    // Known from now on: its folder may be gone when it is to be stopped.
+    // Looked up now, since its folder may be gone when it is stopped.
     const main = await mainProcessOf(files)
     const stop = () => stopFiles(files, main)
     return { socketDirectory: dataDir, user, started, stop, ...(remove && { remove }) }
@@ -106,13 +106,13 @@ export async function ensureCluster(
 /**
  * Whether there is no database, and room for one.
  *
- * @throws {OperatorError} where something else is there: the database may have been, or belong elsewhere.
+ * @throws {OperatorError} where something else is there. The database may have been moved, or the folder is the wrong one.
  */
 async function lacksDatabase(dataDir: string): Promise<boolean> {
-  // What cannot be listed is told when the directory is made.
+  // If the directory cannot be listed, creating it reports why.
   const names: string[] = await readdir(dataDir).catch(() => [])
   if (names.includes(folder)) return false
-  // A start that was cut off, or another one just now, leaves an unfinished folder, and a disk of its own has lost+found.
+  // Ignore what may be in an empty folder: an unfinished start's folder, and a disk's lost+found.
   const others = names.filter((name) => !unfinished.test(name) && !/^\.|^lost\+found$/.test(name))
   if (others.length === 0) return true
   throw new OperatorError(
@@ -134,7 +134,7 @@ async function removeFrom(dataDir: string, isNewDirectory: boolean) {
 async function createDirectory(dataDir: string) {
   try {
     await makeDirectory(dataDir)
-    // A file counts as there already, and of a link to nothing only this tells.
+    // For an existing file or a dangling link, only this check shows the problem.
     if (!(await stat(dataDir)).isDirectory()) throw Object.assign(new Error('a file'), { code: 'ENOTDIR' })
     const account = process.getuid?.() === 0 ? (await unprivileged()).account : undefined
     if (account) await chown(dataDir, account.uid, account.gid)
@@ -146,7 +146,7 @@ async function createDirectory(dataDir: string) {
   }
 }
 
-/** Not by `recursive`, with which Node.js never returns below /proc. */
+/** Without `recursive`, with which Node.js hangs below /proc. */
 async function makeDirectory(path: string) {
   if (existsSync(path)) return
   if (dirname(path) !== path) await makeDirectory(dirname(path))
@@ -156,7 +156,7 @@ async function makeDirectory(path: string) {
 }
 
 /**
- * Creates the database in another folder and moves it into place, so that a start that is cut off leaves nothing broken.
+ * Creates the database in another folder and moves it into place, so that an interrupted start leaves nothing broken.
  *
  * @returns Whether it created one.
  */
@@ -171,18 +171,18 @@ async function initialise(files: Files): Promise<boolean> {
     return await rename(aside, place).then(
       () => true,
       (error: unknown) => {
-        // Another start was faster; its database is as good.
+        // Another start was faster, and its database serves as well.
         if (!existsSync(place)) throw error
         return false
       },
     )
   } finally {
-    // What is left does not matter; why it could not be made does.
+    // A failed removal does not matter. The reason of the failure above does.
     await rm(aside, { recursive: true, force: true }).catch(() => {})
   }
 }
 
-/** @throws {OperatorError} where another major version of PostgreSQL made the files, or they do not say which. */
+/** @throws {OperatorError} where another major version of PostgreSQL created the files, or their version cannot be read. */
 async function refuseOtherVersion(dataDir: string) {
   const made = await majorOf(dataDir)
   if (made === undefined && existsSync(join(dataDir, folder))) {
@@ -201,7 +201,7 @@ async function refuseOtherVersion(dataDir: string) {
   )
 }
 
-/** The sentence about files that are too old to be brought over. */
+/** The error about files that are too old to be upgraded. */
 export function tooOld(dataDir: string, made: number): OperatorError {
   return new OperatorError(
     `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, which this version does not bring over: start a version of this program in between first, which does.`,

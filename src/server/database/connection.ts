@@ -5,7 +5,7 @@ import { DatabaseError, type Client, type QueryResult } from 'pg'
 
 import { sqlOf, type Parameter, type Rows, type Sql, type StatementOptions } from './sql.ts'
 
-/** Where a database is, and as whom it is asked. */
+/** Where a database is, and which user connects. */
 export interface Address {
   /** Names, IP addresses, or the folder of a Unix socket. They are tried in this order. */
   hosts: readonly string[]
@@ -13,23 +13,23 @@ export interface Address {
   user?: string
   password?: string
   database?: string
-  /** `prefer` takes TLS where the server has it. */
+  /** `prefer` uses TLS where the server offers it. */
   tls?: false | 'prefer' | TlsOptions
   tlsNegotiation?: 'direct' | 'postgres'
-  /** Whether a host that only reads, such as a standby, is passed over. */
+  /** Whether to skip read-only hosts, such as a standby. */
   isToWrite?: boolean
-  /** Milliseconds that a connection may take. */
+  /** Timeout of opening a connection, in milliseconds. */
   connectTimeout?: number
   /** The server's parameters for the session. */
   parameters?: Readonly<Record<string, string | number>>
 }
 
-/** The database did not answer in time. It is not dead: then its connections would have ended. */
+/** The database did not respond in time. It is not dead: its connections would have ended. */
 export class DeadlineError extends Error {
   readonly code = 'DEADLINE'
 }
 
-/** The connection ended before the answer came, or could not be opened. */
+/** The connection ended before the response arrived, or could not be opened. */
 export class ConnectionError extends Error {
   readonly code: string
 
@@ -39,30 +39,30 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Whether PostgreSQL refused something: then `code` has the SQLSTATE. */
+/** Whether PostgreSQL itself raised the error; `code` is then the SQLSTATE. */
 export function isDatabaseError(error: unknown): error is DatabaseError & { code: string } {
   return error instanceof DatabaseError && error.code !== undefined
 }
 
 export interface ConnectionLimits {
-  /** Milliseconds for a statement, after which it and its connection are given up; no limit where there is none. */
+  /** Timeout of a statement in milliseconds, after which it and its connection are given up; no limit if omitted. */
   deadline?: number | undefined
-  /** Whether statements may be kept prepared. */
+  /** Whether prepared statements may be reused. */
   keepsPrepared?: boolean
 }
 
-/** A lost connection as one kind of error; the network's own codes stay. */
+/** Wraps the error of a lost connection. The network's own codes stay. */
 export function lost(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
   const own = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   return new ConnectionError(own ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code), cause)
 }
 
-/** One connection, whose statements run one after another. */
+/** One connection, whose statements run one at a time. */
 export class Connection {
-  /** Each statement by itself, and transactions. */
+  /** Runs single statements and transactions. */
   readonly sql: Sql
-  /** Resolves when it has ended, however that came. */
+  /** Resolves when the connection has ended, for any reason. */
   readonly ended: Promise<void>
   readonly #client: Client
   readonly #limits: ConnectionLimits
@@ -83,7 +83,7 @@ export class Connection {
     this.#inTransaction = sqlOf({ run: this.run, begin: (_mode, work) => this.#savepoint(work) })
   }
 
-  /** Whether it can be used no more. */
+  /** Whether it can no longer be used. */
   get isLost(): boolean {
     return this.#isLost
   }
@@ -120,7 +120,7 @@ export class Connection {
         throw new Error('the transaction was rolled back, as a statement of it had failed')
       return result
     } catch (error) {
-      // Where that fails, the connection has ended, and the transaction with it.
+      // If the rollback fails, the connection has ended, and the transaction with it.
       if (!this.#isLost) await this.#send('rollback').catch(() => this.giveUp())
       throw error
     }
@@ -154,7 +154,7 @@ export class Connection {
       if (isLate)
         throw new DeadlineError(`the database did not answer within ${deadline} ms`, { cause: error })
       if (isDatabaseError(error)) {
-        // Nothing comes after it on this connection.
+        // FATAL ends the connection.
         if (error.severity === 'FATAL') this.#isLost = true
         throw error
       }
@@ -165,14 +165,14 @@ export class Connection {
     }
   }
 
-  /** Ends it in order, and after so many milliseconds in any case. */
+  /** Closes it in order, or forcibly after `patience` milliseconds. */
   async close(patience: number): Promise<void> {
     const late = setTimeout(() => this.#client.connection.stream.destroy(), patience)
     await this.#client.end()
     clearTimeout(late)
   }
 
-  /** Ends it at once, and what the database still does for it. */
+  /** Closes it at once, and cancels its running statement. */
   giveUp(): void {
     this.#isLost = true
     cancel(this.#client)
@@ -180,13 +180,13 @@ export class Connection {
   }
 }
 
-/** Several statements at once have several results. */
+/** Several statements at once have several results; the last one counts. */
 function rowsOf<Row extends readonly unknown[]>(result: QueryResult | QueryResult[]): Rows<Row> {
   const { rows, rowCount } = Array.isArray(result) ? (result.at(-1) as QueryResult) : result
   return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows<Row>
 }
 
-/** The names of the texts that are kept prepared, which are as many as the program has. */
+/** The names of prepared statements by text. There are as many as the program has texts. */
 const names = new Map<string, string>()
 
 /** The same text has the same name on every connection. */
@@ -199,7 +199,7 @@ function nameOf(text: string) {
   return name
 }
 
-/** Whether a statement that was prepared is not valid any more: of other columns since, or gone. */
+/** Whether a prepared statement is no longer valid: its columns changed, or it is gone. */
 function isOutdated(error: unknown) {
   return (
     isDatabaseError(error) &&
@@ -208,7 +208,7 @@ function isOutdated(error: unknown) {
 }
 
 /**
- * Asks the server, on a connection of its own, to end what it does for another one. Nothing comes of it that could be waited for.
+ * Asks the server, over a separate connection, to cancel another connection's statement. It has no result to wait for.
  *
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
@@ -220,7 +220,7 @@ function cancel(client: Client) {
   for (const [index, value] of [16, cancelRequest, processID, secretKey].entries())
     request.writeInt32BE(value, 4 * index)
   const socket = host.startsWith('/') ? connectSocket(`${host}/.s.PGSQL.${port}`) : connectSocket(port, host)
-  // Where the server cannot be reached there is nothing to be ended.
+  // If the server cannot be reached, there is nothing to cancel.
   socket.on('error', () => {}).setTimeout(cancelTimeout, () => socket.destroy())
   socket.end(request).unref()
 }

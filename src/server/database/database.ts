@@ -15,70 +15,70 @@ import { supervise } from './supervisor.ts'
 import { upgradeFiles } from './upgrade/upgrade.ts'
 import type { Sql } from './sql.ts'
 
-/** Where the data is: the settings that say so. */
+/** The settings that say where the data is. */
 export interface DatabaseLocation {
   dataDir: string
   databaseUrl: string | undefined
-  /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
+  /** Whether `databaseUrl` leads to a pooler in transaction mode. */
   databasePooler?: 'transaction' | undefined
-  /** The folder of the embedded PostgreSQL's programs; of those that npm brings, unless given. */
+  /** The folder of the embedded PostgreSQL's programs; default the one from npm. */
   postgresBin?: string | undefined
 }
 
 /** An open database. */
 export interface Database extends Omit<Pools, 'end'> {
-  /** Where the data is, for people: no password in it. */
+  /** Where the data is, for people, without a password. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
   /** Whose accounts it holds. */
   ownerOfAuth: OwnerOfAuth
-  /** An id that no other database has, so that a server can tell which database it uses; null where there is none. */
+  /** The database's id, so that a server can say which database it uses; null where there is none. */
   mark: string | null
-  /** Whether this call made it. */
+  /** Whether this call created it. */
   isNew: boolean
-  /** Whether an embedded database was lost, and its files are not there any more. */
+  /** Whether the embedded database was lost and its files are gone. */
   areFilesGone: () => boolean
-  /** Gives the server that holds an embedded database another name, under which others find it. */
+  /** Renames the server that holds an embedded database; others see it under this name. */
   renameHolder: (holder: string) => void
-  /** Tells a server that is starting that this one is about to close the database. */
+  /** Tells a starting server that this one is about to close the database. */
   announceClose: () => void
   /**
-   * Ends the connections, and stops the embedded database where nobody else uses it.
+   * Closes the connections, and stops the embedded database unless somebody else uses it.
    *
-   * @param how `at once` breaks off what is under way; otherwise it has a few seconds to end.
+   * @param how `at once` cancels pending work; otherwise it has a few seconds to end.
    */
   close: (how?: 'at once') => Promise<void>
-  /** Closes it at once, and removes an embedded database that this call made, if nobody else uses it. */
+  /** Closes it at once, and removes an embedded database that this call created, unless somebody else uses it. */
   discard: () => Promise<void>
 }
 
 export interface OpenOptions {
   /**
-   * What becomes of the schema. `migrate` (the server, and `restore`) makes the database where there is none and
-   * brings its schema up to date; `check` (every other command) changes nothing.
+   * What to do with the schema. `migrate` (the server, and `restore`) creates the database where there is none and brings its
+   * schema up to date. `check` (every other command) changes nothing.
    */
   schema: 'migrate' | 'check'
-  /** A server's name, which a second server is told: only one server may use the embedded database. */
+  /** A server's name, which a second server is shown: only one server may use the embedded database. */
   holder?: string
-  /** Called before an embedded database is made where there is none, and may throw. */
+  /** Called before an embedded database is created, and may throw. */
   beforeCreation?: () => Promise<void>
-  /** Called with sentences about the database and about what happened to it while it was open. */
+  /** Called with sentences about the database and its events while it is open. */
   onEvent?: (message: string) => void
   /** Called with connections of the schema's owner before an existing schema changes. */
   beforeMigration?: (sql: Sql) => Promise<void>
-  /** Called with the names of the migrations that were applied, where there were any. */
+  /** Called with the names of the applied migrations, if any. */
   onMigrated?: (names: readonly string[]) => void
 }
 
 /**
- * Opens the database: the embedded one under `dataDir`, started if need be, or the one at `databaseUrl`.
+ * Opens the database: the embedded one under `dataDir`, which is started if necessary, or the one at `databaseUrl`.
  *
- * With a `holder` (a server), the embedded database is kept running until `close`: it is started again
- * whenever it dies. Without one (a command), it is used beside whoever else does.
+ * With a `holder` (a server), the embedded database is restarted whenever it dies, until `close`. Without one (a command), it is
+ * used alongside others.
  *
- * @throws {OperatorError} where the embedded database cannot run, is not there and may not be made, or is held by
- *   another server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
+ * @throws {OperatorError} where the embedded database cannot run, is missing and may not be created, or is held by another
+ * server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
   const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location
@@ -130,21 +130,21 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   }
 }
 
-/** A database that is looked at and left as it is: no schema is asked for, and none is made. */
+/** A database that is opened only to examine it. It may have any schema or none, and stays unchanged. */
 export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
-  /** Runs work that reads, as the schema's owner: it may not write, and fails after a deadline. */
+  /** Runs reading work as the schema's owner. It may not write, and fails after a deadline. */
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
   /** Whether the embedded database had to be started for it. */
   started: boolean
-  /** Whether the embedded database runs though its files are not where they were. */
+  /** Whether the embedded database runs although its files are no longer in place. */
   isMisplaced: boolean
 }
 
 /**
- * Opens a database to look at it, whatever its schema is.
+ * Opens a database to examine it, with any schema.
  *
- * @param patience Milliseconds that a database which runs and does not answer is waited for.
- * @throws {OperatorError} where it is not there, cannot be reached or does not answer.
+ * @param patience Timeout for a running database that does not respond, in milliseconds.
+ * @throws {OperatorError} where it is missing, cannot be reached or does not respond.
  */
 export async function openAsItIs(
   { dataDir, databaseUrl, databasePooler, postgresBin: programs }: DatabaseLocation,
@@ -180,13 +180,13 @@ export async function openAsItIs(
   }
 }
 
-/** Tells whether the schema is up to date, and whose accounts it holds. */
+/** Checks or migrates the schema. Returns whether it is up to date, and whose accounts it holds. */
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
   free?: MigrateOptions['freeDisk'],
 ) {
-  // With the deadline, which the work that follows does not have.
+  // On a pool with a deadline, which the following work does not have.
   await server`select 1`
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
@@ -201,7 +201,7 @@ async function prepare(
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
   }
-  // Otherwise the first visitor would find it out.
+  // Otherwise the first visitor would hit the failure.
   await as(visitor).unsafe('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
 }

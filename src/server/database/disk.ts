@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { unprivileged } from './programs.ts'
 
-/** Makes sure that the names in a directory are on the disk. */
+/** Flushes a directory's entries to disk. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   try {
@@ -14,11 +14,11 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * Refuses a directory that others may write to: they could put a database, its socket or a backup in place of ours.
+ * Refuses a directory that other users may write to: they could replace a database, its socket or a backup.
  *
  * @param setting The setting that names it.
- * @param owners Users whose it may be, beside the one that this runs as.
- * @throws {OperatorError} where others may. A directory that is not there is not refused.
+ * @param owners Users who may own it, besides the one that this runs as.
+ * @throws {OperatorError} where others may write to it. A missing directory is not refused.
  */
 export async function refuseForeign(
   setting: 'DATA_DIR' | 'BACKUP_DIR',

@@ -1,24 +1,24 @@
 import type { Sql } from './sql.ts'
 
-/** The state of the door. */
+/** Whether applications are open, and what closes them. */
 export interface Door {
   is_open: boolean
-  /** Whether it was closed by hand; otherwise only its time or its number closes it. */
+  /** Whether they were closed by hand; otherwise only the time or the number closes them. */
   closed: boolean
-  /** What an applicant reads while it is closed; blank for the database's own sentence. */
+  /** The sentence for applicants while they are closed; blank for the default. */
   sentence: string
   closes_at: Date | null
   closes_after: number | null
-  /** Applications since it was opened, where a number closes it. */
+  /** Applications since the opening, where a number closes them. */
   received: number
-  /** When it was opened; not set where it has been open from the beginning. */
+  /** When they were opened; null where they have been open from the start. */
   opened_at: Date | null
-  /** Who changed it last, and when; not set where nobody has. */
+  /** Who changed this last, and when; null where nobody has. */
   author: string | null
   changed_at: Date | null
 }
 
-/** A change of the door. The sentence stays as it is unless given. */
+/** A change of the door. Without a sentence, the old one stays. */
 export interface DoorChange {
   closed: boolean
   sentence: string | undefined
@@ -44,14 +44,14 @@ export async function readDoor(sql: Sql): Promise<Door> {
 /**
  * Opens or closes the door, in the operator's name.
  *
- * @throws {DatabaseError} 22023 where a value is refused, and PT503 while somebody is applying: its message says why.
+ * @throws {DatabaseError} 22023 where a value is refused, and PT503 while somebody is applying: the message says why.
  */
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change
   await sql.begin(async (transaction) => {
-    // Locked first, as those who insert do.
+    // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
-    // Opening it again under the same conditions begins a new count, for which the door has to be closed first.
+    // Reopening under the same conditions restarts the count, so the door has to be closed first.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`
@@ -62,7 +62,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   })
 }
 
-/** Changes the sentence that applicants read while it is closed, and nothing else: a closed door stays closed. */
+/** Changes only the sentence that applicants read while the door is closed. */
 export async function setSentence(sql: Sql, sentence: string): Promise<void> {
   await sql`
     select private.set_door('operator', null, closed, ${sentence}, closes_at, closes_after) from private.door`

@@ -14,24 +14,24 @@ import {
 } from './schema.ts'
 import { identifier, type Sql } from './sql.ts'
 
-/** Milliseconds that anybody may wait for a dry run, with the time between two looks. */
+/** Milliseconds that others may wait for a dry run, including the time between two checks. */
 const longestWait = 800
 const lookPause = 100
 
 /** What an update would do. */
 export interface DryRun {
-  /** The migrations that were applied, and undone. */
+  /** The migrations that were applied and undone. */
   applied: string[]
-  /** Those that run outside of a transaction, which were not tried. */
+  /** Those that run outside a transaction, which were not tried. */
   alone: string[]
   /** Milliseconds in which nobody could have applied. */
   took: number
   room: Room
-  /** The tables that have another number of rows then; null where a table is not there. */
+  /** The tables whose number of rows would change; null where a table does not exist. */
   tables: { name: string; before: number | null; after: number | null }[]
 }
 
-/** Carries the result out of a transaction, which is rolled back by it. */
+/** Thrown to roll a transaction back, with its result. */
 class Undone extends Error {
   readonly result: Pick<DryRun, 'took' | 'tables'>
 
@@ -42,10 +42,10 @@ class Undone extends Error {
 }
 
 /**
- * Applies the missing migrations in a transaction, counts the rows and rolls it back. It ends early where somebody waits for it.
+ * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early where others wait for it.
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @throws {OperatorError} where the update would fail, with the reason; and where it takes longer than others may wait for it.
+ * @throws {OperatorError} where the update would fail, with the reason; and where it takes longer than others may wait.
  */
 export async function dryRun(
   sql: Sql,
@@ -86,7 +86,7 @@ const tooLong = (cause: Error) =>
     { cause },
   )
 
-/** Cancels what a transaction runs as soon as somebody has waited for it for too long. */
+/** Cancels a transaction's statement once others have waited for it too long. Returns a function that stops watching. */
 async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
   const [{ pid }] = await transaction<[{ pid: number }]>`select pg_backend_pid() as pid`
   let isEnding = false
@@ -102,7 +102,7 @@ async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
     }
   }
   const watching = watch()
-  // Where it fails, it says so at its end.
+  // The returned function reports a failure.
   watching.catch(() => {})
   return async () => {
     isEnding = true
@@ -110,7 +110,7 @@ async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
   }
 }
 
-/** The rows of each table that this user may read, without the record of migrations. */
+/** The number of rows of each table that this user may read, except the migrations' records. */
 async function countRows(sql: Sql): Promise<Map<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace

@@ -1,6 +1,7 @@
 /**
- * Migrations that were edited before the rule that none is edited: by version, the digests of earlier texts that databases
- * may have applied in place of today's. Later migrations correct what those texts left different. The last text of 20261122170000 stopped half-way in a new hosted project (docs/decisions/0028). Nothing is added here.
+ * Migrations that were edited before editing was forbidden: by version, the digests of earlier texts that databases may have
+ * applied. Later migrations correct what those texts left different. The last text of 20261122170000 stopped half-way in a new
+ * hosted project (docs/decisions/0028). Add nothing here.
  */
 export const editedBeforeFreeze: Readonly<Record<string, readonly string[]>> = {
   // sign_in

@@ -1,8 +1,8 @@
 import type { Sql } from './sql.ts'
 
 /**
- * Lets new applications belong to the newest edition. That is a column's default, which neither a backup nor a copy of the rows
- * has. Does nothing where the schema has no editions yet.
+ * Makes the newest edition the default of new applications. Neither a backup nor a copy of the rows includes this column default.
+ * Does nothing where the schema has no editions yet.
  *
  * @param sql A transaction of the schema's owner.
  */
@@ -18,7 +18,7 @@ export async function continueNewestEdition(sql: Sql): Promise<void> {
       where adrelid = 'public.retreat_applications'::regclass and attname = 'edition'
     ) as current
     from private.editions`
-  // The lock of a change that changes nothing would wait for those who read, too.
+  // Skipped where nothing changes, since its lock would also wait for readers.
   if (row === undefined || String(row.newest) === row.current) return
   await sql.unsafe(`alter table public.retreat_applications alter column edition set default ${row.newest}`)
 }

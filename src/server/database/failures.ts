@@ -1,12 +1,12 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import { oneLine } from '../finding.ts'
 
-/** Whether the database did not answer in time: by our deadline, or by its own time limit for a statement or a lock. */
+/** Whether the database did not respond in time: by our deadline, or by its own timeout of a statement or a lock. */
 export function isLate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
 
-/** The sentence about a file that could not be used, which no address is to blame for; nothing where it is no such error. */
+/** The error about a file that could not be used; undefined where the error is not about a file. */
 export function fileFailure(error: unknown): OperatorError | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined
   return new OperatorError(
@@ -18,8 +18,8 @@ export function fileFailure(error: unknown): OperatorError | undefined {
 /**
  * Says what to do where the database of `DATABASE_URL` cannot be used.
  *
- * @param description Which one, for people.
- * @returns The error itself where it has nothing to do with the address.
+ * @param description The database, for people.
+ * @returns The error itself where it is not about the address.
  */
 export function unreachable(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
@@ -32,8 +32,8 @@ export function unreachable(error: unknown, description: string): unknown {
       { cause: error },
     )
   }
-  // Class 08: not understood; 28: refused; 3D000: no such database; 42704: an unknown parameter in the address;
-  // the rest are the network's, OpenSSL's and ours.
+  // Class 08: not understood; 28: refused; 3D000: no such database; 42704: an unknown parameter in the address. The rest are
+  // codes of the network, of OpenSSL and of ours.
   if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(code))
     return error
   return new OperatorError(

@@ -18,7 +18,7 @@ export interface Files {
   dataDir: string
   folder: string
   port: number
-  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  /** The folder of PostgreSQL's programs; default the one from npm. */
   programs?: string | undefined
 }
 
@@ -27,37 +27,37 @@ export const user = 'postgres'
 /** The folder of the database in use, and the port in the name of its server's socket. */
 export const folder = 'pgdata'
 export const port = 5432
-/** A folder in which `initdb` was cut off. */
+/** A folder in which `initdb` was interrupted. */
 export const unfinished = /^pgdata\.[\da-f-]{36}$/
 /** A server's socket in its directory, as PostgreSQL names it. */
 export const socketOf = (files: Files): string => join(files.dataDir, `.s.PGSQL.${files.port}`)
 const pathOf = (files: Files) => join(files.dataDir, files.folder)
-/** How long a start may take before it is given up: recovery after a power cut replays the log first. */
+/** Timeout of a start in milliseconds: recovery after a power cut replays the WAL first. */
 const startTimeout = 120_000
-/** As long as `pg_ctl` waits for a stop. */
+/** Timeout of a stop in milliseconds, the same as that of `pg_ctl`. */
 const stopTimeout = 60_000
 
-/** Makes an empty database in a folder that is not there yet. */
+/** Creates an empty database in a new folder. */
 export async function makeFiles(files: Files): Promise<void> {
   const options = [
     `--pgdata=${pathOf(files)}`,
     `--username=${user}`,
     '--encoding=UTF8',
     '--no-locale',
-    // Only the owner of the directory reaches the socket.
+    // Only the owner of the directory can reach the socket.
     '--auth=trust',
     '--no-instructions',
   ]
   await postgresCommand('initdb', options, { programs: files.programs })
 }
 
-/** The major version of PostgreSQL that made the files; nothing where there are none, or they do not say. */
+/** The major version of PostgreSQL that created the files; undefined where there are none, or it cannot be read. */
 export async function majorOf(dataDir: string): Promise<number | undefined> {
   const version = await readFile(join(dataDir, folder, 'PG_VERSION'), 'utf8').catch(() => '')
   return Number.parseInt(version, 10) || undefined
 }
 
-/** Whether a server listens on the socket. Only a connection tells: its file stays behind when the server dies. */
+/** Whether a server listens on the socket. It has to connect: the socket's file stays when a server dies. */
 export async function accepts(socket: string): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const connection = connect(socket)
@@ -65,15 +65,15 @@ export async function accepts(socket: string): Promise<boolean> {
       connection.destroy()
       resolve(true)
     })
-    // One that answers nobody has a queue, which is full then.
+    // A frozen server has a full queue.
     connection.once('error', (error) => resolve(codeOf(error) === 'EAGAIN'))
   })
 }
 
 /**
- * PostgreSQL refuses to start while the process that `postmaster.pid` names is alive, whatever it is. After
- * a power cut, or a container's end, that can be any process: then the file is removed. Where the process
- * is dead, the file stays, for PostgreSQL's own and finer check. No lock is held meanwhile, see docs/decisions/0039.
+ * Removes a stale `postmaster.pid`. PostgreSQL refuses to start while any process has the recorded pid, and after a power cut or
+ * a container's end that can be an unrelated one. Where no process has it, the file stays for PostgreSQL's own, finer check. No
+ * lock is held meanwhile, see docs/decisions/0039.
  */
 async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')
@@ -82,7 +82,7 @@ async function removeStalePid(pgdata: string) {
   if (!(pid > 0) || !isAlive(pid)) return
   // Where nothing is known of the process, PostgreSQL decides.
   if ((await isPostgresOn(pid, await placeOf(pgdata))) !== false) return
-  // Another start may have removed it and written its own since, so the removed file is checked again.
+  // Another start may have replaced the file meanwhile, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
   await rename(file, aside).catch(() => {})
   const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
@@ -99,13 +99,12 @@ function isAlive(pid: number) {
 }
 
 /**
- * Whether a process is the PostgreSQL of a folder, also of one that was renamed or unmounted since; nothing where that is
- * not known.
+ * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined where unknown.
  */
 async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boolean | undefined> {
   try {
     if (existsSync('/proc/self/cwd')) {
-      // A process that was killed and not reaped, as in a container without an init, holds nothing any more.
+      // A zombie, as in a container without an init, holds nothing any more.
       if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
       const works = await stat(`/proc/${pid}/cwd`)
       return works.dev === dev && works.ino === ino
@@ -117,7 +116,7 @@ async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boo
   }
 }
 
-/** A folder, by what stays the same when it is renamed. */
+/** A folder, identified by what stays the same when it is renamed. */
 interface Place {
   path: string
   dev: number
@@ -129,13 +128,13 @@ async function placeOf(path: string): Promise<Place> {
   return { path, dev, ino }
 }
 
-/** The main process of a running PostgreSQL, and the folder it works in. */
+/** The main process of a running PostgreSQL, and its folder. */
 export interface MainProcess {
   pid: number
   place: Place
 }
 
-/** The main process that runs on some files; nothing where it is not known, as in another container. */
+/** The main process that runs on some files; undefined where it is unknown, as in another container. */
 export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
   const pgdata = pathOf(files)
   const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
@@ -145,8 +144,8 @@ export async function mainProcessOf(files: Files): Promise<MainProcess | undefin
 }
 
 /**
- * Megabytes of memory for the database's pages: a quarter of the machine's memory, as PostgreSQL advises, and no more than
- * a million applications need. PostgreSQL takes them as it needs them.
+ * The size of PostgreSQL's page cache in megabytes: a quarter of the machine's memory, as PostgreSQL advises, but no more than a
+ * million applications need. PostgreSQL allocates it on demand.
  */
 function sharedBuffers() {
   const quarter = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4
@@ -156,8 +155,8 @@ function sharedBuffers() {
 /**
  * Starts the server of some files.
  *
- * @param signal Keeps it from trying again.
- * @returns Whether it did; false where it was running already.
+ * @param signal Stops it from retrying.
+ * @returns False where the server was running already.
  * @throws {OperatorError} where it does not start.
  */
 export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
@@ -171,7 +170,7 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
     ['unix_socket_permissions', '0700'],
     ['max_connections', '60'],
     ['shared_buffers', `${sharedBuffers()}MB`],
-    // Messages can quote what an applicant wrote: the log keeps only what concerns the server.
+    // Messages can quote what an applicant wrote: the log has only what concerns the server.
     ['log_min_messages', 'log'],
     ['log_min_error_statement', 'panic'],
     ['log_error_verbosity', 'terse'],
@@ -188,31 +187,34 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
       await pgCtl(files, start, pathOf(files))
       return true
     } catch (error) {
-      // Another start was faster, or the last server's processes are still on their way out.
+      // Another start was faster, or the last server's processes are still ending.
       if (await accepts(socket)) return false
       const news = (await readLog(dataDir)).slice(logged)
       const isLocked = error instanceof LockedError
       const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(news))
       if (isFinal) throw startFailure(dataDir, news, error)
-      // The process that has the lock may be another container's, whose number means another one here.
+      // The pid may belong to another container, so here it may be an unrelated process.
       if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
     }
   }
 }
 
-/** PostgreSQL's words where another server is just starting or stopping on the same directory. */
+/** PostgreSQL's message while another server is starting or stopping on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
-/** Bytes after which PostgreSQL's log is cut; as many older ones are kept. It grows slowly, but for years. */
+/**
+ * Bytes after which PostgreSQL's log is truncated. One older part of at most this size is saved too, since the log grows for
+ * years.
+ */
 const longestLog = 5 * 1024 * 1024
 
-/** Keeps PostgreSQL's log from growing without end; it writes at the file's end, wherever that is. */
+/** Truncates PostgreSQL's log where it is too long. PostgreSQL appends, so it continues at the new end. */
 export async function trimLog(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres.log')
   const { size } = await stat(file).catch(() => ({ size: 0 }))
   if (size <= longestLog) return
-  // On a full disk there is no room for a copy, so the log is cut without one.
+  // A full disk has no room for a copy, so the log is truncated without one.
   await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)
 }
@@ -221,7 +223,7 @@ async function readLog(dataDir: string) {
   return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
 }
 
-/** @param news The lines that this start wrote into the log. */
+/** @param news The lines that this start wrote to the log. */
 function startFailure(dataDir: string, news: string, cause: unknown) {
   const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
   return reason === undefined
@@ -233,13 +235,13 @@ function startFailure(dataDir: string, news: string, cause: unknown) {
 }
 
 /**
- * Stops the server of some files, if it runs: open transactions are rolled back, everything committed is kept.
+ * Stops the server of some files, if it runs. Open transactions are rolled back, everything committed is saved.
  *
- * @param main Its main process when it was last seen, by which it is ended where its files are gone from their place.
+ * @param main Its last known main process, which is signalled where the files are gone.
  * @throws {OperatorError} where it does not end.
  */
 export async function stopFiles(files: Files, main?: MainProcess): Promise<void> {
-  // It may have been started again since.
+  // The server may have been restarted since.
   const server = (await mainProcessOf(files)) ?? main
   if (server === undefined) return pgCtl(files, ['stop', '-m', 'fast'])
   const runs = async () => (await isPostgresOn(server.pid, server.place)) === true

@@ -1,32 +1,32 @@
 import { cached } from '../cached.ts'
 import { Template, type Sql } from './sql.ts'
 
-/** A function of the desk, or what visitors may ask, as `supabase/schemas/` declares it. */
+/** A function of the desk or for visitors, as `supabase/schemas/` declares it. */
 export interface DeskFunction {
   name: string
-  /** By their names, in its order. */
+  /** By name, in order. */
   parameters: ReadonlyMap<string, { type: string; isOptional: boolean }>
   /** Whether it only reads. */
   isStable: boolean
-  /** Whether the public key may call it, too. */
+  /** Whether the public key may call it too. */
   isPublic: boolean
 }
 
-/** Finds a function that takes these arguments; nothing where there is none. */
+/** Finds a function that takes these arguments; undefined where there is none. */
 export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
 
-/** Of the functions in `public`, ours; a project may have others there. */
+/** SQL that selects our functions in `public`, where a project may have others. */
 export const isOurs = new Template(
   ["(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))"],
   [],
 )
 
-/** Milliseconds between two readings of the functions for the sake of one that was not found. */
+/** Milliseconds between two readings of the functions because one was not found. */
 const readAgain = 1_000
 
 /**
- * The functions of a database, which are read on first use, and again where one is not found: another server may have changed
- * the schema.
+ * The functions of a database. They are read on first use, and again where one is not found, since another server may have
+ * changed the schema.
  */
 export function createFunctions(sql: Sql): FindFunction {
   const functions = cached(() => readDeskFunctions(sql))
@@ -39,7 +39,7 @@ export function createFunctions(sql: Sql): FindFunction {
   }
 }
 
-/** The functions that may be called, by their names, as the database has them. */
+/** Reads the callable functions from the database, by name. */
 export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, DeskFunction>> {
   const rows = await sql<
     {
@@ -70,7 +70,7 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
 /**
  * Whether a function can be called with these arguments.
  *
- * @param names Those that are given.
+ * @param names The given ones.
  */
 function takes({ parameters }: DeskFunction, names: readonly string[]): boolean {
   return (
@@ -80,11 +80,11 @@ function takes({ parameters }: DeskFunction, names: readonly string[]): boolean 
 }
 
 /**
- * Calls a function as the caller may; one that only reads, in a transaction that only reads.
+ * Calls a function with the caller's rights. A function that only reads runs in a read-only transaction.
  *
- * @param json The arguments by their names, the JSON text of an object.
- * @param names Which of its parameters are given there.
- * @returns What it returned, as JSON.
+ * @param json The arguments by name, as the JSON text of an object.
+ * @param names The parameters that are given there.
+ * @returns Its result as JSON.
  * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
 export async function callFunction(

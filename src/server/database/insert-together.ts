@@ -8,9 +8,12 @@ import type { Sql } from './sql.ts'
 
 /** The most rows, and bytes of JSON, of one statement. */
 const most = { rows: 64, bytes: 256 * 1024 }
-/** Statements at the same time. Another one begins only when so many more rows wait, or have waited so many milliseconds. */
+/**
+ * Limits on concurrent statements. With some running, another begins only when enough rows are waiting, or have waited this many
+ * milliseconds.
+ */
 const beside = { most: 10, rows: 32, patience: 20 }
-/** Milliseconds for which each row has a statement of its own after a statement of several rows was refused. */
+/** Milliseconds for which each row has its own statement after a statement of several rows was refused. */
 const singlyFor = 100
 
 interface Waiting {
@@ -19,13 +22,13 @@ interface Waiting {
 }
 
 /**
- * Inserts of visitors. Rows that would wait for a connection go together in one statement, with one commit. Each insert
- * ends when its own row is stored or refused, with the result that `insertApplications` would give.
+ * Batches inserts of visitors: rows that would wait for a connection share one statement and one commit. Each call ends when its
+ * own row is stored or refused, with the result that `insertApplications` would give.
  *
- * @param deadline Milliseconds in which a row is stored, or told that it may not be.
+ * @param deadline Milliseconds in which a row is stored or refused.
  */
 export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRows) => Promise<number> {
-  /** The waiting rows by their answers: two equal rows in one statement would have all of its rows refused. */
+  /** The waiting rows by their form answers. Two equal rows in one statement would make PostgreSQL refuse all of it. */
   const waiting = new Map<string, Waiting>()
   let [underWay, singlyUntil, impatientFrom] = [0, 0, 0]
 
@@ -48,7 +51,7 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
       (error: unknown) => taken.length > 1 && isForOneRow(error),
     )
     underWay -= 1
-    // No row of it is stored, so each is sent again on its own. Any other error is the result of all of them.
+    // None of its rows is stored, so each is sent again on its own. Any other error is the result of all of them.
     if (isToBeParted) singlyUntil = performance.now() + singlyFor
     for (const { rows, answer } of taken) {
       answer(isToBeParted ? insertApplications(sql, rows) : stored.then(() => 1))
@@ -65,7 +68,7 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
       taken.push(each)
       waiting.delete(each[0])
     }
-    // Always in the same order: two statements with the same rows must not wait for each other in a circle.
+    // Sorted, so that two statements with the same rows cannot deadlock.
     return taken.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
   }
 
@@ -85,7 +88,7 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
         void stored.then(resolve, reject).finally(() => clearTimeout(late))
       waiting.set(key, { rows, answer })
       if (waiting.size > 1) return
-      // After the requests that have come at the same time.
+      // After other requests that arrived at the same time.
       setImmediate(next)
       impatientFrom = performance.now() + beside.patience
       setTimeout(next, beside.patience + 1)
@@ -93,7 +96,7 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
   }
 }
 
-/** Whether a statement was refused because of one of its rows alone. */
+/** Whether a statement was refused because of only one of its rows. */
 function isForOneRow(error: unknown) {
   return isDatabaseError(error) && /^(22|23|40|42|P0|PT)/.test(error.code)
 }

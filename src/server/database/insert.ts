@@ -15,31 +15,31 @@ export function isInsertColumn(name: string): name is InsertColumn {
   return Object.hasOwn(columnTypes, name)
 }
 
-/** Rows as they were sent, and which of their columns to take. */
+/** Rows as they were sent, and the columns to insert. */
 export interface SentRows {
   /** The JSON text of one object or of an array of objects. */
   json: string
   isArray: boolean
-  /** How many rows it holds, as far as can be told without reading them. */
+  /** The number of rows, as far as it is known without parsing them. */
   count: number
   columns: readonly InsertColumn[]
-  /** The answers, where it is one object that has them all and no more. */
+  /** The form answers, where the body is one object with all of them and nothing else. */
   answers?: Readonly<Record<string, unknown>>
-  /** Whether a value that one row of several lacks becomes the column's default; otherwise null. */
+  /** Whether a value that one of several rows lacks becomes the column's default; otherwise null. */
   missingAsDefault: boolean
 }
 
-/** One whole application as rows to insert. */
+/** One complete application as rows to insert. */
 export function rowsOf(application: Application): SentRows {
   const json = JSON.stringify(application)
   return { json, isArray: false, count: 1, columns, answers: { ...application }, missingAsDefault: false }
 }
 
 /**
- * Stores applications in one statement: all of them or none. As with PostgREST, PostgreSQL applies types, defaults and
- * constraints to the JSON as it came.
+ * Stores applications in one statement, all or none. As with PostgREST, PostgreSQL applies types, defaults and constraints to the
+ * JSON as it was sent.
  *
- * @param sql Asks with the caller's rights.
+ * @param sql Queries with the caller's rights.
  * @returns How many rows were stored.
  * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
@@ -53,7 +53,7 @@ export async function insertApplications(sql: Sql, rows: SentRows): Promise<numb
       `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(sql)}, $1::json)`
     : `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::json)
         as sent(${sorted.map((column) => `${column} ${columnTypes[column]}`).join(', ')})`
-  // A prepared statement for each set of columns would fill the memory, so only the one for whole rows is kept.
+  // Prepare only the statement for complete rows: one for each set of columns would fill the memory.
   const prepare = names.length === columns.length && !missingAsDefault
   const insert = `insert into ${name} (${list}) select ${list} from ${source}`
   return (await sql.unsafe(insert, [json], { prepare })).count

@@ -14,7 +14,7 @@ export type Applied = Record<Ledger, ReadonlySet<string>>
 export const toGoBack =
   'run that version or a later one, or go back to the backup of before the update (docs/operate.md#go-back)'
 
-/** Makes the ledgers where they are missing. */
+/** Creates the ledgers where they are missing. */
 export async function prepareLedgers(transaction: Sql): Promise<void> {
   await transaction.unsafe(`
     create schema if not exists supabase_migrations;
@@ -37,7 +37,7 @@ export async function recordMigration(transaction: Sql, { ledger, version, name,
     values (${version}, ${name}, array[${sql}]::text[])`
 }
 
-/** The migrations that a database records, in their order. One that it recorded without a text has this program's. */
+/** The migrations that a database records, in order. One that was recorded without a text gets this program's. */
 export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
   const recorded: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
@@ -66,7 +66,10 @@ export async function appliedMigrations(sql: Sql): Promise<Applied> {
   return { shared: await versions('shared'), server: await versions('server') }
 }
 
-/** A project may have older migrations of its own. One that is newer than all of ours is from a newer version of this program. */
+/**
+ * Whether the database records a migration newer than all of ours, from a newer version of this program. A project's own older
+ * migrations do not matter.
+ */
 export function isNewer(applied: Applied, files = migrations) {
   return (['shared', 'server'] as const).some((ledger) => {
     const known = files.filter((migration) => migration.ledger === ledger).at(-1)?.version ?? ''
@@ -94,7 +97,7 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
 /**
  * What an operator does where migrations were edited after this database applied them.
  *
- * @returns Nothing where none was.
+ * @returns Undefined where none was.
  */
 export function toMend(edited: readonly Migration[]): string | undefined {
   if (edited.length === 0) return undefined

@@ -7,24 +7,24 @@ import { openConnection } from './open-connection.ts'
 import { embedded } from './pools.ts'
 import type { Sql } from './sql.ts'
 
-/** Any numbers that no other program's advisory locks on this database are likely to use. */
+/** Arbitrary numbers that are unlikely to collide with another program's advisory locks. */
 const holderLock = 5_610_742
 const usersLock = 5_610_743
-/** Milliseconds that a lock is waited for at a time. */
+/** Timeout of waiting for a lock, in milliseconds. */
 const lockTimeout = 3_000
-/** The beginning of a holder's name once the holder is about to leave. */
+/** The prefix of a holder's name when it is about to stop. */
 const leaving = 'stopping: '
-/** The longest name that PostgreSQL keeps of a connection, in bytes. */
+/** The longest name of a connection that PostgreSQL keeps, in bytes. */
 const longestName = 63
-/** Milliseconds after which a database that does not answer counts as used by nobody else. */
+/** Milliseconds after which a database that does not respond counts as used by nobody else. */
 const unlockTimeout = 5_000
 
 /**
- * Locks the embedded database, on a connection of its own, with which the lock ends. Every user of the database has a
- * shared lock, and the one server that holds it has a second lock.
+ * Locks the embedded database, on a separate connection that holds the lock until it ends. Every user of the database has a
+ * shared lock. The one server that holds it also has a second lock.
  *
- * @param onLost Called when the lock is gone because its connection is.
- * @throws {OperatorError} naming the holder, where there is another.
+ * @param onLost Called when the lock is lost with its connection.
+ * @throws {OperatorError} naming the other holder, if there is one.
  */
 export async function acquireLock(
   dataDir: string,
@@ -60,18 +60,18 @@ export async function acquireLock(
   }
 }
 
-/** Lets others see the holder by another name. */
+/** Renames the holder in the list that others see. */
 export function renameHolder({ sql }: Connection, holder: string): void {
-  // Where the database is gone, there is nobody to be told.
+  // A lost database has nobody who could read the name.
   sql`select set_config('application_name', ${holder.slice(0, longestName)}, false)`.catch(() => {})
 }
 
-/** Lets whoever is refused the lock see that its holder is about to leave. */
+/** Shows a server that is refused the lock that its holder is about to stop. */
 export function announceLeaving(connection: Connection, holder: string): void {
   renameHolder(connection, leaving + holder)
 }
 
-/** A server's name as a holder: its address, and its process. */
+/** A server's name as a holder: its address and its process. */
 export function serverName(host: string, port: number): string {
   return `the server on ${host}:${port}, process ${process.pid}`
 }
@@ -84,22 +84,22 @@ async function holderOf(sql: Sql): Promise<string | undefined> {
 }
 
 /**
- * Finds where the server listens that holds the embedded database.
+ * Finds the address of the server that holds the embedded database.
  *
- * @returns Nothing where no server holds it, as where the database is at `DATABASE_URL`.
+ * @returns Undefined where no server holds it, such as with `DATABASE_URL`.
  */
 export async function listeningHolder(sql: Sql): Promise<{ host: string; port: number } | undefined> {
   const [, host, port] = /the server on (.+):(\d+)(?:,|$)/.exec((await holderOf(sql)) ?? '') ?? []
   return host === undefined ? undefined : { host, port: Number(port) }
 }
 
-/** Unlocks. Tells whether nobody else has a lock, and in that case keeps others from getting one. */
+/** Unlocks. Returns whether nobody else has a lock, and in that case blocks others from getting one. */
 export async function unlock({ sql }: Connection): Promise<boolean> {
   const ask = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
     return row?.alone === true
   }
-  // The database may be gone already, and then stopping does nothing. A frozen one is worth trying to stop.
+  // If the database is gone, stopping it does nothing. A frozen one should still be stopped.
   return Promise.race([ask().catch(() => false), wait(unlockTimeout, true, { ref: false })])
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Sql } from './sql.ts'
 
 /**
- * What tells a database from every other one, and nothing else about it: a digest of what its PostgreSQL was given when it
- * was made. A standby that takes over keeps it; a restored backup is another database.
+ * The database's id, which reveals nothing else about it: a digest of the identifier that PostgreSQL got at its creation. A
+ * standby that takes over keeps it. A restored backup is another database.
  *
- * @returns Null where that may not be read.
+ * @returns Null where the user may not read it.
  */
 export async function readMark(sql: Sql): Promise<string | null> {
   const [row] = await sql<[{ may: boolean; database: string }]>`

@@ -4,20 +4,20 @@ import releasedList from '../../../supabase/released.sha256?raw'
 import { editedBeforeFreeze } from './edited-migrations.ts'
 
 /**
- * The records of applied migrations. `shared` is the Supabase CLI's own record, so that it and our server can continue each
- * other's work. `server` is for the migrations that only our own server applies.
+ * The records of applied migrations. `shared` is the Supabase CLI's own record, so that the CLI and our server can continue each
+ * other's work. `server` is for migrations that only our own server applies.
  */
 export type Ledger = 'shared' | 'server'
 
 export interface Migration {
   ledger: Ledger
-  /** A time. It puts the migrations of both ledgers into one order. */
+  /** A timestamp, which orders the migrations of both ledgers. */
   version: string
   name: string
   sql: string
 }
 
-// The build writes the files into the program, and reads these options without running them.
+// The build inlines the files. It parses these options without running them, so they have to be literals.
 const sharedFiles = import.meta.glob<string>('/supabase/migrations/*.sql', {
   query: '?raw',
   import: 'default',
@@ -45,50 +45,51 @@ function read(ledger: Ledger, files: Record<string, string>): Migration[] {
 /** The version that `migrate` brings a schema to. */
 export const newestVersion = migrations.at(-1)?.version ?? ''
 
-/** A migration's name, with its version. */
+/** A migration's version and name. */
 export const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
 /**
- * Whether a migration is part of a release, and so is never edited again. Between releases one file of each ledger is open: a
- * database that applied an earlier text of it cannot be brought to the newest (docs/decisions/0057).
+ * Whether a migration is part of a release, and so is never edited again. Between releases, one file of each ledger is open. A
+ * database that applied an earlier text of it cannot be updated (docs/decisions/0057).
  */
 export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
   releasedList.includes(`/${nameOf(migration)}.sql\n`)
 
-/** The shared migration after which the tables are gone that earlier migrations of our own server act on. */
+/** The shared migration that drops tables which our own server's earlier migrations use. */
 const deliveriesVersion = '20261126000000'
 
 /**
- * Whether a migration of our own server was written for tables that a hosted project has no more, whose own migrations came
- * further before a server was pointed at it. It is recorded and not applied: a later one makes what is missing.
+ * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project whose shared
+ * migrations were newer when a server was first pointed at it. The migration is recorded without being applied: a later one
+ * creates what is missing.
  */
 export const isOvertaken = (
   { ledger, version }: Pick<Migration, 'ledger' | 'version'>,
   shared: ReadonlySet<string>,
 ) => ledger === 'server' && version < deliveriesVersion && shared.has(deliveriesVersion)
 
-/** An index that is built while others write, with its name and schema; or a constraint that is checked meanwhile. */
+/** An index that is built while others write, with its name and schema; or a constraint that is validated meanwhile. */
 export const alone =
   /^(?:create (?:unique )?index concurrently if not exists (?<index>\w+)\s+on (?<schema>\w+)\.|alter table \S+\s+validate constraint )/m
 
-/** Whether a migration is one statement that no transaction may have around it. */
+/** Whether a migration is one statement that cannot run in a transaction. */
 export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => alone.test(sql)
 
-/** An index that takes the place and the name of another one once it is built. */
+/** A migration that replaces an index with a newly built one. */
 const replacesIndex =
   /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
-/** Whether a migration has a file of its own beside the open one: it runs alone, or it follows what did. */
+/** Whether a migration has its own file beside the open one: it runs alone, or it follows one that did. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 
-/** The tables whose rows a migration copies, as its comment says: for a while they are there twice. */
+/** The tables whose rows a migration copies, according to its comment. Until it ends, they use twice the space. */
 export const copiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
   /^-- Copies: (.*)\.$/m.exec(sql)?.[1]?.split(', ') ?? []
 
 /**
- * Whether a text that a database applied differs from the migration's. Comments, blanks and the ends of statements make no
- * difference: the Supabase CLI records statements one by one.
+ * Whether the text that a database applied differs from the migration's. Comments, white space and semicolons are ignored, since
+ * the Supabase CLI records statements one by one.
  */
 export function isEdited({ version, sql }: Migration, applied: string): boolean {
   if (essenceOf(applied) === essenceOf(sql)) return false

@@ -1,14 +1,14 @@
 import type { Sql } from './sql.ts'
 
-/** The version that 1.0.0 brought; it recorded none. */
+/** The PostgreSQL of 1.0.0, which recorded no version. */
 const unrecorded = '18.4'
 
 /**
- * Rebuilds the indexes of all tables and counts their rows again where another minor version of PostgreSQL ran on the embedded
- * database before: that is what release notes ask for, such as those of 18.6 and 18.7. Where it fails, the next start tries again.
+ * Rebuilds all indexes and table statistics where another minor version of PostgreSQL ran on the embedded database before.
+ * Release notes ask for this, such as those of 18.6 and 18.7. After a failure, the next start retries.
  *
  * @param sql A new connection of the superuser, without a deadline.
- * @param onEvent Called with what whoever waits should know.
+ * @param onEvent Called with progress messages.
  */
 export async function followMinorVersion(sql: Sql, onEvent: (message: string) => void): Promise<void> {
   const [row] = await sql<[{ version: string; former: string | null; isInUse: boolean }]>`

@@ -10,15 +10,15 @@ import {
   type ConnectionLimits,
 } from './connection.ts'
 
-/** Milliseconds; a visitor waits for the response: better a clear "not now" soon than silence. */
+/** Milliseconds. A visitor waits for the response, and an early "not now" is better than silence. */
 const usualTimeout = 5_000
 const keepAlive = 60_000
 
 /**
- * Opens a connection.
+ * Opens a connection to the first host that fits.
  *
  * @throws {DatabaseError} where the server refuses it.
- * @throws {ConnectionError} where no host can be reached, or none has what is asked for.
+ * @throws {ConnectionError} where no host can be reached, or none is what the address asks for.
  */
 export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
   let failure: unknown
@@ -36,13 +36,13 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
   throw failure
 }
 
-/** What a connection has not, although the server accepted it. */
+/** Returns an error where a connection lacks something that the address asks for. */
 async function whatLacks({ sql }: Connection, { isToWrite, parameters: { role } = {} }: Address) {
   if (isToWrite !== true && role === undefined) return undefined
   const [row] = await sql<[{ role: string; writes: boolean }]>`
     select current_user as role,
       not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writes`
-  // A pooler may drop what a connection begins with.
+  // A pooler may drop a connection's start parameters.
   if (role !== undefined && row.role !== role)
     return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
   if (isToWrite === true && !row.writes)
@@ -83,7 +83,7 @@ async function openWith(
     keepAliveInitialDelayMillis: keepAlive,
     types: { getTypeParser: typeParser },
   })
-  // The driver tells of the end of a connection that nobody uses, too, and Node.js ends where nobody listens.
+  // Errors of idle connections are emitted too, and Node.js exits on an unhandled one.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -94,7 +94,7 @@ async function openWith(
   }
 }
 
-/** Parameters as libpq's `options` has them: the one way in which the driver sends any of them. */
+/** Parameters in the form of libpq's `options`: the driver has no other way to send arbitrary ones. */
 function startOptions(parameters: Record<string, string | number>) {
   const { options = '', ...rest } = parameters
   const given = Object.entries(rest).map(
@@ -103,6 +103,6 @@ function startOptions(parameters: Record<string, string | number>) {
   return [String(options), ...given].join(' ').trim()
 }
 
-/** A day stays a text: as a `Date` it would be another day in another time zone. */
+/** A day stays a text: as a `Date` it could be another day in another time zone. */
 const typeParser: typeof types.getTypeParser = (oid, format) =>
   oid === types.builtins.DATE ? (text: string) => text : types.getTypeParser(oid, format)

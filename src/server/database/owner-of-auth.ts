@@ -1,17 +1,17 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import type { Sql } from './sql.ts'
 
-/** Whose the schema `auth` is: of our own sign-in, of a hosted project's, or there is none yet. */
+/** The owner of the schema `auth`: our own sign-in, a hosted project, or nobody yet. */
 export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
 
 /**
- * Tells whose the schema `auth` is. The server's migrations read it as the setting `unplugged.auth`, and so know a hosted
- * project's database.
+ * Finds out who owns the schema `auth`. The server's migrations read the result as the setting `unplugged.auth`, to recognise a
+ * hosted project.
  *
  * @throws {OperatorError} where it is somebody else's.
  */
 export async function ownerOfAuth(sql: Sql): Promise<OwnerOfAuth> {
-  // The two tables that Supabase's authentication server makes first; and one that only our sign-in has.
+  // The first two tables of Supabase's authentication server; and one that only our sign-in has.
   const [row] = await sql<{ there: boolean; supabase: boolean; ours: boolean }[]>`
     select to_regnamespace('auth') is not null as there,
       to_regclass('auth.users') is not null and to_regclass('auth.schema_migrations') is not null as supabase,

@@ -3,13 +3,15 @@ import { isOurs } from './functions.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { identifier, type Sql } from './sql.ts'
 
-/** Owns what is ours where a superuser would: functions that run with their owner's rights then have no more than it has. */
+/**
+ * The role that owns our objects in place of a superuser, so that functions with their owner's rights have no more than it has.
+ */
 export const ownerRole = 'unplugged_owner'
 
 /**
- * Gives our schemas, tables and functions to a role that does not log in and is no superuser. This happens where a superuser
- * changes the schema and the accounts are ours, as on the embedded database: a hosted project and a user without that right
- * keep what they own. Tables and functions go together, since their owner alone passes row level security.
+ * Gives our schemas, tables and functions to a role that cannot log in and is no superuser. This happens where a superuser
+ * changes the schema and the accounts are ours, as on the embedded database. Hosted projects and other users keep what they own.
+ * Tables and functions go together, since only their owner bypasses row level security.
  *
  * @param transaction A transaction in which the migrations have run.
  */
@@ -31,7 +33,7 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
     select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
     where pg_get_userbyid(owner) <> ${ownerRole}
       and (select rolsuper from pg_roles where rolname = current_user)
-      -- The tables of a user without that right stay theirs, also where a superuser once changes the schema.
+      -- Tables that a non-superuser owns stay theirs, even where a superuser once changes the schema.
       and exists (
         select from pg_class join pg_roles on pg_roles.oid = relowner
         where pg_class.oid = 'public.retreat_applications'::regclass and (rolsuper or rolname = ${ownerRole})

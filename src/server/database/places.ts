@@ -2,8 +2,8 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Writes down what letters and the page for answers have to know of this server: where its site is, where its mails come
- * from, and in which time zone a day ends, unless that is known. What it was not told stays as it is.
+ * Saves what letters and the answer page need to know of this server: the site's address, the sender's address, and the time zone
+ * that a day ends in, unless one is saved. What this server does not know stays unchanged.
  */
 export async function writeSite(
   sql: Sql,

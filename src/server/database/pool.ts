@@ -13,31 +13,34 @@ import { sqlOf, type Sql } from './sql.ts'
 export interface PoolOptions extends ConnectionLimits {
   /** The most connections. */
   size: number
-  /** Milliseconds after which a connection that nobody uses is closed; it stays open where there is none. */
+  /** Milliseconds after which an idle connection is closed; never if omitted. */
   idleTimeout?: number
 }
 
-/** Connections to one database, each of which one caller has at a time. */
+/** Connections to one database, each used by one caller at a time. */
 export interface Pool extends Sql {
   /**
    * Runs work on a connection.
    *
-   * @param person Whose work it is, where people share the connections: one has at most half of them.
+   * @param person The person whose work it is, in a pool that people share: nobody gets more than half of it.
    * @throws {DeadlineError} where none was free in time.
    */
   withConnection: <Result>(
     work: (connection: Connection) => Promise<Result>,
     person?: string,
   ) => Promise<Result>
-  /** Ends the connections, after so many milliseconds for the work under way. */
+  /** Closes the connections, after up to `patience` milliseconds for pending work. */
   end: (patience?: number) => Promise<void>
 }
 
-/** Milliseconds after which a connection is replaced, and by how much that varies: it collects plans, and may lead to an old address. */
+/**
+ * Milliseconds after which a connection is replaced, and their random spread. An old connection collects plans, and may lead to a
+ * former address.
+ */
 const lifetime = { least: 1_800_000, more: 1_800_000 }
-/** Milliseconds between a connection that could not be opened and the next try. */
+/** Back-off after a connection could not be opened, in milliseconds. */
 const reopenPause = 250
-/** Milliseconds for a connection that nobody uses to say goodbye. */
+/** Milliseconds for an idle connection to close in order. */
 const goodbye = 1_000
 const usualPatience = 5_000
 
@@ -51,11 +54,11 @@ interface Waiting {
   fail: (error: unknown) => void
 }
 
-/** Opens connections as they are needed. Work waits in the order in which it came. */
+/** Creates a pool that opens connections on demand. Callers wait in order of arrival. */
 export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
   const { deadline } = limits
   const mostOfOne = Math.max(1, Math.floor(size / 2))
-  /** The time at which each is too old. */
+  /** The time at which each is replaced. */
   const open = new Map<Connection, number>()
   const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
   const waiting = new Set<Waiting>()
@@ -127,13 +130,13 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
       return connection
     } catch (error) {
       notBefore = performance.now() + reopenPause
-      // None is there that could become free.
+      // No connection is left that could become free.
       if (open.size === 0) failWaiting(error)
       throw error
     }
   }
 
-  /** The connection that was used last, or a certain one, if it is idle. */
+  /** Takes the most recently used idle connection, or a certain one if it is idle. */
   const takeIdle = (wanted?: Connection) => {
     const index = idle.findLastIndex(({ connection }) =>
       wanted === undefined ? !connection.isLost : connection === wanted,

@@ -5,60 +5,57 @@ import { port, user } from './files.ts'
 import { createPool, type Pool, type PoolOptions } from './pool.ts'
 import { sqlOf, type Sql } from './sql.ts'
 
-/**
- * Who calls the database through the data interface: a visitor, or somebody who signed in, with what their
- * token says of them.
- */
+/** A caller of the data interface: a visitor, or a signed-in person with the claims of their token. */
 export type Caller = { role: 'anon' } | { role: 'authenticated'; claims: Readonly<Record<string, unknown>> }
 
 export const visitor: Caller = { role: 'anon' }
 
-/** Who asks one database, each with connections of their own. */
+/** The pools of one database, each with its own connections. */
 export interface Pools {
   /**
-   * The database's user, for work without a time limit: migrations, commands, backups. It may do what the schema's owner may: it is
-   * that owner, or the superuser of the embedded database.
+   * The database's user, for work without a time limit: migrations, commands, backups. It has the rights of the schema's owner:
+   * it is that owner, or the superuser of the embedded database.
    */
   owner: Sql
-  /** The same for a server's own work. A statement that takes too long fails. */
+  /** The same user for a server's own work. Statements that take too long fail. */
   server: Sql
-  /** The same for the sign-in, so that many people who sign in hold up nothing else. */
+  /** The same user for the sign-in, so that many sign-ins delay nothing else. */
   signIn: Sql
-  /** Whoever calls, with their rights and nothing else. */
+  /** Connections with the rights of a caller. */
   as: (caller: Caller) => Sql
-  /** Ends all connections, after a few seconds for the work under way, or at once. */
+  /** Closes all connections, after a few seconds for pending work, or at once. */
   end: (how?: 'at once') => Promise<void>
 }
 
-/** Milliseconds after which the database gives up a statement; behind a pooler of transactions a caller's alone. */
+/** Milliseconds after which the database cancels a statement; behind a pooler in transaction mode, only a caller's. */
 const statementTimeout = 10_000
-/** Milliseconds after which the database counts as frozen, since it should have given the statement up by then. */
+/** Milliseconds after which the database counts as frozen: it should have cancelled the statement by then. */
 export const deadline = 12_000
-/** Milliseconds after which a connection of the owner's that nobody uses is closed. */
+/** Milliseconds after which an idle connection of the owner is closed. */
 const idleTimeout = 20_000
 
-/** The embedded database, as its superuser. */
+/** The address of the embedded database, as its superuser. */
 export const embedded = (dataDir: string): Address => ({ hosts: [dataDir], port, user, database: 'postgres' })
 
 /**
- * Makes the pools of a database, which open their connections when they are needed.
+ * Creates the pools of a database, which open connections on demand.
  *
- * @param pooler Whether a pooler stands before it that gives each transaction another connection.
+ * @param pooler `transaction` where a pooler gives each transaction another connection.
  */
 export function createPools(address: Address, pooler?: 'transaction'): Pools {
   const isDirect = pooler === undefined
   const poolOf = (name: string, options: PoolOptions, parameters: Address['parameters'] = {}) => {
     const session = { application_name: name, ...parameters, ...address.parameters }
-    // Such a pooler forgets what was prepared on a connection.
+    // Such a pooler loses prepared statements.
     return createPool({ ...address, parameters: session }, { ...options, keepsPrepared: isDirect })
   }
-  // A statement that fails by the deadline also ends in the database. Such a pooler takes no parameters with a connection.
+  // A statement that misses the deadline should end in the database too. Such a pooler accepts no start parameters.
   const ending = isDirect ? { statement_timeout: statementTimeout } : {}
   const owner = poolOf('unplugged', { size: 4, idleTimeout })
   const server = poolOf('unplugged', { size: 4, deadline }, ending)
   const signIn = poolOf('unplugged sign-in', { size: 4, deadline }, ending)
   const organisers = poolOf('unplugged organisers', { size: 4, deadline })
-  // The role is part of the connection: setting it in each transaction would halve the rate of inserts.
+  // The role is a start parameter: setting it in each transaction would halve the rate of inserts.
   const asVisitor = isDirect ? { role: visitor.role, ...ending } : {}
   const visitors = poolOf('unplugged visitors', { size: 10, deadline }, asVisitor)
   const ofVisitor = isDirect ? visitors : asRole(visitors, visitor)
@@ -74,7 +71,7 @@ export function createPools(address: Address, pooler?: 'transaction'): Pools {
   }
 }
 
-/** Each statement in a transaction of its own, which begins with the caller's role, claims and time limit. */
+/** Runs each statement in its own transaction, which begins with the caller's role, token claims and time limit. */
 function asRole(pool: Pool, caller: Caller): Sql {
   const isPerson = caller.role === 'authenticated'
   const claims = isPerson

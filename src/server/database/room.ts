@@ -6,27 +6,24 @@ import { folder } from './files.ts'
 import { copiedBy, type Migration } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
-/** What copied rows take for each byte of what they are copied from, indexes included. Measured: 1.24 (docs/benchmarks.md). */
+/** The disk space of copied rows per byte of the originals, including indexes. Measured: 1.24 (docs/benchmarks.md). */
 const factor = 1.5
-/** Bytes for everything else that an update writes: functions, catalogs, a new segment of the log. */
+/** Bytes for everything else that an update writes: functions, catalogs, a new WAL segment. */
 const least = 64 * 2 ** 20
 
-/** The bytes that an update needs, and those that are free; these are not known where the database is elsewhere. */
+/** The bytes that an update needs, and the free ones; undefined where the database is elsewhere. */
 export interface Room {
   needed: number
   free: number | undefined
 }
 
-/** Tells how many bytes are free on the disk of the embedded database. */
+/** The free bytes on the disk of the embedded database. */
 export async function freeDisk(dataDir: string): Promise<number> {
   const { bavail, bsize } = await statfs(join(dataDir, folder))
   return bavail * bsize
 }
 
-/**
- * Estimates what migrations need on the disk until they are done: the rows that they copy are there twice then, and PostgreSQL
- * logs them.
- */
+/** Estimates the disk space that migrations need temporarily: copied rows exist twice, and PostgreSQL writes them to its WAL. */
 export async function roomFor(
   sql: Sql,
   missing: readonly Migration[],
@@ -49,5 +46,5 @@ export function refuseWithoutRoom({ needed, free }: Room): void {
   )
 }
 
-/** Bytes in words, rounded up. */
+/** Formats bytes as megabytes, rounded up. */
 export const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MB`

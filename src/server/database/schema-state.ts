@@ -5,10 +5,10 @@ import { ownerOfAuth } from './owner-of-auth.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Checks that this program can work with the schema as it is, and changes nothing. An older schema passes.
+ * Checks that this program can work with the existing schema, without changing it. An older schema passes.
  *
  * @returns Whether it is up to date.
- * @throws {OperatorError} where it is newer than this program, or not there.
+ * @throws {OperatorError} where it is newer than this program, or missing.
  */
 export async function checkSchema(sql: Sql): Promise<boolean> {
   const applied = await appliedMigrations(sql)
@@ -20,9 +20,11 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
 
 /** A database's schema, compared with this program's. */
 export interface SchemaState {
-  /** The newest migration that the database records; nothing where it has none of ours. */
+  /** The newest migration that the database records; undefined where it has none of ours. */
   newest: string | undefined
-  /** Migrations of this program that it lacks. In a hosted project without a server, only those that `supabase db push` applies. */
+  /**
+   * Migrations of this program that it lacks. In a hosted project without a server, only those that `supabase db push` applies.
+   */
   missing: string[]
   /** Whether a newer version of this program has changed it. */
   isNewer: boolean
@@ -31,7 +33,7 @@ export interface SchemaState {
   isProjects: boolean
 }
 
-/** Compares the schema with this program's, and changes nothing. */
+/** Compares the schema with this program's, without changing it. */
 export async function schemaState(sql: Sql): Promise<SchemaState> {
   const applied = await appliedMigrations(sql)
   const isProjects = (await ownerOfAuth(sql)) === 'supabase'
@@ -48,7 +50,7 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   }
 }
 
-/** The version of the newest migration that the database records, of either ledger. */
+/** The version of the newest migration that the database records, in either ledger. */
 export async function schemaVersion(sql: Sql): Promise<string> {
   const { shared, server } = await appliedMigrations(sql)
   return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')

@@ -28,38 +28,37 @@ import { createRoles } from './roles.ts'
 import { refuseWithoutRoom, roomFor } from './room.ts'
 import type { Sql } from './sql.ts'
 
-/** Any number that no other program's advisory lock on this database is likely to use. */
+/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const migrationLock = 5_610_741
 
-/** Milliseconds that a table's lock is waited for: meanwhile everybody waits who wants the table. */
+/** Milliseconds to wait for a table's lock. Everybody who wants the table waits meanwhile. */
 const lockTimeout = 1_000
-/** Milliseconds between two tries, in which others use the table. */
+/** The back-off between two tries, in milliseconds, in which others use the table. */
 const pauses = { first: 1_000, longest: 8_000 }
-/** Milliseconds between two looks at whether another server is done. */
+/** Milliseconds between two checks whether another server is done. */
 const lookPause = 100
 
 export interface MigrateOptions {
-  /** Called before a schema that is there changes, once, while no other server changes it. */
+  /** Called once before an existing schema changes, while no other server changes it. */
   before?: () => Promise<void>
-  /** Called with a sentence where others keep tables from being changed. */
+  /** Called with a sentence where others keep tables locked. */
   onEvent?: (message: string) => void
-  /** Tells how many bytes are free for the database, where that can be seen from here. */
+  /** The free bytes of the database's disk, where this machine can see it. */
   freeDisk?: () => Promise<number>
-  /** What is applied, in the order of the versions. */
+  /** The migrations to apply, in the order of their versions. */
   files?: readonly Migration[]
 }
 
 /**
- * Brings the schema up to date: applies the migrations of both ledgers that the database does not record yet, in
- * the order of their versions. Servers that start together apply them once. All up to one that runs alone are one transaction.
- * It waits for locks for a moment at a time and then begins again, so that whoever applies is not kept waiting
- * (docs/decisions/0041).
+ * Brings the schema up to date: applies the migrations of both ledgers that the database does not record, in the order of their
+ * versions. Servers that start together apply them once. All migrations up to one that runs alone share a transaction. It waits
+ * only briefly for locks and then retries, so that applicants are not kept waiting (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @returns The names of the migrations that it applied; and in a hosted project, of those that were edited after they were applied.
- * @throws {OperatorError} where roles or rights are missing and may not be given, where the schema is newer than
- *   this program, where a migration was edited since it was applied to a database of ours, where a schema `auth` is
- *   somebody else's, where the disk has no room for it, and where a migration fails.
+ * @returns The names of the applied migrations; and in a hosted project, of those that were edited after they were applied.
+ * @throws {OperatorError} where roles or rights are missing and cannot be granted; where the schema is newer than this program;
+ * where a migration was edited since it was applied to a database of ours; where a schema `auth` is somebody else's; where the
+ * disk is too full; and where a migration fails.
  */
 export async function migrate(
   sql: Sql,
@@ -68,7 +67,7 @@ export async function migrate(
   let prepared: Promise<void> | undefined
   const prepare = (missing: readonly Migration[]) =>
     (prepared ??= (async () => {
-      // A new database: also before the steps that follow the first one.
+      // A new database has no rows to protect. This also holds for the steps after its first.
       if (missing.length === 0) return
       if (freeDisk) refuseWithoutRoom(await roomFor(sql, missing, freeDisk))
       await before?.()
@@ -92,7 +91,7 @@ export async function migrate(
   })
 }
 
-/** Says, where a right is missing, what gives it. */
+/** Turns a missing right into a sentence with the SQL that grants it. */
 export async function sayWhoMayNot<Result>(sql: Sql, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -107,7 +106,7 @@ export async function sayWhoMayNot<Result>(sql: Sql, work: () => Promise<Result>
   }
 }
 
-/** Tries again, after growing pauses, what a lock of somebody else ended. */
+/** Retries, with a growing back-off, work that failed because of others' locks. */
 export async function untilUnlocked<Result>(
   work: () => Promise<Result>,
   onEvent: MigrateOptions['onEvent'],
@@ -116,7 +115,7 @@ export async function untilUnlocked<Result>(
     try {
       return await work()
     } catch (error) {
-      // A lock that did not come in time, and a circle of those who wait.
+      // A lock timeout or a deadlock.
       if (!isDatabaseError(error) || !['55P03', '40P01'].includes(error.code)) throw error
       if (pause === pauses.first)
         onEvent?.(
@@ -128,11 +127,11 @@ export async function untilUnlocked<Result>(
 }
 
 /**
- * Gives an empty database the schema of another one: the migrations that it records, in the texts that it applied. So its rows
- * fit, also where a text was edited since. The other database is only read.
+ * Gives an empty database the schema of another: the migrations that it records, in the texts that it applied. The rows then fit
+ * even where a text was edited since. The other database is only read.
  *
- * @param from A connection to that database. A server of this program made it.
- * @param to Connections to the empty one, of a user who may make roles.
+ * @param from A connection to that database, which a server of this program created.
+ * @param to Connections to the empty one, of a user who may create roles.
  * @throws {OperatorError} where `migrate` would refuse that database.
  */
 export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
@@ -142,10 +141,10 @@ export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
 }
 
 /**
- * Applies what comes next: all that is missing up to a migration that runs alone, or that one.
+ * Applies the next step: all missing migrations up to one that runs alone, or that one.
  *
- * @returns Nothing where another server changes the schema. It is not waited for in a transaction: an index that it builds waits
- *   for all who wait with a snapshot.
+ * @returns Undefined where another server is changing the schema. Waiting for it in a transaction would deadlock with a
+ * concurrent index build, which waits for all snapshots.
  */
 async function applyNext(
   sql: Sql,
@@ -156,12 +155,12 @@ async function applyNext(
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
   const { found, edited, missing } = await missingMigrations(transaction, files)
-  // While nothing that others read is locked.
+  // Before this transaction locks anything that others read.
   if (missing.length > 0) await prepare(found.shared.size > 0 ? missing : [])
   const first = missing.findIndex(runsAlone)
   const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
   if (first === 0) {
-    // Ends the last statement's snapshot, for which an index that is built would wait.
+    // Drops the last statement's snapshot, which a concurrent index build would wait for.
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
@@ -171,7 +170,7 @@ async function applyNext(
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
 }
 
-/** Keeps other servers from changing the schema until the transaction ends. Tells whether none does already. */
+/** Locks out other servers' schema changes until the transaction ends. Returns whether none is pending. */
 export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
   const [lock] = await transaction<[{ is_taken: boolean }]>`
     select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
@@ -187,18 +186,18 @@ export async function missingMigrations(sql: Sql, files: readonly Migration[] = 
   const found = await appliedMigrations(sql)
   refuseNewer(found, files)
   const edited = await editedMigrations(sql, files)
-  // A project's owner may have mended a released one by hand.
+  // A project's owner may have repaired a released one by hand.
   const isProjects = (await ownerOfAuth(sql)) === 'supabase'
   refuseEdited(isProjects ? edited.filter((each) => !isReleased(each)) : edited)
   return { found, edited, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
 }
 
 /**
- * Applies migrations of which none runs alone. They are not recorded.
+ * Applies migrations of which none runs alone, without recording them.
  *
- * @param transaction A transaction that has the lock of the migrations.
+ * @param transaction A transaction that has the migrations' lock.
  * @param recorded The shared migrations that the database records.
- * @param onMails Called while mails that a server is handing over are waited for; without it they are not.
+ * @param onMails Called while it waits for emails that a server is handing over; without it, it does not wait.
  */
 export async function applyTogether(
   transaction: Sql,
@@ -215,14 +214,16 @@ export async function applyTogether(
     await transaction.unsafe(migration.sql).catch((error: unknown) => {
       throw failureOf(migration, error)
     })
-  // After all of them: what runs alone makes indexes and constraints, which are their table's owner's.
+  // Last: migrations that run alone create indexes and constraints, which belong to the table's owner.
   await giveToOwner(transaction)
 }
 
-/** What says which migration failed. Locks, rights and ends of the database are not its fault. */
+/**
+ * The error that names the failed migration. Failures because of locks, rights or a lost database are not the migration's fault.
+ */
 function failureOf(migration: Migration, cause: unknown) {
   if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
-  // Of what depends on a table. Other details may quote rows.
+  // Only where other objects depend on a table. Other details may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
   return new OperatorError(
     `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until that is mended (docs/operate.md#update).`,
@@ -230,7 +231,7 @@ function failureOf(migration: Migration, cause: unknown) {
   )
 }
 
-/** Runs a statement outside of the transaction that has the lock. It can be repeated, and what it left unfinished goes first. */
+/** Runs a statement outside the transaction that has the lock. It can be repeated: an unfinished index is dropped first. */
 async function runAlone(sql: Sql, { sql: text }: Migration) {
   const { index, schema } = alone.exec(text)?.groups ?? {}
   const remains = await sql`

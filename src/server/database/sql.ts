@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { escapeIdentifier } from 'pg'
 
-/** What a statement may take as a parameter; a JSON text is cast where it is used. */
+/** A statement's parameter. A JSON text is cast where it is used. */
 export type Parameter = string | number | bigint | boolean | Date | Buffer | null | readonly Parameter[]
 
-/** Rows by their columns, and how many the statement touched. */
+/** Rows by column, and how many the statement affected. */
 export type Rows<Row extends readonly unknown[]> = Row & { count: number }
 
 type AnyRow = Record<string, unknown>
 
 /** How one statement is run. */
 export interface StatementOptions {
-  /** Whether it comes often enough to be kept prepared, where that can be. */
+  /** Whether to prepare it, where possible, because it is frequent. */
   prepare?: boolean
   /** Whether it may only read. */
   readOnly?: boolean
 }
 
 /**
- * Asks a database: by a template, whose values become parameters and in which other templates can stand. A template is sent
- * when it is awaited.
+ * Queries a database by template. The template's values become parameters, and it can contain other templates. It is sent when it
+ * is awaited.
  */
 export interface Sql {
   <Row extends readonly unknown[] = AnyRow[]>(
@@ -29,7 +29,7 @@ export interface Sql {
   /**
    * Runs a text. Without parameters it may hold several statements.
    *
-   * @param parameters Its `$1` and so on.
+   * @param parameters The values of `$1` and so on.
    */
   unsafe: <Row extends readonly unknown[] = AnyRow[]>(
     text: string,
@@ -37,7 +37,7 @@ export interface Sql {
     options?: StatementOptions,
   ) => Promise<Rows<Row>>
   /**
-   * Runs work in a transaction on one connection; in a transaction, from a savepoint on. It is rolled back where the work fails.
+   * Runs work in a transaction on one connection; within a transaction, in a savepoint. It is rolled back where the work fails.
    *
    * @param mode What follows `begin`, such as `read only`.
    */
@@ -105,7 +105,7 @@ class Statement<Row extends readonly unknown[]> extends Template implements Prom
   }
 }
 
-/** A name of a table or column, with its schema or without, as part of a template. */
+/** A table's or column's name, with or without a schema, as part of a template. */
 export const identifier = (name: string): Template =>
   new Template([name.split('.').map(escapeIdentifier).join('.')], [])
 
@@ -119,7 +119,7 @@ export interface Runner {
   begin: <Result>(mode: string, work: (sql: Sql) => Promise<Result>) => Promise<Result>
 }
 
-/** What asks a database by way of a runner. */
+/** Creates an `Sql` from a runner. */
 export function sqlOf({ run, begin }: Runner): Sql {
   const template: (...given: [TemplateStringsArray, ...(Parameter | Template)[]]) => Statement<never[]> = (
     text,
@@ -134,7 +134,7 @@ export function sqlOf({ run, begin }: Runner): Sql {
 }
 
 /**
- * Reads the rows of a statement in batches, so that memory holds one of them. It works in a transaction, which keeps their cursor.
+ * Reads the rows of a statement in batches, so that memory holds one batch. Needs a transaction, for its cursor.
  *
  * @param size Rows of a batch.
  */

@@ -6,19 +6,19 @@ import { folder, trimLog } from './files.ts'
 import { acquireLock, announceLeaving, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
-/** Who uses the embedded database, and how. */
+/** A user of the embedded database: a server or a command. */
 export interface User {
-  /** A server's name for itself: it is to have the database for itself, and another is told of it. */
+  /** A server's name. It gets the database exclusively, and another server is shown this name. */
   holder?: string
-  /** Whether the database may be made where there is none; never while it is recovered. */
+  /** Whether the database may be created where there is none; never during a recovery. */
   create: boolean
-  /** The folder of PostgreSQL's programs; of those that npm brings, unless given. */
+  /** The folder of PostgreSQL's programs; default the one from npm. */
   programs?: string | undefined
-  /** Called before it is made, and may throw. */
+  /** Called before it is created, and may throw. */
   beforeCreation?: () => Promise<void>
-  /** Called with what happened to the database while it was held. */
+  /** Called with events of the database while it is held. */
   onEvent?: (message: string) => void
-  /** Milliseconds that a database which cannot be used is waited for; as long as one takes to stop or start unless given. */
+  /** Milliseconds to wait for a database that cannot be used; default as long as a stop or a start takes. */
   patience?: number
 }
 
@@ -26,39 +26,39 @@ export interface User {
 export interface Supervision {
   /** Whether the database had to be started for it. */
   started: boolean
-  /** Whether the database was made for it. */
+  /** Whether the database was created for it. */
   isNew: boolean
-  /** Whether the database was lost, and its files are not there, as when their disk was unmounted. */
+  /** Whether the database was lost and its files are gone, such as when their disk was unmounted. */
   areFilesGone: () => boolean
-  /** Gives a holder another name, under which others find it. */
+  /** Renames a holder in the list that others see. */
   rename: (holder: string) => void
-  /** Tells a server that comes meanwhile that this one is about to leave. */
+  /** Tells a starting server that this one is about to stop. */
   announceEnd: () => void
   /**
    * Ends the hold, and stops the database unless somebody else uses it.
    *
-   * @param how `and remove` takes it away then, where it was made for this hold.
+   * @param how `and remove` also removes a database that was created for this hold.
    */
   end: (how?: 'and remove') => Promise<void>
 }
 
-/** Milliseconds between two tries to use a database; recovery doubles them, up to so many. */
+/** Milliseconds between two tries to use a database. Recovery doubles them up to a limit. */
 const retryPause = 250
 const longestPause = 10_000
-/** Milliseconds between looks at the length of PostgreSQL's log. */
+/** Milliseconds between two checks of the length of PostgreSQL's log. */
 const logInterval = 3_600_000
-/** Milliseconds that the database may take to stop or to start, and that somebody else's doing so is waited for. */
+/** Milliseconds to wait while the database stops or starts, for this or another process. */
 const longest = 100_000
-/** Milliseconds after which somebody who waits is told of it. */
+/** Milliseconds of waiting before the operator is told. */
 const silence = 3_000
-/** Milliseconds that a try to recover may go on when the hold ends. */
+/** Milliseconds that a pending recovery may still take when the hold ends. */
 const lastTry = 5_000
 
 /**
- * Runs the embedded database until the hold ends. For a holder, it is started again whenever it dies; where its files are
- * gone, when they are back.
+ * Runs the embedded database until the hold ends. For a holder, it is restarted whenever it dies. Where its files are gone, it is
+ * restarted when they are back.
  *
- * @throws {OperatorError} where it cannot run, is not there and may not be made, or is held by another server.
+ * @throws {OperatorError} where it cannot run, is missing and may not be created, or is held by another server.
  */
 export async function supervise(
   dataDir: string,
@@ -76,7 +76,7 @@ export async function supervise(
 
   const run = async () => {
     cluster = await ensureCluster(dataDir, mayCreate, { programs, beforeCreation, signal: ending.signal })
-    // From now on there was a database: an empty one in its place would answer for it.
+    // A database exists from now on: never create an empty one in its place.
     mayCreate = false
     remove ??= cluster.remove
     started ||= cluster.started
@@ -98,7 +98,7 @@ export async function supervise(
         return await acquire()
       } catch (error) {
         if (error instanceof OperatorError) throw error
-        // The database, or the server that holds it, is going down or coming up at this very moment.
+        // The database, or the server that holds it, is just stopping or starting.
         const waited = performance.now() - began
         const reason = reasonOf(error)
         if (waited > patience) {
@@ -139,7 +139,10 @@ export async function supervise(
     recovering = undefined
   }
 
-  /** The lock of a database that was lost, which somebody else may have started since. One that nobody can reach is stopped. */
+  /**
+   * Takes the lock again after the database was lost, since somebody else may have started it. Stops a database that nobody can
+   * reach.
+   */
   const lockAgain = async (name: string) => {
     try {
       return await acquireLock(dataDir, name, () => {})
@@ -174,7 +177,7 @@ export async function supervise(
       const held = lock ?? (holder === undefined ? undefined : await lockAgain(holder))
       if (held === undefined) return
       const alone = await unlock(held)
-      // The lock is kept until the database is down, so that whoever comes now waits and then starts it again.
+      // The lock is held until the database is down, so that a starting server waits and then starts it again.
       try {
         if (alone) await cluster.stop()
         if (alone && how === 'and remove') await remove?.()

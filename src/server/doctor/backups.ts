@@ -9,15 +9,15 @@ import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000
-/** Milliseconds after which a daily backup is missing. */
+/** Milliseconds after which a daily backup is overdue. */
 const oldest = 25 * hour
-/** Milliseconds that the folder may take to answer. */
+/** Timeout of the folder, in milliseconds. */
 const patience = 10_000
 
 /**
  * Checks that a backup was made within a day, and that the next one can be made.
  *
- * @param database Whose backups count; all that are there, where it is not known.
+ * @param database The database whose backups count; undefined counts all.
  */
 export async function checkBackups(
   { backupDir: dir, backupAt, backupKeep }: Pick<Settings, 'backupDir' | 'backupAt' | 'backupKeep'>,

@@ -6,10 +6,10 @@ import type { Sql } from '../database/sql.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
 const oldest = 150_000
-/** Seconds by which the clocks may differ: one of them makes codes and tokens, and the other one checks their time. */
+/** Seconds by which the clocks may differ. One creates codes and tokens, and the other checks their time. */
 const mostApart = 5
 
-/** Tells which database it is, and whether it is new enough. */
+/** Reports which database it is, and whether its version is supported. */
 export async function checkDatabase({ read, description, started, isMisplaced }: OpenedAsItIs) {
   const [row] = await read(
     async (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
@@ -28,10 +28,10 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
   )
 }
 
-/** Whether our user may do what the server does, and visitors no more than they should. */
+/** Checks that our user has the server's rights, and that visitors have no more than they should. */
 export async function checkRights({ read }: OpenedAsItIs) {
   return read(async (sql) => {
-    // In PostgreSQL 16 and later a member of a role may lack the right to act as it.
+    // From PostgreSQL 16 on, a member of a role may lack the right to act as it.
     const takes = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
     const [row] = await sql<[Rights]>`
       select quote_ident(current_user) as "user", quote_ident(current_database()) as "database",
@@ -79,9 +79,9 @@ interface Rights {
   user: string
   database: string
   creates: boolean
-  /** Roles that our user may not take. */
+  /** Roles that our user may not act as. */
   missing: string[]
-  /** Whether there is a schema. */
+  /** Whether the schema exists. */
   isThere: boolean
 }
 
@@ -91,7 +91,7 @@ interface Tables {
   open: string[]
 }
 
-/** Whether the schema is this program's. */
+/** Checks that the schema matches this program. */
 export async function checkSchemaState({ read }: OpenedAsItIs) {
   const { newest, missing, isNewer, edited, isProjects } = await read((sql) => schemaState(sql))
   if (newest === undefined) {
@@ -114,7 +114,7 @@ export async function checkSchemaState({ read }: OpenedAsItIs) {
   )
 }
 
-/** Whether this machine and the database tell the same time. */
+/** Checks that this machine's clock agrees with the database's. */
 export async function checkClock({ read }: OpenedAsItIs, now = Date.now) {
   const { apart, around } = await read(async (sql: Sql) => {
     const asked = now()

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises'
 import { codeOf } from '../database/programs.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
-/** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes a log of all changes. */
+/** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes its WAL there. */
 const leastFree = 2 ** 30
 /** The fewest files that should still fit, where a file system counts files. */
 const leastFiles = 5_000
@@ -13,9 +13,9 @@ const leastFiles = 5_000
 type Space = Pick<StatsFs, 'bavail' | 'bsize' | 'blocks' | 'ffree' | 'files'>
 
 /**
- * Whether there is room where the embedded database is.
+ * Checks the free space of the embedded database's disk.
  *
- * @param dataDir Nothing where the database is elsewhere.
+ * @param dataDir Undefined where the database is elsewhere.
  */
 export async function checkDisk(
   dataDir: string | undefined,

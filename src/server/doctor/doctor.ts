@@ -18,28 +18,28 @@ import { addressFrom } from './running-server.ts'
 import { checkSettings } from './settings.ts'
 import { askSite, judgeProxy, judgeSite } from './site.ts'
 
-/** What is looked into. */
+/** What the doctor examines. */
 export interface Examined {
-  /** What the server would read. */
+  /** The settings that the server would use. */
   settings: Settings
   environment: Environment
-  /** The database; fails where it cannot be opened. */
+  /** The database; rejects where it cannot be opened. */
   database: Promise<OpenedAsItIs>
-  /** The name servers to ask about the sender's domain: the machine's, unless given. */
+  /** The name servers to ask about the sender's domain; default the machine's. */
   names?: Names | undefined
 }
 
-/** Milliseconds for each check: a little longer than the time limit of the database or of an address. */
+/** Timeout of each check in milliseconds, a little longer than that of the database or of a request. */
 const limit = 15_000
 
 /**
- * Checks everything that a server needs, all at the same time, and changes nothing.
+ * Checks everything that a server needs, in parallel, without changing anything.
  *
  * @returns The findings, in the order in which they are printed. None of them rejects.
  */
 export function examine({ settings, environment, database, names }: Examined): Promise<Finding>[] {
   const { dataDir, databaseUrl, mailServer, postgresBin } = settings
-  // Opening has a time limit of its own, and the checks of the database begin after it.
+  // Opening has its own timeout. The checks of the database begin after it.
   const opened = database.then(
     (open) => ({ open }),
     () => undefined,

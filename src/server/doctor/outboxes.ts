@@ -4,10 +4,10 @@ import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
 import { countLetters, listUndelivered, postmanState } from '../letters/overview.ts'
 import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
 
-/** Seconds for which a delivery may wait before that counts as a problem. */
+/** Seconds after which a waiting delivery counts as a problem. */
 const late = 600
 
-/** Another program's last response, which may quote an applicant's address. */
+/** Another program's last response, without addresses: it may quote an applicant's. */
 function lastResponse(text: string) {
   return `The last response: ${oneLine(text).replaceAll(/\S*@\S*/g, '(address)') || 'none'}.`
 }
@@ -43,7 +43,7 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
   )
 }
 
-/** The state of the letters, and of what automations are told. */
+/** The state of the letters, and of the webhooks to automations. */
 export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
   const { counts, postman, undelivered } = await read(async (sql) => ({
     counts: await countLetters(sql),

@@ -5,9 +5,9 @@ import { builtIn, known, versionOf } from '../database/programs.ts'
 import { ok, wrongIf } from '../finding.ts'
 
 /**
- * Tells which PostgreSQL runs the embedded database, where it comes from, and whether newer ones are known.
+ * Reports which PostgreSQL runs the embedded database, where it is from, and whether newer ones are known.
  *
- * @param postgresBin The folder of an installed one; npm's counts, unless given.
+ * @param postgresBin The folder of an installed one; default the one from npm.
  */
 export async function checkPrograms({ read }: OpenedAsItIs, postgresBin: string | undefined) {
   const [row] = await read(

@@ -6,10 +6,10 @@ import type { Sql } from '../database/sql.ts'
 import { oneLine } from '../finding.ts'
 import { instancePath } from '../health/instance.ts'
 
-/** Milliseconds for each response. */
+/** Timeout of each response, in milliseconds. */
 const timeout = 8_000
 
-/** What an address responds. */
+/** The response of an address. */
 export type Response =
   | { status: number; body: Record<string, unknown>; location: string | null }
   | { problem: string; isConnected: boolean }
@@ -19,29 +19,29 @@ export type Listener =
   | 'a server on this database'
   | 'a server on another database'
   | 'another program'
-  /** It accepts connections, and says nothing: our own server that hangs, or another program. */
+  /** It accepts connections but does not respond: our own server that hangs, or another program. */
   | 'silence'
   | 'nothing'
 
-/** Where a server should be found on this machine. */
+/** Where a server should listen on this machine. */
 type Listening = Pick<Settings, 'host' | 'port'>
 
-/** The address of the server that holds the database, or else the one that the settings name; undefined for `PORT=0`. */
+/** The address of the server that holds the database, or the one in the settings; undefined for `PORT=0`. */
 export async function serverAddress(sql: Sql, settings: Listening): Promise<string | undefined> {
   return addressFrom(await listeningHolder(sql), settings)
 }
 
-/** The same, where the holder is known. */
+/** The same for a known holder. */
 export function addressFrom(holder: Listening | undefined, settings: Listening): string | undefined {
   const { host, port } = holder !== undefined && holder.port !== 0 ? holder : settings
   return port === 0 ? undefined : addressOf(host, port).origin
 }
 
 /**
- * Asks an address of this machine who listens there.
+ * Asks an address of this machine what listens there.
  *
  * @param address An origin.
- * @returns The listener, and what is to be done where it is not a server on this database.
+ * @returns The listener, and what to do where it is not a server on this database.
  */
 export async function findListener(sql: Sql, address: string) {
   const [response, mark] = await Promise.all([ask(`${address}${instancePath}`), readMark(sql)])
@@ -50,9 +50,9 @@ export async function findListener(sql: Sql, address: string) {
 }
 
 /**
- * Tells by the response of `/instance` who listens.
+ * Decides what listens from the response of `/instance`.
  *
- * @param mark The database's id; undefined where it is not known.
+ * @param mark The database's id; undefined where it is unknown.
  */
 export function listenerBy(response: Response, mark: string | null | undefined): Listener {
   if ('problem' in response) {
@@ -63,13 +63,13 @@ export function listenerBy(response: Response, mark: string | null | undefined):
   return isSame(response, mark) ? 'a server on this database' : 'a server on another database'
 }
 
-/** Whether a response is from a server on our database. A server that does not say which database it uses counts as one. */
+/** Whether a response is from a server on our database. One that names no database counts as ours. */
 export function isSame(response: Response, mark: string | null | undefined) {
   const theirs = word(response, 'mark')
   return typeof mark !== 'string' || theirs === undefined || theirs === mark
 }
 
-/** The sentence about a listener that is not our server; nothing where it is, or where nothing listens. */
+/** The sentence about a listener that is not our server; undefined where it is, or where nothing listens. */
 export function problemOf(listener: Listener, address: string, response: Response): string | undefined {
   switch (listener) {
     case 'a server on this database':
@@ -88,7 +88,7 @@ export function problemOf(listener: Listener, address: string, response: Respons
 
 const noResponse = `no response within ${timeout / 1000} s`
 
-/** Codes of a connection that was not made. */
+/** Error codes of a connection that was not made. */
 const unconnected =
   /^(ECONNREFUSED|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/
 
@@ -108,13 +108,13 @@ export async function ask(address: string, headers: Record<string, string> = {})
     }
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     if (!(cause instanceof Error)) return { problem: String(cause), isConnected: true }
-    // `fetch` calls no port that belongs to another service than the web: it says so without a code.
+    // `fetch` refuses ports of other services than the web, with an error that has no code.
     const isConnected = 'code' in cause ? !unconnected.test(String(cause.code)) : cause.message !== 'bad port'
     return { problem: oneLine(cause.message || String(cause)), isConnected }
   }
 }
 
-/** A text in a response. */
+/** A string in a response's body. */
 export function word(response: Response, name: string) {
   const said = 'problem' in response ? undefined : response.body[name]
   return typeof said === 'string' ? said : undefined

@@ -6,17 +6,17 @@ import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.t
 import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
-/** Milliseconds for a test mail, and for a test delivery. */
+/** Timeout of a test email and of a test delivery, in milliseconds. */
 const limit = 30_000
 
-/** The `type` of a test delivery, which no application and no decision has. */
+/** The `type` of a test delivery. No application or decision has it. */
 const type = 'test'
 
 /**
- * Sends a test mail, and a test delivery to each webhook that is set. They do not go through the outboxes, so that no server
- * has to run, and nothing is kept of them.
+ * Sends a test email, and a test delivery to each webhook that is set. They bypass the outboxes: no server has to run, and
+ * nothing is stored.
  *
- * @param to Who gets the mail.
+ * @param to The recipient of the email.
  */
 export function sendTests(
   to: string,
@@ -37,7 +37,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
   if (mailServer === undefined) return notSet('None was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
-    'This is a test of npm run doctor. If it came into the folder for spam, see what the doctor says about the sender.'
+    'This is a test of npm run doctor. If it is in your spam folder, see what the doctor says about the sender.'
   const result = await send(
     { id, to, subject: '[Test] Unplugged. can write to you', body },
     mailServer,
@@ -51,9 +51,9 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
     case 'retry':
       return wrong(`${address} did not take a mail to ${to}: ${oneLine(result.answer)}.`)
     case 'unavailable':
-      return wrong(`No mail was sent: ${oneLine(result.problem)}.`)
+      return wrong(`No email was sent: ${oneLine(result.problem)}.`)
     case 'broken off':
-      return wrong('No mail was sent: it was broken off.')
+      return wrong('No email was sent: it was aborted.')
   }
 }
 

@@ -9,10 +9,10 @@ import { ok, oneLine, wrongIf } from '../finding.ts'
 const given = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
 /**
- * Checks the names of the settings, and that nobody else may read the file with secrets.
+ * Checks the names of the settings, and that no other user may read files with secrets.
  *
- * @param environment What the server would read: the file is part of it already.
- * @param path The file of settings.
+ * @param environment What the server would read, including the file.
+ * @param path The settings file.
  */
 export async function checkSettings(environment: Environment, path = '.env') {
   const text = await readFile(path, 'utf8').catch(() => undefined)
@@ -35,7 +35,7 @@ export async function checkSettings(environment: Environment, path = '.env') {
   return wrongIf([...unknown, ...open]) ?? ok(where)
 }
 
-/** The private key that an address of PostgreSQL names. */
+/** The private key file that a PostgreSQL address names. */
 function keyFiles(address = '') {
   const key = URL.canParse(address) ? new URL(address).searchParams.get('sslkey') : null
   return key === null ? [] : [key]

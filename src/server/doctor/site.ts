@@ -6,7 +6,7 @@ import { notKnown, notSet, ok, oneLine, wrong, wrongIf } from '../finding.ts'
 import { instancePath, type Forwarded } from '../health/instance.ts'
 import { ask, isSame, listenerBy, problemOf, word, type Response } from './running-server.ts'
 
-/** What this server, and the public address, respond. */
+/** The responses of this machine's server and of the public address. */
 export interface Responses {
   here: { address: string; health: Response; instance: Response } | undefined
   site: { address: string; instance: Response; desk: Response } | undefined
@@ -15,15 +15,15 @@ export interface Responses {
 type SiteSettings = Pick<Settings, 'siteUrl' | 'trustProxy' | 'mailServer' | 'webhookUrl'>
 
 /**
- * Asks the server where it listens and by its public address, as a visitor who forges an address in `X-Forwarded-For`.
+ * Asks the server at its own and at its public address, as a visitor who forges an address in `X-Forwarded-For`.
  *
- * @param listening The origin where the server should listen; undefined where it is not known.
+ * @param listening The origin where the server should listen; undefined where it is unknown.
  */
 export async function askSite(
   { siteUrl }: Pick<Settings, 'siteUrl'>,
   listening: string | undefined,
 ): Promise<Responses> {
-  // An address that nobody has (RFC 5737): where the server believes it, it believes anybody.
+  // A reserved address (RFC 5737): a server that trusts it trusts anybody.
   const visitor = `203.0.113.${randomInt(1, 255)}`
   const path = `${instancePath}?forwarded=${visitor}`
   const headers = { 'x-forwarded-for': visitor }
@@ -41,9 +41,9 @@ export async function askSite(
 }
 
 /**
- * Whether a server runs here, of this version, and the public address leads to one on the same database.
+ * Checks that a server of this version runs here, and that the public address leads to one on the same database.
  *
- * @param database.mark Its id; undefined where it is not known.
+ * @param database.mark Its id; undefined where it is unknown.
  * @param database.isProjects Whether it is a hosted project's, whose pages need no server.
  */
 export function judgeSite(
@@ -70,7 +70,7 @@ export function judgeSite(
     isRunning &&
       site === undefined &&
       mailServer !== undefined &&
-      `SITE_URL is not set, so the links of mails lead to ${here?.address}, where only this machine may find the server.`,
+      `SITE_URL is not set, so links in emails lead to ${here?.address}, where only this machine may find the server.`,
   ])
   if (problems) return problems
   const listens = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
@@ -95,7 +95,7 @@ function judgePublic(
       ? { said: `${said}, which answers and is a server on this database.` }
       : problem('where a server on another database answers: set it to the address of this one.')
   }
-  // A static host has the pages of a hosted project, and no server behind them.
+  // A hosted project's pages may be on a static host, with no server behind them.
   if (isProjects && !('problem' in desk) && desk.status < 400) {
     return { said: `${said}, which answers; the page is a static host's.` }
   }
@@ -109,10 +109,10 @@ function judgePublic(
   )
 }
 
-/** Ranges of addresses so wide that they include strangers. */
+/** The prefix length below which a trusted range is so wide that it includes strangers. */
 const widest = 8
 
-/** Whether the server sees the right address of its visitors. */
+/** Checks that the server sees its visitors' real addresses. */
 export function judgeProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
   const wide =
     Array.isArray(trustProxy) && trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < widest)

@@ -10,17 +10,17 @@ import { within } from '../within.ts'
 
 /** What the health of the server is computed from. */
 export interface HealthOptions {
-  /** Asks the database, as the schema's owner. */
+  /** Queries the database, as the schema's owner. */
   sql: Sql
-  /** Whether deliveries are made: otherwise none can be late. */
+  /** Whether deliveries are made. Otherwise none can be late. */
   delivers: boolean
   /** Whether the last applications were stored. */
   storing: Storing
-  /** Whether the files of the database are not there any more. */
+  /** Whether the database's files are gone. */
   areFilesGone?: (() => boolean) | undefined
-  /** The state of the backups, where some are made. */
+  /** The state of the backups, where automatic ones are made. */
   backups?: (() => BackupState) | undefined
-  /** A clock, in milliseconds. */
+  /** A clock in milliseconds. */
   now?: () => number
 }
 
@@ -28,38 +28,38 @@ export interface HealthOptions {
 export interface Storing {
   /** Whether the database could not store the last one. */
   fails: boolean
-  /** When an application was last not stored in time, if none was stored since; by the clock of `performance.now()`. */
+  /** When an application was last not stored in time, if none was stored since, by `performance.now()`. */
   lateAt?: number | undefined
 }
 
 /** What is stuck, if anything is. */
 type Health = DeliveryHealth & LetterHealth
 
-/** What whoever watches has to know of the backups; all null where none are made. */
+/** The state of the backups, for monitoring; all null where none are made automatically. */
 interface BackupHealth {
-  /** How old the newest whole backup is; null, too, where there is none yet. */
+  /** The age of the newest complete backup; null where there is none. */
   newestBackupSeconds: number | null
-  /** Since when no backup can be made, or erasures cannot be listed; null while both work. */
+  /** Since when backups fail, or erasures cannot be listed; null while both work. */
   backupsFailingSince: string | null
 }
 
-/** Routes that are called so often that they would fill the log. Their failures are logged all the same. */
+/** Routes that are called so often that their requests would fill the log. Their failures are logged. */
 export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']
 
-/** Milliseconds for which an answer of the database is used again, however often the route is called. */
+/** Milliseconds for which a response of the database is reused, however often the route is called. */
 const freshness = 1_000
-/** Milliseconds after which the database counts as gone. */
+/** Timeout of the database, in milliseconds. */
 const timeout = 2_000
 /**
- * Milliseconds for which an application that was not stored in time counts against the server. That other rows can be
- * written does not show that applications can: they may wait for a lock or for a standby.
+ * Milliseconds for which an application that was not stored in time counts against the server. Writing other rows is no proof
+ * that applications can be stored: they may wait for a lock or for a standby.
  */
 const lateness = 60_000
 
 /**
- * For whoever watches over the server: `GET /healthz` says that the process runs, and its version. `GET /readyz` says that its
- * database answers and takes applications, and what is stuck: deliveries to the webhook, letters, the mail server, backups.
- * The schedule of the backups reads their folder, so that a folder that does not answer keeps nobody waiting here.
+ * For monitoring. `GET /healthz` says that the process runs, and its version. `GET /readyz` says that its database responds and
+ * stores applications, and what is stuck: deliveries to the webhook, letters, the mail server, backups. The backups' schedule
+ * reads their folder, so that a folder that hangs does not block this.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
   const { sql, delivers, storing, areFilesGone, backups, now = () => performance.now() } = options
@@ -67,13 +67,13 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
     reply.code(code).header('cache-control', 'no-store').send(body)
 
   const ask = async (): Promise<Health> => {
-    // Once an application could not be stored, only a write shows that the next one can.
+    // After a failure to store an application, only a successful write shows that the next one can be stored.
     if (storing.fails) await checkWritable(sql)
     storing.fails = false
     const [deliveries, letters] = await Promise.all([deliveryHealth(sql), letterHealth(sql)])
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
-  // A database that does not answer is not asked more often, either.
+  // Failures are cached too, so that a database that does not respond is not asked more often.
   const current = cached(() => within(timeout, ask(), () => new Error(`no answer within ${timeout} ms`)), {
     keepsFailures: true,
     now,
@@ -92,7 +92,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
         ...backupHealth(backups?.()),
       })
     } catch (error) {
-      request.log.error({ err: error }, 'the database takes nothing')
+      request.log.error({ err: error }, 'the database is not ready')
       if (areFilesGone?.()) return answer(reply, 503, { status: 'the files of the database are gone' })
       const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'
       return answer(reply, 503, { status })
@@ -110,7 +110,7 @@ function backupHealth(state: BackupState | undefined): BackupHealth {
 }
 
 /**
- * Writes a little and rolls it back, since reading does not show that the disk is full.
+ * Writes a little and rolls it back, since reads succeed on a full disk.
  *
  * @throws {DatabaseError} where the database cannot write.
  */

@@ -2,26 +2,26 @@ import type { FastifyInstance } from 'fastify'
 
 /** What one request shows about the addresses that proxies report. */
 export type Forwarded =
-  /** No proxy added an address, and none is believed. */
+  /** No proxy added an address, and none is trusted. */
   | 'direct'
-  /** The addresses that the proxies added are believed, and no others. */
+  /** Exactly the addresses that proxies added are trusted. */
   | 'believed'
-  /** A proxy added the visitor's address, and it is not believed: all its visitors count as one. */
+  /** A proxy added the visitor's address, and it is not trusted: all its visitors count as one. */
   | 'unbelieved'
-  /** Too few addresses are believed, so that a proxy counts as the visitor. */
+  /** Too few addresses are trusted, so a proxy counts as the visitor. */
   | 'too few'
-  /** The address that the visitor forged is believed. */
+  /** The address that the visitor forged is trusted. */
   | 'anybody'
-  /** The request came from an address that is itself believed, so that it shows nothing about other visitors. */
+  /** The request came from a trusted address, so it shows nothing about other visitors. */
   | 'from a trusted address'
 
 /**
- * Tells whether the right ones of the addresses in `X-Forwarded-For` are believed.
+ * Decides whether the right addresses in `X-Forwarded-For` are trusted.
  *
- * @param asked What the caller wrote into it, before any proxy added to it or replaced it.
+ * @param asked The caller's own entry, before any proxy added to it or replaced it.
  * @param header The header as it arrived.
- * @param ips The connection's address and those that were believed, the nearest first; nothing where none are believed.
- * @param byRange Whether the setting names the believed addresses, and not their number.
+ * @param ips The connection's address and the trusted ones, the nearest first; undefined where none are trusted.
+ * @param byRange Whether the setting gives ranges of trusted addresses, and not their number.
  */
 function howForwarded(
   asked: string,
@@ -41,8 +41,8 @@ function howForwarded(
 export const instancePath = '/instance'
 
 /**
- * For the doctor, which asks at the public address whether it leads to a server on this database, and whether that server
- * sees the right address of its visitors. It tells strangers only how it saw their own request.
+ * For the doctor, which asks at the public address. The response says whether it leads to a server on this database that sees its
+ * visitors' real addresses. Strangers learn only how it saw their own request.
  *
  * @param options.mark The database's id.
  */

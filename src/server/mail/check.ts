@@ -3,17 +3,17 @@ import { lookInto, ok, oneLine, wrong, type Finding } from '../finding.ts'
 import { greet } from './handover.ts'
 import { checkSender, type Names } from './sender-domain.ts'
 
-/** Milliseconds for the mail server, from the connection to the login. */
+/** Timeout of the mail server, from the connection to the login, in milliseconds. */
 const timeout = 10_000
-/** Milliseconds after which neither the mail server nor the name servers are waited for. */
+/** Timeout of each check, in milliseconds. */
 const longest = 15_000
 
 /**
- * Checks that the mail server accepts our login, and that other mail servers accept mails from the sender's domain. Nothing is
- * handed over.
+ * Checks that the mail server accepts our login, and that other mail servers accept emails from the sender's domain. No email is
+ * sent.
  *
- * @param options.names The name servers to ask about the domain: the machine's, unless given.
- * @param options.limit Milliseconds for the mail server.
+ * @param options.names The name servers to ask about the domain; default the machine's.
+ * @param options.limit Timeout of the mail server, in milliseconds.
  */
 export function checkMail(
   mailServer: MailServer,
@@ -30,7 +30,7 @@ async function checkServer(mailServer: MailServer, limit: number) {
   const greeting = await greet(mailServer, limit)
   if ('problem' in greeting) {
     const { problem, cause } = greeting
-    // The machine's own words say more than its code.
+    // The operating system's message says more than its code.
     const why =
       cause === undefined ? problem : `${problem.replace(/( \([^()]*\))?\.$/, '')} (${oneLine(cause)})`
     return wrong(`${oneLine(why)}: see SMTP_URL, which names ${address}.`)
@@ -38,7 +38,7 @@ async function checkServer(mailServer: MailServer, limit: number) {
   const { secure, signedIn } = greeting
   if (mailServer.user !== '' && !signedIn) {
     return wrong(
-      `${address} answers, but asks for no user and password, though SMTP_URL has them: leave them out, or use another port.`,
+      `${address} asks for no user and password, though SMTP_URL has them: remove them, or use another port.`,
     )
   }
   const how = secure ? 'over TLS' : 'without TLS, on this machine'

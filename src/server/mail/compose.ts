@@ -1,6 +1,6 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 
-/** What a mail says, and to whom. */
+/** An email's content and recipient. */
 export interface Message {
   /** The part of its Message-ID before the `@`. */
   id: string
@@ -9,30 +9,30 @@ export interface Message {
   subject: string
   /** Plain text. */
   body: string
-  /** Its HTML: the body's paragraphs and lines, unless given. */
+  /** The body as HTML; default the body's paragraphs and line breaks. */
   html?: string
-  /** The address for answers; blank for the sender's. */
+  /** The reply address; blank for the sender's. */
   replyTo?: string
-  /** The one address in the body that is a link; not set where there is none. */
+  /** The one address in the body that becomes a link, if any. */
   link?: string | null
 }
 
-/** A mail, ready to be handed over. */
+/** An email, ready to be handed over. */
 export interface Mail {
   from: string
   to: string
   bytes: Buffer
 }
 
-/** Whether a text is one plain address, which no mail server and no parser of headers takes for more than one. */
+/** Whether a text is one plain address, which no mail server or header parser reads as more than one. */
 export function isAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@,;:<>()[\]"\\\p{C}]+@[^\s@,;:<>()[\]"\\\p{C}]+$/u.test(text)
 }
 
 /**
- * Writes a message as a mail. The Message-ID is the same each time, so that a duplicate can be recognised.
+ * Composes an email. The same id gives the same Message-ID, so that duplicates can be recognised.
  *
- * @param message Its address has to be one (see `isAddress`).
+ * @param message Its recipient has to pass `isAddress`.
  */
 export async function compose(
   { id, to, subject, body, html, replyTo = '', link }: Message,
@@ -42,7 +42,7 @@ export async function compose(
   const lines = body.replaceAll(/\r\n?/g, '\n')
   const mail = new MailComposer({
     from,
-    // As objects, since a text would be parsed as a list.
+    // As an object: a string would be parsed as a list.
     to: { name: '', address: to },
     ...(isAddress(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim(),
@@ -55,12 +55,12 @@ export async function compose(
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile()
-  // With the domain as it is sent.
+  // nodemailer encodes an international domain in the envelope.
   const envelope = mail.getEnvelope()
   return { from: envelope.from || from.address, to: envelope.to[0] ?? to, bytes: await mail.build() }
 }
 
-/** The text as plain HTML: its paragraphs and lines, the link, and nothing that is loaded. */
+/** The text as plain HTML: paragraphs, line breaks and the link. Nothing is loaded from elsewhere. */
 function htmlOf(text: string, link: string) {
   const address = escapeHtml(link)
   const paragraphs = text
@@ -75,7 +75,7 @@ function htmlOf(text: string, link: string) {
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
 }
 
-/** A text as it stands in HTML, in an attribute too. */
+/** Escapes a text for HTML, including attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -11,65 +11,69 @@ export type HandoverResult = {
   code: number | null
 } & (
   | { outcome: 'sent' }
-  /** Refused for good, because of the letter. The words are the mail server's, which may quote an address. */
+  /** Permanently refused because of the letter. `answer` is the mail server's reply, which may quote an address. */
   | { outcome: 'refused'; answer: string }
-  /** Failed this time. `isUncertain` where the letter was on its way and no answer came: it may have arrived. */
+  /** Failed this time. `isUncertain` means that the letter was being sent and got no reply, so it may have arrived. */
   | { outcome: 'retry'; answer: string; isUncertain: boolean }
   /**
-   * Failed for a reason that is not the letter. The words are ours, without any address. `isClosing` where the mail server ended
-   * the connection in answer to the recipient or to the letter, which it may do because of one of them alone.
+   * Failed for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that the mail
+   * server closed the connection in reply to the recipient or the letter, which may be because of one of them.
    */
   | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
-  /** It was broken off before anything of the letter had left. */
+  /** Aborted before any of the letter was sent. */
   | { outcome: 'broken off' }
 )
 
-/** Whether the mail server refused this mail alone, for good or for now, and may accept others. */
+/** Whether the mail server refused only this email, permanently or for now, and may accept others. */
 export function isAboutMail({ outcome, code }: HandoverResult): boolean {
   return outcome === 'refused' || (outcome === 'retry' && code !== null)
 }
 
-/** Hands letters over to a mail server, one after the other, over a connection that is kept for the next letter. */
+/** Hands letters over to a mail server, one at a time, over a connection that is reused. */
 export interface Handover {
   /**
    * Hands a letter over. Never throws: every failure is a result.
    *
-   * @param cancelled Breaks it off.
+   * @param cancelled Aborts the handover.
    */
   give(mail: Mail, cancelled?: AbortSignal): Promise<HandoverResult>
-  /** Says goodbye. */
+  /** Closes the connection with QUIT. */
   end(): Promise<void>
 }
 
-/** Milliseconds that a connection waits for another letter. */
+/** Milliseconds that a connection stays open for another letter. */
 const idleTime = 15_000
-/** Milliseconds that a goodbye waits for an answer. */
+/** Milliseconds to wait for the reply to QUIT. */
 const quitGrace = 500
-/** The most of a mail server's words that is kept. */
+/** The most characters of a mail server's reply that are saved. */
 const shownLength = 300
 
-/** What nodemailer says about a failure. */
+/** How nodemailer reports a failure. */
 interface SmtpFailure {
   code?: string
-  /** The command that failed; `CONN` where no command was answered. */
+  /** The command that failed; `CONN` where no command got a reply. */
   command?: string
   responseCode?: number
   response?: string
 }
 
-/** The steps of a handover. */
+/** How far a handover got. */
 interface Progress {
-  /** `letter` from when the mail server asked for it. */
+  /** `letter` once the mail server asked for the letter. */
   stage: 'connection' | 'envelope' | 'letter'
   connection: SMTPConnection | undefined
 }
 
-/** @param limit Milliseconds for a handover: less than a claim's lease. */
+/**
+ * Creates a handover to a mail server.
+ *
+ * @param limit Timeout of a handover, in milliseconds; shorter than a claim's lease.
+ */
 export function createHandover(mailServer: MailServer, limit = mailTimeout): Handover {
   let open: SMTPConnection | undefined
   let idle: NodeJS.Timeout | undefined
 
-  /** The result, and the connection if it can be used again. */
+  /** Tries once. Keeps the connection where it can be used again. */
   const tryOnce = async (mail: Mail, signal: AbortSignal, reused: SMTPConnection | undefined) => {
     const progress: Progress = { stage: 'connection', connection: reused }
     try {
@@ -100,7 +104,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       const signal = cancelled === undefined ? late : AbortSignal.any([late, cancelled])
       const reused = take()
       let result = await tryOnce(mail, signal, reused)
-      // The mail server may have ended the connection meanwhile, or takes only so many letters over one.
+      // The mail server may have closed the connection meanwhile, or limits the letters over each.
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
@@ -117,7 +121,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
   }
 }
 
-/** Waits for one step of a conversation; a connection that breaks, and a signal, end it. */
+/** Waits for one step of the SMTP dialogue. A lost connection or an abort rejects. */
 async function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
@@ -127,7 +131,7 @@ async function step<T>(
   try {
     return await new Promise<T | undefined>((resolve, reject) => {
       const fail = (error: unknown) => reject(error)
-      // The answer that ended the connection is reported after the end.
+      // The reply that ended the connection is reported after the end.
       const onEnd = () => setImmediate(() => fail(new Error('the connection ended')))
       const onAbort = () => fail(new Error('it was broken off'))
       stopWaiting = () => {
@@ -150,7 +154,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(smtpOptions(mailServer))
   onMade(connection)
-  // An error that nobody waits for any more is no error.
+  // Ignore errors that nobody waits for.
   connection.on('error', () => {})
   await step(connection, signal, (done) => connection.connect(done))
   const { user, password } = mailServer
@@ -161,16 +165,16 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   return connection
 }
 
-/** A mail server's greeting. */
+/** The result of greeting a mail server. */
 export type Greeting =
   | { secure: boolean; signedIn: boolean }
-  /** The words are ours; the cause is the machine's own, where the mail server said nothing. */
+  /** `problem` is our own text; `cause` is the operating system's, where the mail server sent no reply. */
   | { problem: string; cause: string | undefined }
 
 /**
- * Speaks to a mail server as a handover does, and says goodbye before there is anything to hand over.
+ * Connects and logs in to a mail server as a handover does, and quits before handing anything over.
  *
- * @param limit Milliseconds.
+ * @param limit Timeout in milliseconds.
  */
 export async function greet(mailServer: MailServer, limit: number): Promise<Greeting> {
   const signal = AbortSignal.timeout(limit)
@@ -186,7 +190,7 @@ export async function greet(mailServer: MailServer, limit: number): Promise<Gree
   }
 }
 
-/** Gives the code of the last answer. */
+/** Sends an email and returns the last reply's code. */
 async function send(
   connection: SMTPConnection,
   { from, to, bytes }: Mail,
@@ -194,9 +198,9 @@ async function send(
   progress: Progress,
 ) {
   progress.stage = 'envelope'
-  // It tells afterwards whether the sender was answered. Nothing else in the library's interface does.
+  // Afterwards this shows whether MAIL FROM got a reply. The library offers no other way.
   connection.lastServerResponse = false
-  // The letter is read when the mail server has asked for it.
+  // Read only when the mail server has asked for the letter.
   const message = new Readable({
     read() {
       progress.stage = 'letter'
@@ -210,7 +214,7 @@ async function send(
   return codeOf(info?.response)
 }
 
-/** Makes a connection ready for the next letter; tells whether it is. */
+/** Makes a connection ready for the next letter. Returns whether that worked. */
 async function reset(connection: SMTPConnection, signal: AbortSignal) {
   try {
     await step(connection, signal, (done) => connection.reset(done))
@@ -233,8 +237,8 @@ async function quit(connection: SMTPConnection | undefined) {
 }
 
 /**
- * Tells whether a failure is about the letter or about all letters. The mail server's answers to the recipient and to the text
- * are about the letter. Every earlier failure is about all letters, since each of them would meet it.
+ * Decides whether a failure is about this letter or about all letters. Replies to the recipient and to the text are about the
+ * letter. Every earlier failure would hit each letter.
  */
 function classify(
   failure: SmtpFailure,
@@ -248,10 +252,10 @@ function classify(
     code,
     problem: problemOf(failure, stage, aborted),
     cause: causeOf(failure),
-    // An answer to the sender is about another command.
+    // A reply to the sender is about another command.
     isClosing: code === 421 && stage !== 'connection' && command !== 'MAIL FROM',
   } as const
-  // The code says that the mail server is closing, and nothing about the letter.
+  // 421 means that the mail server is closing. It says nothing about the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
     const answer = shown(response ?? '')
@@ -261,14 +265,14 @@ function classify(
   const answer =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
   if (stage === 'letter') return { outcome: 'retry', code: null, answer, isUncertain: true }
-  // The sender was answered, so the break may be about the recipient, and must not keep all other letters.
+  // The sender got a reply, so the break may be due to the recipient. It must not hold up all other letters.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
     return { outcome: 'retry', code: null, answer, isUncertain: false }
   }
   return unavailable
 }
 
-/** What is wrong with the mail server, for organisers. */
+/** Describes what is wrong with the mail server, for organisers. */
 function problemOf(failure: SmtpFailure, stage: Progress['stage'], isLate: boolean) {
   const { code, command, responseCode } = failure
   const known = [code, command, responseCode].filter((part) => part !== undefined && part !== 'CONN')
@@ -291,7 +295,7 @@ function codeOf(response: string | undefined) {
   return Number(/^\d{3}/.exec(response ?? '')?.[0]) || null
 }
 
-/** The mail server's words on one line, cut short. */
+/** The mail server's reply on one line, truncated. */
 function shown(response: string) {
   const line = response.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return Array.from(line).slice(0, shownLength).join('')

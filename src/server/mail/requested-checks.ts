@@ -5,7 +5,7 @@ import { checkMail } from './check.ts'
 import type { Names } from './sender-domain.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Milliseconds between two checks whether an organiser has asked. */
+/** Milliseconds between two polls for a requested check. */
 const pollInterval = 1_000
 
 /** What the checks need. */
@@ -13,12 +13,12 @@ interface MailChecksOptions {
   /** Asks the database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
-  /** The name servers to ask about the sender's domain: the machine's, unless given. */
+  /** The name servers to ask about the sender's domain; default the machine's. */
   names?: Names | undefined
   log: { warn(details: object, message: string): void }
 }
 
-/** Checks the mail server and the sender's domain whenever an organiser asks, as long as it runs. */
+/** Checks the mail server and the sender's domain when an organiser asks, until it is stopped. */
 export function startMailChecks({ sql, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
   return startPolling(
     async () => {
@@ -27,11 +27,11 @@ export function startMailChecks({ sql, mailServer, names, log }: MailChecksOptio
       await recordCheck(sql, findings)
     },
     pollInterval,
-    (error) => log.warn({ err: error }, 'an organiser was not told how the mail server is'),
+    (error) => log.warn({ err: error }, 'the mail server could not be checked for an organiser'),
   )
 }
 
-/** Claims the check: of several servers one makes it. */
+/** Claims the check so that only one server runs it. */
 async function claimCheck(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     update private.postman set check_begun_at = greatest(now(), check_wanted_at)

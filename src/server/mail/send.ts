@@ -3,11 +3,11 @@ import { compose, type Message } from './compose.ts'
 import { createHandover, type HandoverResult } from './handover.ts'
 
 /**
- * Sends one mail over a connection of its own.
+ * Sends one email over its own connection.
  *
- * @param limit Milliseconds, from the connection to the last reply.
- * @returns The result; every failure of the mail server is one.
- * @throws Where the message cannot be written as a mail.
+ * @param limit Timeout in milliseconds, from the connection to the last reply.
+ * @returns The result, including every failure of the mail server.
+ * @throws Where the message cannot be composed as an email.
  */
 export async function send(
   message: Message,
@@ -21,7 +21,7 @@ export async function send(
   return result
 }
 
-/** Loads ahead of the first mail what mails need, so that it takes no longer than the others. */
+/** Loads the libraries that emails need, so that the first email is as fast as the others. */
 export async function preload(): Promise<void> {
   await Promise.all([import('nodemailer/lib/mail-composer'), import('nodemailer/lib/smtp-connection')])
 }

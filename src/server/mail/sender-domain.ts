@@ -3,20 +3,20 @@ import { domainToASCII } from 'node:url'
 
 import { notKnown, ok, wrong, type Finding } from '../finding.ts'
 
-/** What is asked of the domain name system. */
+/** The DNS queries that the check makes. */
 export type Names = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' | 'resolveTxt'>
 
-/** Milliseconds for an answer, and how often is asked. */
+/** The timeout of a DNS query in milliseconds, and the number of tries. */
 const asking = { timeout: 2_000, tries: 2 }
 
 /**
- * Checks the records of the sender's domain that other mail servers ask for: who receives answers (MX), which servers send for
- * it (SPF), and what happens to forged mails (DMARC).
+ * Checks the records of the sender's domain that other mail servers look up. MX says who receives replies, SPF which servers may
+ * send, and DMARC what happens to forged emails.
  *
  * @param address The sender's.
- * @param names The name servers: the machine's, unless given.
- * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC, of which the
- *   parents are asked one by one.
+ * @param names The name servers; default the machine's.
+ * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC. DMARC records of parent
+ * domains are looked up one by one.
  */
 export async function checkSender(
   address: string,
@@ -36,7 +36,7 @@ export async function checkSender(
     return wrong(problems.join(' '))
   } catch (error) {
     if (error instanceof NoSuchName) {
-      return wrong(`MAIL_FROM is at ${domain}, which is no name: many mail servers take nothing from there.`)
+      return wrong(`MAIL_FROM is at ${domain}, which is no name: many mail servers accept no emails from it.`)
     }
     if (error instanceof Unanswered)
       return notKnown(`The name servers tell nothing of ${domain} (${error.message}).`)
@@ -47,7 +47,7 @@ export async function checkSender(
 class NoSuchName extends Error {}
 class Unanswered extends Error {}
 
-/** The records; an empty list where there are none of the kind. */
+/** The records; empty where the name has none of this type. */
 async function found<Record>(asked: Promise<Record[]>): Promise<Record[] | 'no such name'> {
   try {
     return await asked
@@ -64,17 +64,17 @@ async function mxProblem(domain: string, names: Names) {
   const mx = await found(names.resolveMx(domain))
   if (mx === 'no such name') throw new NoSuchName()
   if (mx.some(({ exchange }) => exchange === '' || exchange === '.')) {
-    return `${domain} says that it takes no mails (MX), so answers and notes of failure come back to nobody, and some refuse its mails.`
+    return `${domain} says that it takes no mails (MX), so replies and bounces reach nobody, and some mail servers refuse its emails.`
   }
   if (mx.length > 0) return undefined
-  // Without an MX record, the name's own address receives mails.
+  // Without an MX record, the domain's own address receives emails.
   const own = await Promise.all([found(names.resolve4(domain)), found(names.resolve6(domain))])
   return own.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
     ? undefined
-    : `${domain} has no MX, so answers and notes of failure come back to nobody: have one made.`
+    : `${domain} has no MX, so replies and bounces reach nobody: add one.`
 }
 
-/** The TXT records of a name that begin with a text. */
+/** The TXT records of a name that match `begins`. */
 async function texts(name: string, begins: RegExp, names: Names) {
   const records = await found(names.resolveTxt(name))
   return records === 'no such name'
@@ -86,14 +86,14 @@ async function spfProblem(domain: string, names: Names) {
   const spf = await texts(domain, /^v=spf1( |$)/i, names)
   if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which is as none: leave one.`
   if (spf.length === 0) {
-    return `${domain} has no SPF, so its mails may count as spam: have a TXT record made, such as "v=spf1 include:<your mail server's> -all".`
+    return `${domain} has no SPF, so its emails may count as spam: add a TXT record, such as "v=spf1 include:<your mail server's> -all".`
   }
   return /\s\+?all(\s|$)/i.test(spf[0] ?? '')
     ? `The SPF of ${domain} lets everybody send for it (+all): say -all.`
     : undefined
 }
 
-/** The most names that are asked: the domain and the names above it. */
+/** The most names that are queried: the domain and its parents. */
 const mostParents = 5
 
 async function dmarcProblem(domain: string, names: Names) {

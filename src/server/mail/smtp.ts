@@ -1,14 +1,17 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 
-/** Milliseconds for a mail, from the connection to the last reply: between two bytes of a slow reply there is no silence. */
+/**
+ * Timeout of an email, from the connection to the last reply, in milliseconds. A slow reply that keeps sending bytes never hits
+ * the silence limit.
+ */
 export const mailTimeout = 60_000
 
-/** Milliseconds for a connection, for the server's first words, and of silence. */
+/** Milliseconds for a connection, for the greeting, and of silence. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**
- * How a mail server is spoken to, by all who do. What is said is encrypted where the server can; unless it is on this
- * machine, it has to.
+ * The options of every SMTP connection. TLS is used where the server offers it, and required unless the server is on this
+ * machine.
  */
 export function smtpOptions({ host, port, secure }: MailServer) {
   const isHere = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
@@ -18,15 +21,15 @@ export function smtpOptions({ host, port, secure }: MailServer) {
     ...(port === undefined ? {} : { port }),
     secure,
     requireTLS: !isHere,
-    // What never leaves this machine needs no certificate.
+    // A connection within this machine needs no certificate.
     tls: { rejectUnauthorized: !isHere },
   }
 }
 
 /**
- * Why a mail server could not be spoken to, for the log: the machine's own words.
+ * Why a mail server could not be reached, for the log: the operating system's message.
  *
- * @returns Nothing where the mail server answered, whose words may quote an address: its code tells.
+ * @returns Undefined where the mail server replied: its reply may quote an address, so only its code is logged.
  */
 export function causeOf(failure: unknown): string | undefined {
   if (!(failure instanceof Error) || 'response' in failure) return undefined

@@ -4,12 +4,12 @@ import { renderAnswer } from '../../pages/answer/render.tsx'
 import { answerHeaders } from '../../pages/headers.ts'
 import { prepareDocument, sendDocument } from './document.ts'
 
-/** What the answer page's document is rendered from. */
+/** The data of the answer page's document. */
 export interface AnswerOptions {
   anonKey: string
 }
 
-/** The page on which somebody who was accepted says whether they come, at `/answer/`. It knows nobody's token. */
+/** The page at `/answer/`, on which an accepted person gives their RSVP. The server never sees their token here. */
 export async function answer(app: FastifyInstance, { anonKey }: AnswerOptions) {
   const rendered = renderAnswer({ backend: { url: null, anonKey } }, { policyInDocument: false })
   const document = await prepareDocument(rendered, answerHeaders)

@@ -4,10 +4,10 @@ import { deskHeaders } from '../../pages/headers.ts'
 import { version } from '../../settings/version.ts'
 import { prepareDocument, sendDocument } from './document.ts'
 
-/** What the desk's document is rendered from. */
+/** The data of the desk's document. */
 export interface DeskOptions {
   anonKey: string
-  /** Whether the accounts are a hosted project's. Then only the desk on the static host signs in. */
+  /** Whether the accounts are a hosted project's. Then organisers sign in only at the desk on the static host. */
   signInIsElsewhere: boolean
 }
 
@@ -18,7 +18,8 @@ export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }:
     const { renderDesk } = await import('../../pages/desk/render.tsx')
     return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
   }
-  // The start does not wait for it. It is not read later either, since an update replaces the file beneath a running server.
+  // The start does not wait for this. It cannot be deferred to the first request either: an update replaces the file while the
+  // server runs.
   const document = prepare()
   app.get('/desk', async (request, reply) => sendDocument(request, reply, await document))
 }

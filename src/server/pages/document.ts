@@ -6,14 +6,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { documentHeaders } from '../../pages/headers.ts'
 import { inPieces, type Pieces } from './pieces.ts'
 
-/** A document, its policy, and how much of it can be painted while the rest is on its way. */
+/** A document, its policy, and the length of its beginning that can be painted while the rest loads. */
 interface Rendered {
   html: string
   policy: string
   sceneLength: number
 }
 
-/** A document as it is sent: compressed beforehand. */
+/** A document that is ready to be sent, compressed in advance. */
 export interface PreparedDocument {
   headers: Readonly<Record<string, string>>
   pieces: Pieces
@@ -22,7 +22,7 @@ export interface PreparedDocument {
 /**
  * Compresses a document that is the same for everybody.
  *
- * @param more Headers that it has besides those of every document.
+ * @param more Headers besides those of every document.
  */
 export async function prepareDocument(
   { html, policy, sceneLength }: Rendered,
@@ -37,13 +37,13 @@ export async function prepareDocument(
 export function headersOf(policy: string): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
-    // The browser keeps it and asks each time whether it has changed.
+    // The browser caches it and revalidates each time.
     'cache-control': 'no-cache',
     ...documentHeaders(policy),
   }
 }
 
-/** Answers with a document, unless the browser has it already. */
+/** Responds with a document, or with 304 where the browser has it cached. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

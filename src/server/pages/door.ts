@@ -4,17 +4,17 @@ import { cached } from '../cached.ts'
 import type { Sql } from '../database/sql.ts'
 import { within } from '../within.ts'
 
-/** Milliseconds for which an answer of the database is good, and after which a change shows on the page. */
+/** Milliseconds for which a database response is reused. A change shows on the page after this long. */
 const freshness = 1_000
-/** Milliseconds that a page waits for the answer: a form without the newest sentence is better than none. */
+/** Milliseconds that a page waits for the response. A form with an outdated sentence is better than none. */
 const patience = 250
 
 /**
- * Whether applications are taken, for a page that must not wait for the database: asked at most once a second, and
- * only when somebody wants to know.
+ * Whether applications are open, for a page that must not wait for the database. The database is queried on demand, at most once
+ * a second.
  *
- * @param sql Asks the database, as the schema's owner.
- * @returns The sentence of the closed door, as it was read last; nothing while applications are taken.
+ * @param sql Queries the database, as the schema's owner.
+ * @returns The last known sentence of the closed form; undefined while applications are open.
  */
 export function createDoor(sql: Sql, log: FastifyBaseLogger): () => Promise<string | undefined> {
   let told: string | undefined
@@ -24,7 +24,7 @@ export function createDoor(sql: Sql, log: FastifyBaseLogger): () => Promise<stri
         select public.door_is_open() ->> 'sentence' as sentence`
       told = door?.sentence ?? undefined
     } catch (error) {
-      log.warn({ err: error }, 'whether the door is open is not known')
+      log.warn({ err: error }, 'the state of the door could not be read')
     }
   })
   return async () => {

@@ -4,12 +4,12 @@ import { columns } from '../../application/application.ts'
 import { HttpError } from '../http/errors.ts'
 import type { TakeTurn } from '../http/large-requests.ts'
 
-/** The most fields of a form, more than ours has: reading a hundred thousand would hold up everybody. */
+/** The most fields of a form, more than ours has: parsing 100,000 would block the server. */
 const mostEntries = 4 * columns.length
 
 const [plus, space] = [0x2b, 0x20]
 
-/** Takes forms as browsers send them, and nothing else: the answers by their names. */
+/** Accepts only forms as browsers send them: the form answers by field name. */
 export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer' } as const
@@ -25,7 +25,11 @@ export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
   })
 }
 
-/** @throws {HttpError} where there are too many. */
+/**
+ * Parses a form's body.
+ *
+ * @throws {HttpError} where there are too many fields.
+ */
 function answersIn(body: Buffer): Record<string, string> {
   // URLSearchParams takes five times as long for each plus.
   for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space

@@ -18,24 +18,24 @@ import { takeForms } from './form.ts'
 /** What the page's routes work with. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
-  /** The sentence of the closed door; nothing while applications are taken. */
+  /** The sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
   /** Counts the rows that an address sends. */
   allow: Allowance
-  /** Lets large bodies wait for one another. */
+  /** Queues large bodies. */
   takeTurn: TakeTurn
   /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
 
-/** Characters of answers that are given back in the form; in the document each can become eleven. */
+/** The most characters of form answers that are shown again. In the document, each can become eleven. */
 const mostEchoed = 16 * 1024
-/** The most bytes of documents that were rendered for visitors and that they have not read yet, all together. */
+/** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
 const mostInFlight = 32 * 1024 * 1024
 
 /**
- * The page at `/`, its assets, and the form that a browser posts without the page's script. The form is answered with the
- * same page, which has the green box, or the red one and every answer in its field.
+ * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the same
+ * page, with the green box, or the red one and every form answer in its field.
  */
 export async function page(app: FastifyInstance, { settings, door, allow, takeTurn, insert }: PageOptions) {
   const render = (outcome: ApplyData['outcome'], told: string | undefined) => {
@@ -98,7 +98,8 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {
-      // The row is counted before the body is read. A short body is read all the same, so that its answers can be shown again.
+      // The row counts before the body is read. A short body is read even beyond the limit, so that its form answers can be shown
+      // again.
       try {
         allow(request.ip, 1)
       } catch (error) {
@@ -121,7 +122,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
     },
   })
 
-  // The body of a request that is no form, or too large for one, was not read.
+  // The body of a request that is no form, or too large, was not read.
   app.setErrorHandler((error, request, reply) =>
     refuse(request, reply, httpError(error), applicationFrom([])),
   )

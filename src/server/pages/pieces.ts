@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib'
 
-/** A document in each encoding, in two pieces. The first piece can be decoded before the second has come. */
+/** A document in each encoding, in two pieces. The first can be decoded before the second arrives. */
 export type Pieces = Record<'br' | 'gzip' | 'identity', readonly [Buffer, Buffer]>
 
 /** Compresses a document as one stream that is flushed after its first `length` characters. */

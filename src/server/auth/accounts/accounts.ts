@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/sql.ts'
 
-/** A row of `auth.users`, with what belongs to it. */
+/** A row of `auth.users`, with its identities and factors. */
 export interface Account {
   id: string
   aud: string
@@ -21,7 +21,7 @@ export interface Account {
   factors: Factor[]
 }
 
-/** A way by which an account is known; ours have one, of their e-mail. */
+/** A way to identify an account. Ours have one, their email address. */
 interface Identity {
   id: string
   provider_id: string
@@ -44,7 +44,7 @@ interface Factor {
   updated_at: string
 }
 
-/** Finds an account by its id or its address, which is in lower case. */
+/** Finds an account by id or by lower-case email address. */
 export async function findAccount(
   sql: Sql,
   by: { id: string } | { email: string },
@@ -63,14 +63,14 @@ export async function findAccount(
 }
 
 /**
- * Locks an account until the transaction ends. Everything that changes an account does this first, so that no two changes
- * wait for each other. Only a refresh does not: it locks its session alone.
+ * Locks an account until the transaction ends. Every change of an account locks it first, so that two changes cannot deadlock. A
+ * refresh is the exception: it locks only its session.
  */
 export async function lockAccount(transaction: Sql, id: string): Promise<void> {
   await transaction`select from auth.users where id = ${id} for update`
 }
 
-/** Whether a session of this account needs `aal2` for what is protected. */
+/** Whether a session of this account needs `aal2` for protected calls. */
 export function hasSecondFactor({ factors }: Account): boolean {
   return factors.some(({ status }) => status === 'verified')
 }

@@ -2,22 +2,22 @@ import { findAccount } from './accounts.ts'
 import { codeExpired, emailExists } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The first one of two confirmations. */
+/** The first of two confirmations. */
 export type HalfDone = 'half done'
 
-/** A change of address that both confirmed. */
+/** A change of address that both addresses confirmed. */
 export interface AddressChange {
   from: string
   to: string
 }
 
 /**
- * Records one of the two confirmations of a change of address, whose code or link was used up. The account is locked.
+ * Records one of the two confirmations of a change of address, after its code or link was used up. The account has to be locked.
  *
- * @throws {HttpError} where the new address has come to belong to somebody else.
+ * @throws {HttpError} where somebody else has the new address by now.
  */
 export async function confirmChange(transaction: Sql, accountId: string): Promise<AddressChange | HalfDone> {
-  // The other mail's code and link stay until one is used, or until all of them end.
+  // The other email's code and link stay valid until one is used, or all are ended.
   const [other] = await transaction`
     select from auth.one_time_tokens
     where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')

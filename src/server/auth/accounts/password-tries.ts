@@ -1,23 +1,26 @@
 import type { Sql } from '../../database/sql.ts'
 
-/** Passwords that may be tried for an address, from wherever, and within how many seconds. */
+/** The passwords that may be tried for an address, from anywhere, and the seconds in which they count. */
 const limit = { most: 30, seconds: 900 }
-/** Addresses whose tries are remembered. Beyond that, those with the fewest are forgotten: a crowd of others forgives nobody. */
+/**
+ * The most addresses whose tries are counted. Beyond that, those with the fewest are forgotten, so that a flood of other
+ * addresses resets no count.
+ */
 const mostAddresses = 20_000
 
-/** In place of the address, which may be anybody's. */
+/** Stored in place of the address, which may be anybody's. */
 const hashOf = (sql: Sql, address: string) => sql`sha256(convert_to(${address}, 'UTF8'))`
 
-/** Whether a count ended, or began later than now, because the clock was set back. */
+/** Whether a count has expired, or began in the future because the clock was set back. */
 const isOver = (sql: Sql) =>
   sql`tries.began not between now() - make_interval(secs => ${limit.seconds}) and clock_timestamp()`
 
 /**
- * Counts a password that is about to be tried, whether there is an account or not. It counts before the password is compared,
- * so that of many at the same time no more are compared.
+ * Counts a try of a password, whether the account exists or not. It counts before the comparison, so that concurrent tries cannot
+ * exceed the limit.
  *
  * @param address In lower case.
- * @returns Whether it may be compared.
+ * @returns Whether the password may be compared.
  */
 export async function takePasswordTry(sql: Sql, address: string): Promise<boolean> {
   const [row] = await sql<{ count: number }[]>`
@@ -29,12 +32,12 @@ export async function takePasswordTry(sql: Sql, address: string): Promise<boolea
   return (row?.count ?? 0) <= limit.most
 }
 
-/** Forgets the tries for an address whose owner has signed in. */
+/** Forgets the tries for an address after its owner signed in. */
 export async function forgivePasswordTries(sql: Sql, address: string): Promise<void> {
   await sql`delete from private.password_tries where address_hash = ${hashOf(sql, address)}`
 }
 
-/** Forgets tries whose time is over, and bounds how many addresses are remembered. */
+/** Forgets expired tries, and bounds the number of addresses. */
 export async function keepPasswordTries(sql: Sql): Promise<void> {
   await sql`
     delete from private.password_tries where address_hash in (

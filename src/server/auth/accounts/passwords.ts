@@ -1,26 +1,27 @@
 import { HttpError } from '../../http/errors.ts'
 import { invalid, WeakPasswordError } from '../refusals.ts'
 
-/** How long a password takes as bcrypt counts it: each one more takes twice as long. */
+/** The bcrypt cost of a password: each step doubles its time. */
 export const defaultCost = 10
-/** Bytes; bcrypt reads no more than the second. */
+/** Bytes; bcrypt ignores any beyond the second. */
 const shortest = 6
 const longest = 72
 /**
- * The most passwords that wait for their turn: of people who sign in, and of people who have signed in. Each takes a twentieth
- * of a second. Many of the first do not keep out the second.
+ * The most passwords that wait in the queue, for strangers and for signed-in people separately, so that many of the first do not
+ * lock out the second. Each takes a twentieth of a second.
  */
 const waiting = { stranger: 0, 'signed in': 0 }
 const mostWaiting = 64
 
-/** A hash that no password has, so that an address without an account takes as long as one with an account. */
+/** A hash that matches no password, so that an address without an account takes as long as one with an account. */
 export const nobodys = (cost: number) =>
   `$2b$${String(cost).padStart(2, '0')}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** Runs them one after the other, each on a thread of the pool: many passwords use one thread, and leave the others to files and
- * names. */
+/**
+ * Runs bcrypt one password at a time. Many passwords then occupy one thread of the pool, and leave the others to files and DNS.
+ */
 async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
   if (waiting[who] >= mostWaiting) {
     throw new HttpError(
@@ -35,7 +36,7 @@ async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Pro
   return turn
 }
 
-/** Hashes a password of somebody who is signed in. */
+/** Hashes a signed-in person's password. */
 export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
   return inTurn('signed in', () => hash(password, cost))
@@ -44,8 +45,8 @@ export async function hashPassword(password: string, cost = defaultCost): Promis
 /**
  * Whether a password is the stored one.
  *
- * @param stored Not given where there is no account or no password. Then it takes as long, and the result is false.
- * @param cost Of the passwords that are stored.
+ * @param stored Null or undefined without an account or a password. The call then takes as long, and returns false.
+ * @param cost The bcrypt cost of stored passwords.
  */
 export async function isPassword(
   password: string,
@@ -58,7 +59,11 @@ export async function isPassword(
   return isIt && typeof stored === 'string'
 }
 
-/** @throws {HttpError} for a weak password. */
+/**
+ * Checks a new password.
+ *
+ * @throws {HttpError} where it is too short or too long.
+ */
 export function checkPassword(password: string): void {
   if (Buffer.byteLength(password) < shortest) {
     throw new WeakPasswordError(`Password should be at least ${shortest} characters.`, ['length'])

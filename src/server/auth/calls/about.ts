@@ -6,16 +6,16 @@ import { fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
 import { signedIn } from '../sessions/signed-in.ts'
 
-/** The ways to sign in that GoTrue knows besides e-mail. None of them is available here. */
+/** The ways to sign in that GoTrue knows besides email. None is available here. */
 const others =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
-/** The calls that say what is available, and those of what is not: sign-up, SAML, other providers. */
+/** The calls that say what is available, and those that are not available: sign-up, SAML, other providers. */
 export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthContext): void {
   app.get('/health', () => ({
     version: 'v2',
     name: 'GoTrue',
-    description: 'The sign-in of Unplugged., spoken as GoTrue speaks it',
+    description: 'The sign-in of Unplugged., compatible with GoTrue',
   }))
 
   app.get('/settings', () => ({

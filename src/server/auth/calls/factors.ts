@@ -20,10 +20,10 @@ import { tokensOf } from '../sessions/sessions.ts'
 import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
-/** The most characters of a factor's name, and of its issuer: the drawing has no room for more. */
+/** The most characters of a factor's name and of its issuer: the QR code has no room for more. */
 const longestName = 200
 
-/** The calls for the second factor, a code by time (TOTP): factors, challenge, verify. */
+/** The calls for the second factor, a time-based code (TOTP): factors, challenge, verify. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
@@ -67,7 +67,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       )
     }
     if (code === '') throw invalid('Code needs to be non-empty')
-    // A guess has to be counted, so its refusal is no error in the transaction.
+    // The guess has to be counted. A thrown error would roll the count back.
     const { raised, isNew } = await changeAs(sql, caller, async (transaction, { account, session }) => {
       const factor = factorIn(request, account)
       return {

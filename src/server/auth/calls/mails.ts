@@ -17,11 +17,11 @@ import {
 
 const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
-/** The calls that have a mail sent: otp, recover, resend, reauthenticate. */
+/** The calls that send an email: otp, recover, resend, reauthenticate. */
 export function mailCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, later, keys, site, mailTurns, outgoing } = context
 
-  /** Does everything that depends on accounts after the answer, which is the same for every address. */
+  /** Does all work that depends on accounts after the response, which is the same for every address. */
   const sendLater = async (
     reply: FastifyReply,
     asked: Asked,
@@ -85,10 +85,10 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     if (email === '') throw invalid('Missing email address or phone number')
     if (!outgoing.isOn) throw emailIsOff(400)
     const address = emailOf(email)
-    // Accounts are confirmed from the start, so there is no mail of a sign-up to send again.
+    // Accounts are confirmed from the start, so there is no sign-up email to send again.
     if (type !== 'email_change') return {}
     const target = requestedTarget(request, site())
-    // As in `sendLater`. It does not say either that it is too soon, since that tells that a change is under way.
+    // After the response, as in `sendLater`. A "too soon" would reveal that a change is pending.
     outgoing.after(reply, () =>
       later.begin(async (transaction) => {
         const account = await lockedAccount(transaction, address)

@@ -40,7 +40,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
       throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
     }
     await changeAs(sql, caller, async (transaction, { account, session }) => {
-      // Whoever can only read somebody's mail cannot end their other sessions.
+      // Somebody who can only read an organiser's email cannot end their other sessions.
       const isHalfWay = hasSecondFactor(account) && session.aal === 'aal1'
       if (isHalfWay && scope === 'others') {
         throw new HttpError(403, 'insufficient_aal', 'AAL2 required to sign out other sessions')
@@ -54,8 +54,8 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 }
 
 /**
- * Gives the same answer in the same time for an unknown address, an account without a password, and a wrong password. After too
- * many tries none is compared, the right one neither; codes and links go on signing in.
+ * Responds in the same way and time to an unknown address, an account without a password, and a wrong password. After too many
+ * tries, no password is compared, not even the right one; codes and links still work.
  */
 async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
@@ -77,7 +77,7 @@ async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRe
     throw wrongCredentials()
   }
   const grant = await sql.begin(async (transaction) => {
-    // It may have been changed while it was compared.
+    // The password may have changed during the comparison.
     const [row] = await transaction`
         select from auth.users where id = ${account.id} and encrypted_password = ${stored} for update`
     return row && openSession(transaction, account.id, 'password')

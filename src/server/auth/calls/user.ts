@@ -14,13 +14,13 @@ import { changeMessage } from '../mail/messages.ts'
 import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The most bytes of an account's data, and its deepest nesting: each access token contains it. */
+/** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
 const mostData = 4096
 const mostLevels = 20
 /** Milliseconds after which a session alone is not enough to change the password. */
 const reauthenticationAge = 24 * 3600 * 1000
 
-/** The calls for whoever is signed in, about their account: user. */
+/** The calls of a signed-in person about their account: user. */
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
@@ -76,7 +76,7 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** @throws {HttpError} where there is a second factor, and this session has not shown it. */
+/** @throws {HttpError} where the account has a second factor that this session has not used. */
 function refuseLowAal({ account, session }: SignedIn) {
   if (!hasSecondFactor(account) || session.aal !== 'aal1') return
   throw new HttpError(
@@ -87,10 +87,10 @@ function refuseLowAal({ account, session }: SignedIn) {
 }
 
 /**
- * A new password's hash.
+ * Hashes a new password.
  *
- * @throws {HttpError} where it is the old one; and where the session is older than a day and no code of
- *   reauthenticate came along.
+ * @throws {HttpError} where it is the old one; and where the session is older than a day and the request has no reauthentication
+ * code.
  */
 async function newHash(
   context: AuthContext,
@@ -109,15 +109,16 @@ async function newHash(
 }
 
 /**
- * Uses up the code of reauthenticate, unless the password is refused anyway.
+ * Uses up the reauthentication code, unless the password is refused anyway.
  *
- * @throws {HttpError} where the code is wrong, whatever the password is: only its owner may learn that it is the old one.
+ * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is the old
+ * one.
  */
 async function takeNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
   const isTaken = await sql.begin(async (transaction) => {
     const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
     if (taken?.accountId !== id) return false
-    // An error that is thrown here makes the code valid again.
+    // This error rolls back, so the code stays valid.
     if (isSame) throw samePassword()
     return true
   })
@@ -130,8 +131,10 @@ function samePassword() {
   return new HttpError(422, 'same_password', 'New password should be different from the old password.')
 }
 
-/** Ends everything that somebody else could have begun: other sessions, codes, links, codes that a link gave to a client, and
- * a change of address. */
+/**
+ * Ends everything that somebody else could have begun: other sessions, codes, links, authorization codes of clients, and a change
+ * of address.
+ */
 async function setPassword(transaction: Sql, { account, session }: SignedIn, hash: string) {
   await transaction`
     update auth.users set encrypted_password = ${hash}, email_change = null, email_change_sent_at = null,
@@ -143,7 +146,7 @@ async function setPassword(transaction: Sql, { account, session }: SignedIn, has
 }
 
 /**
- * Merges an account's data key by key; null removes a key.
+ * Merges an account's data key by key. Null removes a key.
  *
  * @throws {HttpError} for more data than an access token, which contains all of it, can carry.
  */

@@ -13,7 +13,7 @@ import { authCodeByLink, openByCode, openByLink } from '../proofs/use-up.ts'
 
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
-/** `error` of OAuth 2.0 for a status. */
+/** The `error` of OAuth 2.0 for a status. */
 const oauthErrors: Record<number, string> = {
   400: 'invalid_request',
   401: 'unauthorized_client',
@@ -21,12 +21,15 @@ const oauthErrors: Record<number, string> = {
   500: 'server_error',
 }
 
-/** The calls that use up a code or a link: POST verify, and GET verify, which redirects to where the mail was asked for. */
+/**
+ * The calls that use up a code or a link: POST verify, and GET verify, which redirects to the page that the email was requested
+ * for.
+ */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site, outgoing } = context
   const onRequest = createLimit(30, 5)
 
-  /** Tells whoever had the former address. */
+  /** Emails the owner of the former address. */
   const tell = (reply: FastifyReply, change: AddressChange | undefined) => {
     if (change === undefined) return
     outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
@@ -39,7 +42,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     return tokensOf(used.grant, keys, issuerOf(site()))
   })
 
-  // Not by HEAD, which should not use anything up.
+  // HEAD is left out, since it must not use up a link.
   app.get('/verify', { onRequest, exposeHeadRoute: false }, async (request, reply) => {
     const { token, type, redirect_to: given } = request.query as Record<string, unknown>
     if (typeof type !== 'string' || type === '') throw invalid('Verify requires a verification type')
@@ -76,7 +79,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** Uses up what a POST verify names. */
+/** Uses up the code or link in a POST verify. */
 function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof openByCode> {
   const { type, token, token_hash, email, phone, redirect_to } = fieldsOf(request, {
     type: 'text',

@@ -2,36 +2,37 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Checks the page that a caller asks a link to lead back to. It may be a page below the site; where the site is this machine
- * itself, any page on this machine. The applicants' page may not get tokens.
+ * Checks the redirect target that a caller asks for. It has to be below the site's path. Where the site is on this machine, it
+ * may also be any other page on this machine. The applicants' page may not get tokens.
  *
- * @param given What the caller wrote.
+ * @param given What the caller sent.
  * @param site The public address, which may have a path.
  */
 function allowedTarget(given: string, site: URL): URL | undefined {
   if (!URL.canParse(given)) return undefined
   const target = new URL(given)
-  // The text is compared, and not only the parsed address: no number in place of an address, no other sign in the name.
+  // Compares the text too, not only the parsed address: this excludes IP addresses written as one number, and look-alike
+  // characters in names.
   if (!given.toLowerCase().startsWith(target.origin)) return undefined
   if (target.username !== '' || target.password !== '') return undefined
   const isHere = isLoopback(site) && isLoopback(target)
-  // This machine has several names; by each of them its port leads to the same server.
+  // This machine has several names, and the port leads to the same server by each.
   const isSite = target.origin === site.origin || (isHere && target.port === site.port)
   if (!isSite) return isHere ? target : undefined
   const path = target.pathname.replace(/\/+$/, '')
-  // A proxy may read these as a slash.
+  // A proxy may decode these as a slash.
   const isBelow = path.startsWith(`${basePath(site)}/`) && !/%2f|%5c/i.test(path)
   return isBelow ? target : undefined
 }
 
-/** The page that a link leads back to: the one that the caller asks for, if it is allowed, and otherwise the desk. */
+/** The redirect target of a link: the requested page if it is allowed, otherwise the desk. */
 export function redirectTarget(given: string | undefined, site: URL): URL {
   return allowedTarget(given ?? '', site) ?? deskOf(site)
 }
 
 /**
- * The page that a request wants a link to lead back to, if any. A stranger may ask for a mail to anybody, so a page that is not
- * allowed counts as none: the link then leads to the desk, with its button.
+ * The redirect target that a request asks for, if any. A stranger may request an email to anybody, so a forbidden target counts
+ * as none. The link then leads to the desk, with its button.
  */
 export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
   const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
@@ -39,8 +40,8 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 }
 
 /**
- * The address of a mail's link. A client that asked for another page than the desk, or that uses PKCE, has a page of its own.
- * Its link leads to GET verify, which uses it up and redirects.
+ * The address of an email's link. A client that uses PKCE or asks for another page than the desk handles the sign-in itself. Its
+ * link leads to GET verify, which uses it up and redirects.
  */
 export function mailLink(
   site: URL,
@@ -53,7 +54,7 @@ export function mailLink(
   return `${issuerOf(site)}/verify?${query.toString()}`
 }
 
-/** A link to the desk, where a button uses it up, since programs that look through mails open links. */
+/** A link to the desk, where a button uses it up, since programs that scan emails open links. */
 export function deskLink(site: URL, { secret, type }: { secret: string; type: string }): string {
   return `${deskOf(site).href}#${new URLSearchParams({ token_hash: secret, type }).toString()}`
 }
@@ -78,7 +79,7 @@ function isLoopback({ protocol, hostname }: URL) {
 /**
  * The public address: the one that is set, or where the server listens.
  *
- * @param listening As `server.address()` tells it.
+ * @param listening The result of `server.address()`.
  */
 export function siteOf(siteUrl: string | undefined, listening: AddressInfo | string | null): URL {
   if (siteUrl !== undefined) return new URL(siteUrl)
@@ -86,7 +87,7 @@ export function siteOf(siteUrl: string | undefined, listening: AddressInfo | str
   return addressOf(address, port)
 }
 
-/** The address of a server on this machine. One that listens everywhere is reached here as `localhost`. */
+/** The address of a server on this machine. One that listens on all interfaces is reached as `localhost`. */
 export function addressOf(host: string, port: number): URL {
   const isEverywhere = ['', '::', '0.0.0.0'].includes(host)
   return new URL(`http://${isEverywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`)

@@ -20,9 +20,9 @@ const last: Record<Occasion, string> = {
 }
 
 /**
- * The mail with a code, a link, or both.
+ * The email with a code, a link, or both.
  *
- * @param change The old and the new address, where they are what this is about.
+ * @param change The old and the new address, for a change of address.
  */
 export function message(
   occasion: Occasion,
@@ -40,7 +40,7 @@ export function message(
   if (code === undefined) {
     return mail(to, 'Your link for Unplugged.', [
       about,
-      'Too many wrong codes were tried, so mails to you have none until you have signed in.',
+      'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
       { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
       last[occasion],
     ])
@@ -54,11 +54,11 @@ export function message(
   ])
 }
 
-/** The changes of an account of which its owner is told. */
+/** The changes of an account that its owner is told about. */
 export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: string }
 
 /**
- * The mail that tells somebody of a change of their account, which they may not have made.
+ * The email about a change of an account, which its owner may not have made.
  *
  * @param to The address that the account had before.
  */
@@ -77,7 +77,7 @@ export function changeMessage(to: string, change: Change): Message {
   ])
 }
 
-/** A paragraph of a mail, or one that is a link. */
+/** A paragraph of an email, or one that is a link. */
 type Paragraph = string | { words: string; link: string }
 
 function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {

@@ -7,13 +7,13 @@ import type { Message } from '../../mail/compose.ts'
 import { isAboutMail, type HandoverResult } from '../../mail/handover.ts'
 import { preload, send } from '../../mail/send.ts'
 
-/** Mails that go out after the answer, so that the answer's time tells nothing about them. */
+/** Emails that are sent after the response, so that its timing reveals nothing about them. */
 export interface Outgoing {
   /** Whether there is a mail server. */
   isOn: boolean
-  /** Writes and sends mails after the answer was sent. An error is logged. */
+  /** Composes and sends emails after the response was sent. Errors are logged. */
   after(reply: FastifyReply, write: () => Promise<Message[]>): void
-  /** Waits for mails that are under way, up to a time limit. */
+  /** Waits for pending emails, up to a time limit. */
   end(): Promise<void>
 }
 
@@ -22,17 +22,20 @@ interface Log {
   error(details: object, message: string): void
 }
 
-/** The most mails at the same time, so that a mail server that does not answer does not fill the memory. */
+/** The most pending emails, so that a mail server that hangs does not fill the memory. */
 const most = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
-/** Milliseconds after the answer within which the work begins, at random, so that the next answer's time tells nothing either. */
+/**
+ * The work begins within this many milliseconds after the response, at random, so that the next response's timing reveals nothing
+ * either.
+ */
 const spread = 250
 
 /**
- * Counts the mails that are under way, so that a stop can wait for them.
+ * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
- * @param record Called with whether the mail server accepted a mail; not for a refusal of that mail alone.
+ * @param record Called with whether the mail server accepted an email; not for a refusal of that email alone.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
@@ -41,10 +44,10 @@ export function createOutgoing(
 ): Outgoing {
   const underWay = new Set<Promise<void>>()
 
-  // At the start, where nobody waits for it: the answer's time would tell of the first mail.
+  // Preload at the start: otherwise the first email would slow down a response.
   if (mailServer !== undefined) void preload()
 
-  /** Whether the mail server accepted it. */
+  /** Sends an email. Returns whether the mail server accepted it. */
   const isSent = async (message: Message, to: MailServer) => {
     const result = await send(message, to)
     const isAccepted = result.outcome === 'sent'
@@ -69,7 +72,7 @@ export function createOutgoing(
     isOn: mailServer !== undefined,
     after(reply, write) {
       if (underWay.size >= most) {
-        log.error({ count: underWay.size }, 'a mail was not sent: too many wait for the mail server')
+        log.error({ count: underWay.size }, 'an email was not sent: too many are pending')
         return
       }
       const done = act(reply, write)
@@ -84,15 +87,15 @@ export function createOutgoing(
         wait(grace, undefined, { signal: late.signal }).catch(() => {}),
       ])
       late.abort()
-      if (underWay.size > 0) log.error({ count: underWay.size }, 'mails were not sent: the server stopped')
+      if (underWay.size > 0) log.error({ count: underWay.size }, 'emails were not sent: the server stopped')
     },
   }
 }
 
-/** The details of a failure for the log, without the mail server's own words, which may quote an address. */
+/** The details of a failure for the log, without the mail server's reply, which may quote an address. */
 function detailsOf(result: HandoverResult) {
   const { outcome, code } = result
   if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
-  // Without a code the words are ours.
+  // Without a code, the text is ours.
   return outcome === 'retry' && code === null ? { outcome, code, problem: result.answer } : { outcome, code }
 }

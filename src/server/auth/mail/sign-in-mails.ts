@@ -10,15 +10,15 @@ import { tooManyMails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 import type { Message } from '../../mail/compose.ts'
 
-/** What the caller asked for beside the mail. */
+/** What the caller asked for besides the email. */
 export interface Asked {
   /** What the client has to prove (PKCE). */
   challenge: Challenge | undefined
-  /** The page that the link leads back to. */
+  /** The page that the link redirects to. */
   target: URL | undefined
 }
 
-/** The mail to sign in with; none where the address has no account, or had ten within the hour. */
+/** The sign-in email; undefined where the address has no account, or got ten emails within the hour. */
 export async function signInMail(
   transaction: Sql,
   site: URL,
@@ -50,13 +50,13 @@ export async function lockedAccount(transaction: Sql, email: string): Promise<Ac
   const account = await findAccount(transaction, { email })
   if (account === undefined) return undefined
   await lockAccount(transaction, account.id)
-  // Read again, since only now nobody else can change it.
+  // Read again, since it may have changed before the lock.
   return findAccount(transaction, { email })
 }
 
 /**
- * Begins to change the address of an account, which is locked: both addresses get a mail, each with a code and a link
- * of its own. The caller has asked `mailRefusal` before.
+ * Begins to change the address of a locked account. Both addresses get an email, each with its own code and link. Call
+ * `mailRefusal` first.
  */
 export async function emailChangeMails(
   transaction: Sql,
@@ -90,7 +90,7 @@ export async function emailChangeMails(
   return mails
 }
 
-/** The mail with a code for somebody who is signed in, whose account is locked. The caller has asked `mailRefusal` before. */
+/** The email with a code for a signed-in person, whose account is locked. Call `mailRefusal` first. */
 export async function reauthenticationMail(transaction: Sql, account: Account): Promise<Message> {
   const { id, email } = account
   const { code } = await issue(transaction, {
@@ -104,16 +104,16 @@ export async function reauthenticationMail(transaction: Sql, account: Account): 
   return message('reauthentication', { to: email, code })
 }
 
-/** How many mails go out at once, and the column that says when they last did. */
+/** How many emails are sent at once, and the column of the last time. */
 const mailsOf = {
   email_change: { count: 2, sentAt: 'email_change_sent_at' },
   reauthentication: { count: 1, sentAt: 'reauthentication_sent_at' },
 }
 
 /**
- * Counts the mails of an account, which is locked, so that of two requests at the same time only one sends.
+ * Counts the emails of a locked account, so that only one of two concurrent requests sends.
  *
- * @returns The refusal, where they may not go out: within a minute of the last ones, or after ten within the hour.
+ * @returns The refusal, where they may not be sent: within a minute of the last ones, or after ten within the hour.
  */
 export async function mailRefusal(
   transaction: Sql,

@@ -5,25 +5,25 @@ import { mailPause } from '../counts.ts'
 import { tooSoon } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** Addresses whose last request is remembered; beyond that, the oldest are forgotten sooner. */
+/** The most addresses whose last request is remembered. Beyond that, the oldest are forgotten sooner. */
 const most = 20_000
 
-/** Who asked for a mail to sign in within the last minute, whether they have an account or not. */
+/** The addresses that requested a sign-in email within the last minute, with or without an account. */
 export interface MailTurns {
   /**
-   * Uses the one mail that an address may ask for in a minute.
+   * Takes the one email that an address may request in a minute.
    *
    * @throws {HttpError} with 429 for the second.
    */
   take(address: string): Promise<void>
-  /** Forgets nobody any more. */
+  /** Stops the deletion of old requests. */
   end(): void
 }
 
 /**
- * The turns of a database, which all servers on it share.
+ * The rate limit of sign-in emails, which all servers on the database share.
  *
- * @param sql Asks as the schema's owner.
+ * @param sql Queries as the schema's owner.
  */
 export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
   let forgetting: NodeJS.Timeout | undefined
@@ -42,12 +42,12 @@ export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
         throw tooSoon(Math.max(row?.left ?? 1, 1))
       }
       await forget(sql)
-      // Also the last one, after whom nobody asks.
+      // For the last request, which no later one deletes.
       forgetting ??= setTimeout(
         () => {
           forgetting = undefined
           forget(sql).catch((error: unknown) =>
-            log.error({ err: error }, 'who asked for mails is not forgotten'),
+            log.error({ err: error }, 'old requests for emails could not be deleted'),
           )
         },
         (mailPause + 1) * 1000,
@@ -59,7 +59,7 @@ export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
   }
 }
 
-/** Forgets who asked more than a minute ago, and the oldest of too many. */
+/** Deletes requests older than a minute, and the oldest of too many. */
 async function forget(sql: Sql) {
   await sql`
       delete from private.mail_requests where address_hash in (

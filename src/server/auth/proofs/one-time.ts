@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { lockAccount } from '../accounts/accounts.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 
-/** What a mail's code and link are for, as `auth.one_time_tokens` names it. */
+/** The purpose of an email's code and link, as `auth.one_time_tokens` names it. */
 export type TokenType =
   | 'confirmation_token'
   | 'recovery_token'
@@ -11,17 +11,17 @@ export type TokenType =
   | 'email_change_token_current'
   | 'email_change_token_new'
 
-/** Seconds for which a mail's code and link are good, and the operator's link. */
+/** Seconds for which an email's code and link are valid, and the operator's link. */
 export const lifetimes = { mail: 600, operator: 3600 }
 
 const digits = 6
-/** Any number that no other program's advisory locks on this database are likely to begin with. */
+/** An arbitrary number that is unlikely to collide with another program's advisory locks. */
 const guessing = 5_610_742
 /** The number of rows in `private.decoys`. */
 const decoys = 64
-/** Wrong tries after which a code is dead. */
+/** Wrong tries after which a code is invalid. */
 const mostTries = 5
-/** Wrong tries, of any number of codes, after which mails have no code until the owner has signed in. */
+/** Wrong tries, over all codes, after which emails have no code until the owner has signed in. */
 const mostTriesInAll = 5 * mostTries
 
 /** A code or a link that was used up. */
@@ -30,7 +30,7 @@ export interface Taken {
   type: TokenType
 }
 
-/** What to make a code for. */
+/** What to create a code for. */
 interface Issue {
   accountId: string
   type: TokenType
@@ -39,16 +39,16 @@ interface Issue {
   /** Seconds. */
   lifetime: number
   offers: readonly ('code' | 'link')[]
-  /** Whether the link leads to a client that proves that it asked. */
+  /** Whether the link leads to a client that proves that it made the request. */
   isPkce?: boolean
 }
 
 /**
- * Makes a code of six digits and, independently of it, the secret of a link. They replace the account's others of this type.
- * The account has to be locked. After too many wrong tries there is no code, since a stranger could have one mailed again
- * and again, and guess on.
+ * Creates a six-digit code and, independently, the secret of a link. They replace the account's others of this type. The account
+ * has to be locked. After too many wrong tries there is no code: otherwise a stranger could request code after code and keep
+ * guessing.
  *
- * @returns Both. Only those that the mail offers are valid.
+ * @returns Both. Only those that the email offers are valid.
  */
 export async function issue(
   transaction: Sql,
@@ -81,11 +81,11 @@ interface Candidate {
 }
 
 /**
- * Uses up a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong
- * tries a code is dead, and the link of its mail stays valid. A try is counted before it is answered, so the transaction has
- * to be committed. For an address without a code it takes as long, since the same is read, locked and written.
+ * Uses up a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong tries a
+ * code is invalid, and its email's link stays valid. A try is counted before the response, so the transaction has to be
+ * committed. An address without a code takes as long, since the same is read, locked and written.
  *
- * @param address The one that it was sent to, in lower case.
+ * @param address The address that it was sent to, in lower case.
  */
 export async function takeCode(
   transaction: Sql,
@@ -93,7 +93,7 @@ export async function takeCode(
   types: readonly TokenType[],
   code: string,
 ): Promise<Taken | undefined> {
-  // Guesses for one address wait for each other.
+  // Serialises guesses for one address.
   await transaction`select pg_advisory_xact_lock(${guessing}, hashtext(${address}))`
   const alive = transaction`
     relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()
@@ -139,17 +139,17 @@ export async function endTokens(transaction: Sql, accountId: string): Promise<vo
   await transaction`update auth.one_time_tokens set ${used(transaction)} where user_id = ${accountId}`
 }
 
-/** Sets the number of wrong codes to zero, since somebody signed in. */
+/** Resets the number of wrong codes, since somebody signed in. */
 export async function forgiveWrongCodes(transaction: Sql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
 }
 
-/** Keeps the wrong tries alone of what was used up. */
+/** Clears what was used up, but keeps the number of wrong tries. */
 function used(transaction: Sql) {
   return transaction`token_hash = null, code_hash = null`
 }
 
-/** Always the same decoy for an address: a row that was just written is slower to write again. */
+/** The decoy of an address, always the same one: a row that was just written is slower to write again. */
 function decoyOf(address: string) {
   return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoys)
 }
@@ -158,7 +158,7 @@ function digest(text: string) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Hides a code only from a glance, since whoever reads the table can try all million codes. A code is valid for ten minutes. */
+/** Hides a code only from a glance: anybody who reads the table can try all million codes. A code is valid for ten minutes. */
 function codeDigest(address: string, code: string) {
   return digest(`${address} ${code}`)
 }

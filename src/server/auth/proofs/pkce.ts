@@ -6,10 +6,10 @@ import { isUuid } from '../../database/uuid.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** Seconds within which a client has to exchange the code that a link gave it. */
+/** Seconds within which a client has to exchange the code from a link. */
 const codeLifetime = 300
 
-/** Remembers what a client has to prove after the link of its mail has led back to it. */
+/** Stores what a client has to prove after its email's link redirects back to it. */
 export async function beginFlow(
   transaction: Sql,
   accountId: string,
@@ -22,7 +22,11 @@ export async function beginFlow(
     values (${accountId}, ${method}, ${challenge}, ${occasion})`
 }
 
-/** The code that a link gives to the client that asked last for a mail of this kind. */
+/**
+ * Issues the code for the client that last requested an email of this kind.
+ *
+ * @throws {HttpError} where no client did.
+ */
 export async function issueAuthCode(transaction: Sql, accountId: string, occasion: Method): Promise<string> {
   const code = randomUUID()
   const { count } = await transaction`
@@ -38,7 +42,7 @@ export async function issueAuthCode(transaction: Sql, accountId: string, occasio
 /**
  * Exchanges a code for a session.
  *
- * @throws {HttpError} where the code is wrong or too old; and where the verifier is wrong, after which the code is still valid.
+ * @throws {HttpError} where the code is wrong or too old; and where the verifier is wrong, after which the code stays valid.
  */
 export async function exchange(sql: Sql, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {

@@ -7,18 +7,18 @@ import type { SignedIn } from '../sessions/signed-in.ts'
 import { checkCode } from './totp.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** Factors that an account may have. */
+/** The most factors of an account. */
 const most = 10
-/** Seconds that a challenge, and a factor that nobody ever used, last. */
+/** Seconds that a challenge lasts, and a factor that was never used. */
 const lifetime = 300
 
 /**
- * Begins to set up a factor, as the caller, whose account is locked.
+ * Begins to set up a factor for the caller, whose account is locked.
  *
  * @param secret In base32.
  * @returns The factor's id.
- * @throws {HttpError} for one factor too many, for a name that another factor has, and where the account has a factor that this
- *   session has not shown.
+ * @throws {HttpError} for too many factors, for a duplicate name, and where the account has a factor that this session has not
+ * used.
  */
 export async function addFactor(
   transaction: Sql,
@@ -41,10 +41,10 @@ export async function addFactor(
 }
 
 /**
- * Asks for a code.
+ * Creates a challenge, which asks for a code.
  *
- * @param ip Where the code has to come from.
- * @returns When the challenge ends, in seconds since 1970.
+ * @param ip The address that the code has to come from.
+ * @returns The challenge's id and its expiry in seconds since 1970.
  */
 export async function addChallenge(
   transaction: Sql,
@@ -61,8 +61,8 @@ export async function addChallenge(
 }
 
 /**
- * Removes a factor of an account that is locked. Sessions that it raised fall back, and their access tokens say so after they
- * are renewed.
+ * Removes a factor of a locked account. Sessions that it raised fall back to `aal1`, and their access tokens say so after the
+ * next refresh.
  */
 export async function removeFactor(transaction: Sql, factorId: string): Promise<void> {
   await transaction`
@@ -84,8 +84,8 @@ interface Guess {
 }
 
 /**
- * Uses a code for a challenge. The account is locked. Each guess has to be counted, so the transaction has to be committed
- * also where the code is wrong.
+ * Uses a code for a challenge. The account has to be locked. Each guess counts, so the transaction has to be committed even where
+ * the code is wrong.
  *
  * @returns The raised session, or why it was not raised.
  */
@@ -127,7 +127,7 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
   return grant
 }
 
-/** Removes factors of all accounts that somebody began to set up and left. Locked ones are skipped. */
+/** Removes factors, of all accounts, whose set-up was abandoned. Locked ones are skipped. */
 async function forgetUnused(transaction: Sql) {
   await transaction`
     delete from auth.mfa_factors where id in (

@@ -1,12 +1,12 @@
-/** What every authenticator supports, as RFC 6238 defines it: six digits by SHA-1, new ones every 30 seconds. */
+/** The parameters of RFC 6238 that every authenticator supports: six digits, SHA-1, 30 seconds. */
 const common = { algorithm: 'SHA1', digits: 6, period: 30 }
 
 /**
- * Makes the secret of a second factor.
+ * Creates the secret of a second factor.
  *
- * @param issuer What an authenticator shows above the codes.
- * @param label Whose codes they are.
- * @returns The secret in base32, the address that authenticators read, and a drawing of that as SVG.
+ * @param issuer The name that an authenticator shows above the codes.
+ * @param label The account that the codes are for.
+ * @returns The secret in base32, the `otpauth` address, and its QR code as SVG.
  */
 export async function newSecret(issuer: string, label: string) {
   const [{ TOTP, Secret }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
@@ -16,10 +16,10 @@ export async function newSecret(issuer: string, label: string) {
 }
 
 /**
- * Checks a code. The codes before and after the current one are accepted, too, since clocks differ.
+ * Checks a code. The codes before and after the current one are accepted too, since clocks differ.
  *
  * @param at Milliseconds since 1970.
- * @returns The number of the 30 seconds in which the code is current; nothing for a wrong one.
+ * @returns The number of the 30-second period whose code this is; undefined for a wrong code.
  * @see https://www.rfc-editor.org/rfc/rfc6238
  */
 export async function checkCode(secret: string, code: string, at = Date.now()): Promise<number | undefined> {

@@ -6,11 +6,11 @@ import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The result of using up a code or a link, and the change of address that it completed, if any. */
+/** The result of using up a code or a link, with the change of address that it completed, if any. */
 type Used<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
 
 const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
-/** The types with which a code or a link of each kind may have been made. Nobody signs up or is invited here. */
+/** The token types that each type of a call may use up. Nobody signs up or is invited here. */
 const typesOf = new Map<string, TokenType[]>([
   ['magiclink', signIn],
   ['recovery', signIn],
@@ -20,7 +20,7 @@ const typesOf = new Map<string, TokenType[]>([
   ['invite', []],
 ])
 
-/** @throws {HttpError} where the link is wrong, was used, or is too old. */
+/** @throws {HttpError} where the link is wrong, used or expired. */
 async function takeLink(transaction: Sql, secret: string, type: string): Promise<Taken> {
   const types = typesOf.get(type)
   if (types === undefined) throw invalid('Invalid email verification type')
@@ -30,10 +30,10 @@ async function takeLink(transaction: Sql, secret: string, type: string): Promise
 }
 
 /**
- * Uses up a link for a client that proves that it asked.
+ * Uses up a link for a client that proves that it made the request (PKCE).
  *
- * @returns The code by which it gets its session.
- * @throws {HttpError} where the link is wrong, was used, or is too old.
+ * @returns The code that it exchanges for a session.
+ * @throws {HttpError} where the link is wrong, used or expired.
  */
 export function authCodeByLink(sql: Sql, secret: string, type: string): Promise<Used<{ code: string }>> {
   return sql.begin(async (transaction) => {
@@ -45,9 +45,9 @@ export function authCodeByLink(sql: Sql, secret: string, type: string): Promise<
 }
 
 /**
- * Uses up a link.
+ * Uses up a link, and opens a session.
  *
- * @throws {HttpError} where it is wrong, was used, or is too old.
+ * @throws {HttpError} where the link is wrong, used or expired.
  */
 export function openByLink(sql: Sql, secret: string, type: string): Promise<Used<{ grant: Grant }>> {
   return sql.begin(async (transaction) =>
@@ -56,10 +56,10 @@ export function openByLink(sql: Sql, secret: string, type: string): Promise<Used
 }
 
 /**
- * Uses up a code.
+ * Uses up a code, and opens a session.
  *
- * @param address The one that it was sent to, in lower case.
- * @throws {HttpError} where it is wrong, was used, is too old or dead.
+ * @param address The address that it was sent to, in lower case.
+ * @throws {HttpError} where the code is wrong, used or expired, or had too many wrong tries.
  */
 export async function openByCode(
   sql: Sql,
@@ -69,7 +69,7 @@ export async function openByCode(
 ): Promise<Used<{ grant: Grant }>> {
   const used = await sql.begin(async (transaction) => {
     const taken = await takeCode(transaction, address, typesOf.get(type) ?? [], code)
-    // A wrong try has to be counted, so it is thrown only after the transaction.
+    // Thrown only after the transaction, since a wrong try has to be counted.
     return taken && openSessionFor(transaction, taken)
   })
   if (used === undefined) throw codeExpired()
@@ -83,7 +83,7 @@ async function openSessionFor(transaction: Sql, taken: Taken): Promise<Used<{ gr
   return { ...done, grant: await openSession(transaction, taken.accountId, 'otp') }
 }
 
-/** Does what the code or the link was for. The account's other codes and links end with it. */
+/** Completes what the code or the link was for, and ends the account's other codes and links. */
 async function finish(transaction: Sql, { accountId, type }: Taken): Promise<Used<object>> {
   const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
   const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined

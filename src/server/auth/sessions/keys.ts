@@ -13,24 +13,24 @@ import { cached } from '../../cached.ts'
 import type { Sql } from '../../database/sql.ts'
 
 const algorithm = 'ES256'
-/** Seconds that an access token lasts. */
+/** The lifetime of an access token, in seconds. */
 export const tokenLifetime = 3600
-/** Milliseconds after which a server checks whether another key signs now. */
+/** Milliseconds after which a server checks for a new signing key. */
 const freshness = 30_000
 /** Milliseconds between two searches for an unknown key. */
 const lookAgain = 1_000
 
-/** The keys that sign access tokens. They are in the database, so that all servers on it have the same. */
+/** The keys that sign access tokens. They are in the database, so that all servers on it share them. */
 export interface SigningKeys {
-  /** Makes a token of the claims, which lasts from now for `tokenLifetime`. */
+  /** Signs token claims. The token is valid for `tokenLifetime` from now. */
   sign(claims: JWTPayload): Promise<{ token: string; expiresAt: number }>
   /**
-   * Reads a token that one of the keys signed and that has not ended.
+   * Verifies a token and returns its token claims.
    *
-   * @throws where it is any other token.
+   * @throws where none of the keys signed it, or it has expired.
    */
   verify(token: string): Promise<JWTPayload>
-  /** The public parts, as RFC 7517 has them. */
+  /** The public keys, in the format of RFC 7517. */
   published(): Promise<JWK[]>
 }
 
@@ -45,8 +45,8 @@ interface LoadedKey {
 /**
  * The signing keys of a database, which are read on first use.
  *
- * @param sql Asks as the schema's owner.
- * @param now A clock in milliseconds that is never set back.
+ * @param sql Queries as the schema's owner.
+ * @param now A monotonic clock in milliseconds.
  */
 export function createSigningKeys(sql: Sql, now = () => performance.now()): SigningKeys {
   const loaded = cached(() => load(sql), { now })
@@ -86,7 +86,7 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
   }
 }
 
-/** A retired key is valid as long as tokens can last that another server signed with it before it knew. */
+/** Loads the keys. A retired key stays valid for as long as tokens from a server that did not know of its retirement. */
 async function load(sql: Sql): Promise<LoadedKey[]> {
   const read = () => sql<{ kid: string; active: boolean; jwk: JWK }[]>`
     select kid, retired_at is null as active, jwk from private.signing_keys
@@ -112,7 +112,7 @@ async function toLoaded(kid: string, isActive: boolean, jwk: JWK): Promise<Loade
   }
 }
 
-/** Makes the first key. Where servers start together, one of them makes it. */
+/** Creates a key, unless another server has done so at the same time. */
 async function addKey(sql: Sql) {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const jwk = await exportJWK(privateKey)
@@ -121,7 +121,7 @@ async function addKey(sql: Sql) {
     on conflict do nothing`
 }
 
-/** Makes another key that signs from now on. Tokens that the old one signed stay valid until they expire. */
+/** Creates another key that signs from now on. Tokens of the old one stay valid until they expire. */
 export async function replaceKey(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`update private.signing_keys set retired_at = now() where retired_at is null`

@@ -8,12 +8,12 @@ const shortest = 1 + 16 + 1 + signatureLength + checksumLength
 export interface RefreshToken {
   sessionId: string
   counter: number
-  /** Whether the session's key made it. */
+  /** Whether the session's key signed it. */
   isSignedWith(key: Uint8Array): boolean
 }
 
 /**
- * Makes a refresh token in GoTrue's second format. It is computed and not stored: base64url of a zero, the session's id, the
+ * Encodes a refresh token in GoTrue's second format. It is derived, not stored: base64url of a zero, the session's id, the
  * counter as a varint, an HMAC of these under the session's key, and a checksum.
  *
  * @param counter From 0 on.
@@ -28,7 +28,7 @@ export function encodeRefreshToken(sessionId: string, counter: number, key: Uint
   return Buffer.concat([signed, checksum(signed)]).toString('base64url')
 }
 
-/** Reads a refresh token; nothing where the text is not one. */
+/** Decodes a refresh token; undefined where the text is not one. */
 export function decodeRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{51,64}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -57,7 +57,7 @@ function checksum(signed: Buffer) {
   return createHash('sha256').update(signed).digest().subarray(0, checksumLength)
 }
 
-/** Seven bits a byte, the lowest first; the highest bit of a byte says that another follows. */
+/** Encodes seven bits a byte, the lowest first. The highest bit of a byte says that another follows. */
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }

@@ -8,7 +8,7 @@ import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** How somebody showed who they are, as a token's `amr` names it. */
+/** How somebody authenticated, as a token's `amr` names it. */
 export type Method = 'password' | 'otp' | 'totp' | 'magiclink' | 'recovery' | 'email_change'
 
 interface SessionRow {
@@ -30,7 +30,7 @@ export interface Grant {
   amr: { method: string; timestamp: number }[]
 }
 
-/** GoTrue's answer to whoever signed in or refreshed. */
+/** GoTrue's response to a sign-in or a refresh. */
 export interface Tokens {
   access_token: string
   token_type: 'bearer'
@@ -42,10 +42,10 @@ export interface Tokens {
   user: Record<string, unknown>
 }
 
-/** Seconds for which a refresh token older than the last but one is accepted, for clients that refresh twice at the same time. */
+/** Seconds for which refresh tokens older than the last but one are accepted, for clients that refresh twice at the same time. */
 const reuseInterval = 10
 
-/** Opens a session for whoever showed that the account is theirs. */
+/** Opens a session for somebody who has authenticated. */
 export async function openSession(transaction: Sql, accountId: string, method: Method): Promise<Grant> {
   const [session] = await transaction<{ id: string }[]>`
     insert into auth.sessions (user_id, refresh_token_hmac_key) values (${accountId}, ${randomBytes(32)})
@@ -59,7 +59,7 @@ export async function openSession(transaction: Sql, accountId: string, method: M
   return grant
 }
 
-/** Raises a session: its next tokens say `aal2`, and its former refresh tokens are not valid any more. */
+/** Raises a session: its next tokens say `aal2`, and its former refresh tokens become invalid. */
 export async function raiseSession(transaction: Sql, sessionId: string, factorId: string): Promise<Grant> {
   await transaction`
     update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(), refreshed_at = now(),
@@ -124,20 +124,20 @@ export async function tokensOf(
 }
 
 /**
- * Exchanges a refresh token for the next one. The token before the active one gets the active one, at any time, since its
- * client may never have got it. Older tokens get it within ten seconds; later they end the session.
+ * Exchanges a refresh token for the next one. The token before the active one gets the active one at any time, since the client
+ * may never have received it. Older tokens get it within ten seconds; after that they end the session.
  *
- * @throws {HttpError} where the token is not one of ours, or may not be used any more.
+ * @throws {HttpError} where the token is not ours, or is no longer valid.
  */
 export async function refresh(sql: Sql, text: string): Promise<Grant> {
   const token = decodeRefreshToken(text)
   if (token === undefined) {
-    // The look of an older format of GoTrue's.
+    // The format of GoTrue's older tokens.
     if (/^[a-z0-9]{12}$/.test(text)) throw notFound()
     throw new HttpError(400, 'validation_failed', 'Refresh token is not valid')
   }
   const granted = await sql.begin(async (transaction) => {
-    // Another refresh of the same session waits for this one.
+    // Concurrent refreshes of a session wait for each other.
     await transaction`set local lock_timeout = '5s'`
     const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
         select *, coalesce(refreshed_at, created_at) > now() - make_interval(secs => ${reuseInterval}) as is_recent

@@ -7,16 +7,17 @@ import { isUuid } from '../../database/uuid.ts'
 import type { SigningKeys } from './keys.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The owner of a request's bearer token, as the database knows them now. */
+/** The owner of a request's bearer token, in their current state. */
 export interface SignedIn {
   account: Account
   session: { id: string; aal: 'aal1' | 'aal2'; created_at: Date }
 }
 
 /**
- * Asks the database for the owner of a request's bearer token: the tokens of an account or a session that is gone end at once.
+ * Reads the owner of a request's bearer token from the database, so that tokens of a deleted account or session are refused at
+ * once.
  *
- * @throws {HttpError} where there is none.
+ * @throws {HttpError} where there is no valid token or owner.
  */
 export async function signedIn({ headers }: FastifyRequest, sql: Sql, keys: SigningKeys): Promise<SignedIn> {
   const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
@@ -49,10 +50,10 @@ function badToken(why: string, status: number) {
 }
 
 /**
- * Changes something as whoever is signed in. The account is locked and the caller is read again, since they may have been
- * signed out meanwhile.
+ * Changes something as a signed-in caller. The account is locked and the caller is read again, since they may have been signed
+ * out meanwhile.
  *
- * @param work Gets the caller as they are now.
+ * @param work Gets the caller in their current state.
  * @throws {HttpError} where they are gone.
  */
 export function changeAs<T>(

@@ -1,6 +1,6 @@
--- Sign-in of our own server: the tables of Supabase's authentication server under their own names, as far as they are used, so
--- that functions work with our server and in a hosted project. A hosted project has these tables already, and this file is not
--- for it.
+-- Sign-in of our own server. These are the tables of Supabase's authentication server under their own names, as far as they are
+-- used, so that functions work with our server and in a hosted project. This file is not for a hosted project, which has these
+-- tables already.
 
 create schema auth;
 revoke all on schema auth from public;
@@ -53,7 +53,7 @@ create table auth.mfa_factors (
   status text not null default 'unverified' check (status in ('unverified', 'verified')),
   secret text not null,
   last_challenged_at timestamptz,
-  -- The newest step of thirty seconds whose code was taken: a code counts once.
+  -- The newest 30-second step whose code was accepted: each code works once.
   last_step integer not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -74,10 +74,10 @@ create table auth.sessions (
   user_id uuid not null references auth.users (id) on delete cascade,
   aal text not null default 'aal1' check (aal in ('aal1', 'aal2')),
   factor_id uuid references auth.mfa_factors (id) on delete set null,
-  -- The refresh tokens are not stored: they are derived from these, so that the active one can be given again.
+  -- Refresh tokens are not stored. They are derived from these, so that the active one can be issued again.
   refresh_token_hmac_key bytea not null,
   refresh_token_counter integer not null default 0,
-  -- A token from before the second factor was shown counts for nothing, however shortly after.
+  -- Tokens from before the second factor are refused, without the usual grace period.
   refresh_token_floor integer not null default 0,
   refreshed_at timestamptz,
   created_at timestamptz not null default now(),
@@ -97,19 +97,19 @@ create table auth.one_time_tokens (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete cascade,
   token_type text not null check (token_type in (
-    -- The first is the operator's link, which no mail that a stranger asks for replaces.
+    -- The first is the operator's link. An email that a stranger requests does not replace it.
     'confirmation_token', 'recovery_token', 'reauthentication_token',
     'email_change_token_current', 'email_change_token_new'
   )),
-  -- Of the link; the code has a digest of its own, and dies alone. Either may be missing.
+  -- The digest of the link. The code has its own digest and expires separately. Either may be missing.
   token_hash text unique,
   code_hash text,
   wrong_codes integer not null default 0,
-  -- The address that the mail went to.
+  -- The address that the email was sent to.
   relates_to text not null,
   expires_at timestamptz not null,
   created_at timestamptz not null default now(),
-  -- How many wrong codes were tried since somebody signed in, of however many mails: each mail's code counts its own.
+  -- Wrong codes since the last sign-in, over all emails. `wrong_codes` counts those of the current email's code.
   wrong_codes_in_all integer not null default 0,
   unique (user_id, token_type)
 );
@@ -127,7 +127,7 @@ create table auth.flow_state (
 );
 create index flow_state_user_id on auth.flow_state (user_id);
 
--- Who asked for a mail to sign in within the last minute, known addresses and unknown ones alike.
+-- The addresses, known or not, that requested a sign-in email within the last minute.
 create table private.mail_requests (
   address_hash bytea primary key,
   requested_at timestamptz not null default now()
@@ -149,7 +149,7 @@ create table private.account_counts (
   primary key (user_id, what)
 );
 
--- Passwords that were tried for an address, with an account or without, within a quarter of an hour from the first one counted.
+-- Password tries for an address, with or without an account, within a quarter of an hour from the first one counted.
 create table private.password_tries (
   address_hash bytea primary key,
   began timestamptz not null default now(),
@@ -161,13 +161,13 @@ create table private.signing_keys (
   -- A JWK with its private part.
   jwk jsonb not null,
   created_at timestamptz not null default now(),
-  -- From when on it signs nothing. It is published until the tokens ended that it signed.
+  -- When it stopped signing. It is published until the tokens that it signed have expired.
   retired_at timestamptz
 );
--- One key signs at a time.
+-- Only one key signs at a time.
 create unique index signing_keys_active on private.signing_keys ((true)) where retired_at is null;
 
--- Only the owner has rights on these tables. Where somebody got a right by mistake, they still read no row.
+-- Only the owner has rights on these tables. With a right granted by mistake, others still cannot read any row.
 alter table auth.users enable row level security;
 alter table auth.identities enable row level security;
 alter table auth.mfa_factors enable row level security;

@@ -1,6 +1,6 @@
 -- Deliveries: this database has a server that empties the outbox.
 
--- Deliveries are queued once for a statement, however many applications it stores.
+-- Queues deliveries once per statement, however many applications it stores.
 create function private.enqueue_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -6,12 +6,12 @@ import { inBatches, type Sql } from '../sql.ts'
 const batchSize = 200
 
 /**
- * Copies all rows of a database into another one of the same schema, and checks that they are the same there.
+ * Copies all rows of a database into another one of the same schema, and verifies the copy.
  *
- * @param from A connection in a transaction, until whose end nobody else writes there. It may be read-only.
+ * @param from A connection in a transaction that keeps others from writing until its end. It may be read-only.
  * @param to A connection of the other database's superuser. That database's rows are removed first.
- * @returns How many rows there are.
- * @throws {OperatorError} where somebody made tables or roles there that this program does not know.
+ * @returns The number of rows.
+ * @throws {OperatorError} where the database has tables or roles that this program did not create.
  */
 export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   const names = await tablesOf(from)
@@ -42,7 +42,7 @@ export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   })
 }
 
-/** So that both write values as the same text, however long that takes. */
+/** Makes both databases write values as the same text, without a time limit. */
 async function setOutput(transaction: Sql) {
   await transaction`select
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
@@ -73,7 +73,7 @@ async function refuseUnknown(from: Sql, to: Sql, tables: string[]) {
   )
 }
 
-/** By a cursor and INSERT: the driver never returns from a COPY that fails at its end. */
+/** Copies with a cursor and INSERT: the driver hangs on a COPY that fails at its end. */
 async function copyTable(from: Sql, to: Sql, name: string) {
   const list = await columnsOf(from, name)
   const rows = `select to_json(rows)::text as row from ${name} as rows`
@@ -86,7 +86,7 @@ async function copyTable(from: Sql, to: Sql, name: string) {
   }
 }
 
-/** In one order: the old database may have got its columns in another one. */
+/** The columns in alphabetical order, since the old database may have them in another order. */
 async function columnsOf(sql: Sql, name: string) {
   const columns = await sql<{ name: string }[]>`
     select quote_ident(attname) as name from pg_attribute

@@ -1,6 +1,6 @@
 /**
- * Brings the embedded database over to a newer PostgreSQL, whose programs do not open the files of an older one. The older
- * one's programs are fetched and run; all rows are copied into new files, which then take the place of the old ones.
+ * Brings the embedded database over to a newer PostgreSQL, whose programs cannot open the files of an older one. The older
+ * programs are downloaded and run. All rows are copied into new files, which then replace the old ones.
  */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -27,14 +27,14 @@ const former = /^pgdata-\d+$/
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
- * Brings the files in `DATA_DIR` over to the PostgreSQL of this program, where an older one made them, with the schema that
- * they have. Killed at any moment, it leaves files that the next call goes on with. The old files stay beside the new ones, and
- * the program that made them can use them again.
+ * Upgrades the files in `DATA_DIR` to this program's PostgreSQL where an older one created them, with their schema. If it is
+ * killed, the next call continues. The old files stay beside the new ones, so that the program that created them can use them
+ * again.
  *
  * @param holder The server's name for itself.
- * @param programs The folder of PostgreSQL's programs; of those that npm brings, unless given.
- * @param onEvent Called with what whoever waits should know.
- * @throws {OperatorError} where that cannot be done; then the old files are as they were.
+ * @param programs The folder of PostgreSQL's programs; default the one from npm.
+ * @param onEvent Called with progress messages.
+ * @throws {OperatorError} where the upgrade fails; the old files are then unchanged.
  */
 export async function upgradeFiles(
   dataDir: string,
@@ -90,10 +90,10 @@ export async function upgradeFiles(
 }
 
 /**
- * Copies what the old files hold into the new ones, and stops both servers. What somebody else writes meanwhile into the
- * old ones waits, and fails with that server.
+ * Copies the rows of the old files into the new ones, and stops both servers. Concurrent writes to the old files wait, and fail
+ * when that server stops.
  *
- * @returns How many rows there are.
+ * @returns The number of rows.
  */
 async function fill(old: Files, made: Files): Promise<number> {
   const poolOf = ({ dataDir, port: ofSocket }: Files, parameters?: Record<string, string>) =>
@@ -105,7 +105,7 @@ async function fill(old: Files, made: Files): Promise<number> {
       },
       { size: 2 },
     )
-  // The old files are the way back: the old program has to find its own schema in them.
+  // Read-only: after a rollback, the old program has to find its own schema in the old files.
   const from = poolOf(old, { default_transaction_read_only: 'on' })
   const to = poolOf(made)
   let rows = 0
@@ -117,7 +117,7 @@ async function fill(old: Files, made: Files): Promise<number> {
       rows = await copyDatabase(transaction, to)
       await to.end()
       await stopFiles(made)
-      // Within the transaction, which keeps others from writing, and ends by this.
+      // Within the transaction, which blocks other writers and ends with the server.
       stopping = stopFiles(old)
       await stopping
     })
@@ -131,19 +131,19 @@ async function fill(old: Files, made: Files): Promise<number> {
   }
 }
 
-/** Puts new files that are ready in the place of the old ones, also where an upgrade was killed between two names. */
+/** Moves finished new files into place, even after an upgrade was killed between two renames. */
 async function finishSwap(dataDir: string, ours: number) {
   const place = join(dataDir, folder)
   const ready = join(dataDir, readyOf(ours))
   if (existsSync(place) || !existsSync(ready)) return
-  // Somebody may have started the old files just then, whose server writes into that folder as long as it runs.
+  // Somebody may have just started the old files. Their server writes into that folder as long as it runs.
   for (const name of (await readdir(dataDir)).filter((each) => former.test(each)))
     await stopIfThere({ dataDir, folder: name, port })
   await rename(ready, place)
   await syncDirectory(dataDir)
 }
 
-/** A folder of its own name: where an upgrade was killed, its program may still be writing into the former folder. */
+/** Creates a database under a unique folder name: the program of a killed upgrade may still be writing into the former folder. */
 async function makeAside(made: Files) {
   const { dataDir } = made
   for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
@@ -160,13 +160,17 @@ async function takeAway(made: Files) {
 
 async function stopIfThere(files: Files) {
   if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
-  // The program may have died and left the folder.
+  // The program may have died without removing the file.
   await stopFiles(files).catch(() => {})
 }
 
 const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgresql-${major}`)
 
-/** The folder of an older PostgreSQL's programs, which are fetched where they are missing. */
+/**
+ * The folder of an older PostgreSQL's programs, which are downloaded where they are missing.
+ *
+ * @throws {OperatorError} where they cannot be downloaded.
+ */
 async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const directory = programsFolder(dataDir, major)
   const installed = join(directory, 'node_modules')
