@@ -458,8 +458,8 @@ $$;
 alter table public.retreat_applications add column edition integer not null default 1;
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
--- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
--- restored backup, and so that an applicant reads a sentence.
+-- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
+-- restored ones, and gives applicants a readable message.
 create or replace function private.refuse_too_long() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -481,8 +481,8 @@ $$;
 
 drop function private.caller();
 
--- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
--- evaluated first.
+-- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would choose the order of
+-- evaluation.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
@@ -515,7 +515,7 @@ begin
 end
 $$;
 
--- The words of an application. Organisers who read blind search without the personal answers.
+-- The words of an application. Organisers who read blind search without the personal form answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
 as $$
@@ -534,7 +534,7 @@ as $$
 declare
   answers tsvector;
 begin
-  -- An application that a change made short keeps its words, too.
+  -- An application that an update made short keeps its row too.
   if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
   -- The long answers are folded once.
   answers := private.words(new, true);
@@ -545,9 +545,9 @@ begin
 end
 $$;
 
--- At most a thousand and one of the applications that the index finds.
+-- Up to 1,001 applications that the index finds.
 create or replace function private.indexed(query tsquery) returns uuid[]
-  -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
+  -- The planner may prefer to compare row after row, which is costly where rows are long.
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
 as $$
   select array_agg(id) from (
@@ -555,8 +555,8 @@ as $$
   ) as hit
 $$;
 
--- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
--- All words have to match. From three letters on, the start of the last word is enough.
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many. All
+-- words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
@@ -571,9 +571,9 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or as
-  -- many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
-  -- knows common words, but not beginnings that are common by many rare words.
+  -- The index takes as long as it has hits, even if few are wanted. Up to a hundred applications, fewer where they are long, are
+  -- a sample that estimates the hits. They are the first by id, which is random, so that nobody can choose them. The planner's
+  -- statistics know common words, but not beginnings that many rare words share.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)
     from (
@@ -646,7 +646,7 @@ create or replace function private.write_down(application uuid, act uuid, author
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Held until it is written, so that it is refused and not lost where somebody erases meanwhile.
+  -- Locked until commit, so that a concurrent erasure makes this fail instead of losing the entry.
   perform from public.retreat_applications where id = application for key share;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
@@ -659,9 +659,9 @@ begin
 end
 $$;
 
--- Sets statuses, each only where the application's version is the one that whoever decides saw. `decisions` is an array of
--- {id, status, version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it
--- takes a decision back about which a letter has left), or gone. The same act again changes nothing.
+-- Sets statuses, each only where the version is still the one that the caller saw. `decisions` is an array of {id, status,
+-- version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it would take back a
+-- decision whose letter is sent or being sent), or gone. Repeating the act changes nothing.
 create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -679,7 +679,7 @@ begin
   elsif not private.begin_act(act, 'desk_decide', decisions::text) then
     return (select result from private.acts where acts.act = desk_decide.act);
   end if;
-  -- In one order, so that two who decide at the same time wait for each other and not in a circle.
+  -- Sorted, so that two concurrent calls cannot deadlock.
   for decision in
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
@@ -739,8 +739,8 @@ end
 $$;
 
 -- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
--- function sets no search path, so that PostgreSQL can inline it. As text, as each function of a row of applications: newer minor
--- versions refuse a new column of a table whose row type a stored expression uses.
+-- function sets no search path, so that PostgreSQL can inline it. It is stored as text, like each function of a row of
+-- applications: newer minor versions refuse a new column in a table whose row type a stored expression uses.
 create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
 as $$
@@ -755,8 +755,8 @@ $$;
 
 revoke all on function private.form_answers(retreat_applications, boolean) from public, anon, authenticated;
 
--- The status and the RSVP of some applications, and whether the same e-mail applied again. One query for all of them, since a call
--- for each would take longer than everything else.
+-- The status and the RSVP of some applications, and whether the same email applied again. One query for all: a call for each
+-- would take longer than everything else.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -772,9 +772,9 @@ begin
 end
 $$;
 
--- The form answers that a letter may quote, by their placeholders, in the words that the applicant read; of no application each
--- is null. Organisers who read blind see the answers that `private.form_answers` shows them, and of the others whether they are
--- blank. Text in an answer that looks like a placeholder of an invitation is changed.
+-- The form answers that a letter may quote, by placeholder, in the words that the applicant read; each is null where there is no
+-- application. Organisers who read blind see the form answers that `private.form_answers` shows them. Of the others they see
+-- whether they are blank. Text in a form answer that looks like a placeholder of an invitation is changed.
 create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -790,7 +790,7 @@ as $$
 $$;
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
--- letters. No address and no text of a letter, so that organisers who read blind may read it.
+-- letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -822,7 +822,7 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- Up to 1,000 complete applications with what organisers did about them, fewer where they are long, and the cursor for the next
 -- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
 create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
@@ -832,10 +832,10 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind);
   fitting integer;
 begin
-  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
+  -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
   select count(*) into fitting from (
     select coalesce(sum(
-      -- By name, since these lengths are known without reading a long answer.
+      -- By column, since these lengths are known without reading a long answer.
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
       + (
@@ -855,7 +855,7 @@ begin
     select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
-      -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
+      -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));
@@ -870,7 +870,7 @@ $$;
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. For as many, the planner would sort a table of some thousands, and PostgreSQL
+  -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
   -- would compile the query.
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
@@ -899,7 +899,7 @@ declare
   last_at timestamptz;
   last_id uuid;
   looked integer := 0;
-  -- As much as in two hundred ordinary applications.
+  -- As much as two hundred ordinary applications.
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
@@ -920,13 +920,13 @@ begin
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
-    -- Signs alone are in no index.
+    -- Punctuation alone is in no index.
     if query is null then return; end if;
     if hits is null then look := least(look, 200); end if;
   end if;
 
   if hits is not null then
-    -- Sorted all the same: behind the offset no index is in the order of the list.
+    -- Sorted explicitly: the offset hides the order of any index.
     source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
   elsif query is not null then
     source := 'public.retreat_applications as application
@@ -955,7 +955,7 @@ begin
   if filter ->> 'paid_solution' is not null then
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
-  -- The text has no value: values are parameters, and it is planned for them and for the LIMIT.
+  -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
     position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
@@ -981,8 +981,8 @@ end
 $$;
 
 -- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
--- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it,
--- also where the application itself no longer passes because it was decided on.
+-- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it.
+-- These exist even where the application itself no longer passes, because it was decided on.
 create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1027,8 +1027,8 @@ revoke all on function private.list_position(uuid, jsonb, boolean) from public, 
 
 drop function public.desk_list(jsonb, jsonb);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Form answers are cut before
--- anything else is done with them, since they may be long.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut before
+-- anything else is done with them.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1058,10 +1058,11 @@ $$;
 revoke all on function public.desk_list(jsonb, jsonb, integer) from public, anon, authenticated;
 grant execute on function public.desk_list(jsonb, jsonb, integer) to authenticated;
 
--- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
--- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
--- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
--- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the end of
+-- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of
+-- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
+-- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
+-- an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1127,8 +1128,8 @@ $$;
 revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean) from public, anon, authenticated;
 
 -- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
--- given time zone, and by the answers of the two choices. `more`: there are more than were counted. A filter by RSVP counts for
--- `accepted` and `all`: in the lists of other statuses the desk does not ask for it.
+-- given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP, only
+-- `accepted` and `all` are counted: the desk has it in no other list.
 create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1166,7 +1167,7 @@ begin
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
-      -- Too many to subtract. At least as many are new as among the newest.
+      -- Too many to subtract, so the newest are counted: at least this many are new.
       new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
@@ -1199,7 +1200,7 @@ $$;
 
 revoke all on function private.overview(jsonb, text, boolean) from public, anon, authenticated;
 
--- The counts (`overview`), and the changes of the list that is shown, of one moment.
+-- The counts (`overview`) and the changes of the shown list, at one moment.
 create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1235,8 +1236,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
--- all others only that they happened.
+-- One application with everything that is known about it. Organisers who read blind see the details of some kinds of events; of
+-- all others they see only that they happened.
 create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1280,19 +1281,19 @@ $$;
 
 revoke all on function private.application_details(uuid, boolean) from public, anon, authenticated;
 
--- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
+-- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
 create or replace function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
   return md5(jsonb_build_array(
     (select version from private.statuses where application_id = application),
-    -- Not by the date, which makes an RSVP late.
+    -- Without today's date, which makes an RSVP late.
     (
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application
     ),
-    -- It is only ever added to.
+    -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
@@ -1307,8 +1308,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
--- filter, if one is given.
+-- One application with everything that is known about it, its letters, the state of all letters, and its position in the list of
+-- a filter, if one is given.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1324,7 +1325,7 @@ begin
 end
 $$;
 
--- One application, with everything that blind reading hides. The history tells who revealed it.
+-- One application with everything that blind reading hides. The history records who revealed it.
 create or replace function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1344,7 +1345,7 @@ as $$
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
-  -- What acts told of them.
+  -- Results of acts that name them.
   update private.acts set result = (
       select coalesce(jsonb_agg(told order by position), '[]')
       from jsonb_array_elements(result) with ordinality as of_act (told, position)
@@ -1355,7 +1356,8 @@ begin
 end
 $$;
 
--- Erases applications of one e-mail for good, with all that is known of them. Only that it happened stays.
+-- Permanently erases applications of one email, with everything that is known about them. Only the fact that it happened is
+-- stored.
 create or replace function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1367,7 +1369,7 @@ begin
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
     return (select result from private.acts where acts.act = desk_erase.act);
   end if;
-  -- In the order in which they are decided.
+  -- In the same order as decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (applications) order by id for update;
   if exists (
     select from public.retreat_applications as application
@@ -1387,7 +1389,7 @@ begin
 end
 $$;
 
--- Subject and body for one application. The link to answer and the last day stay placeholders.
+-- Subject and body for one application. The RSVP link and the deadline stay placeholders.
 create or replace function private.filled(
   subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
 ) returns jsonb
@@ -1397,7 +1399,7 @@ declare
   answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
   head record := private.fill(subject, answers, 1000);
   rest record := private.fill(body, answers);
-  -- A subject is one line, whatever an applicant wrote.
+  -- A subject is one line, regardless of what an applicant wrote.
   line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
   return jsonb_build_object(
@@ -1409,8 +1411,8 @@ begin
 end
 $$;
 
--- A text filled in for an application, or for the newest one where none is named; null where there is none. Its link answers
--- nothing. `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
+-- A text filled in for an application, or for the newest one by default; null where there is none. Its link is only an example.
+-- `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
 create or replace function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
@@ -1459,7 +1461,7 @@ $$;
 
 revoke all on function private.template_shown(private.templates) from public, anon, authenticated;
 
--- Changes a template, or makes one of a new name (version null). Drafts that nobody edited follow it.
+-- Changes a template, or creates one with a new name (version null). Drafts that nobody edited follow it.
 create or replace function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1496,7 +1498,7 @@ begin
 end
 $$;
 
--- Removes a template that organisers made, and its drafts.
+-- Removes a template that organisers created, and its drafts.
 create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1523,7 +1525,7 @@ begin
 end
 $$;
 
--- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
+-- The address of letters to an applicant: the one that they gave, or the organisers' replacement.
 create or replace function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
   begin atomic
@@ -1532,7 +1534,7 @@ create or replace function private.address_of(application uuid, given text) retu
 
 drop function private.lock_letters(uuid[]);
 
--- Locks letters and their templates, which nobody can remove meanwhile. Takes ids of letters and of deliveries; for a receipt it
+-- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries; for a receipt it
 -- locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
@@ -1583,8 +1585,8 @@ $$;
 
 revoke all on function private.is_before(private.deliveries, private.deliveries) from public, anon, authenticated;
 
--- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
--- server had begun.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server had begun a try, its
+-- result is unknown.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -1595,8 +1597,8 @@ $$;
 
 revoke all on function private.claim_one(uuid, interval) from public, anon, authenticated;
 
--- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
--- of one person go in their order. Also due: times that are further ahead than any retry waits, since the clock was set back.
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Those of one
+-- person stay in order. Times further ahead than any retry waits are due too: the clock was set back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -1610,7 +1612,7 @@ begin
         select id from private.deliveries as delivery
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
-          -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
+          -- An alternative: alone, the second condition would become a join, for which PostgreSQL may read all deliveries.
           and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
@@ -1626,7 +1628,7 @@ $$;
 
 revoke all on function private.claim_delivery(text, integer, interval) from public, anon, authenticated;
 
--- Between which moments deliveries are due: until now, and later than any retry waits, which is a day and a little at random.
+-- The times at which deliveries are due: until now, or later than any retry waits, which is a day and some jitter.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
@@ -1635,10 +1637,10 @@ $$;
 
 revoke all on function private.due_moments() from public, anon, authenticated;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server
--- closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
--- claim no longer holds.
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of the
+-- schedule's. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server closed the
+-- connection; `refused`: permanently. Returns the new state, `cancelled` if it was recalled during the try; null if this claim no
+-- longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
@@ -1655,15 +1657,15 @@ begin
     select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
-    -- Before the delivery's own row, as everywhere.
+    -- Locked before the delivery's own row, as everywhere.
     if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
-    -- Again if it was recalled, or not any more, between the two statements.
+    -- Repeat if the recall changed between the two statements.
     exit when found;
   end loop;
-  -- Before invitations, as where a mail is claimed.
+  -- Locked before invitations, as when an email is claimed.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
     perform private.clear_mail_problem();
   end if;
@@ -1672,7 +1674,7 @@ begin
       due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
       done_at = case when record_delivery.state = 'done' then now() end,
       attempts = attempts - (not counts)::integer,
-      -- What was given back unsent was not tried.
+      -- A delivery that was given back unsent was not tried.
       tried_at = case when counts or attempts > 1 then tried_at end,
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
@@ -1697,8 +1699,8 @@ $$;
 
 revoke all on function private.record_delivery(uuid, integer, text, interval, boolean, integer, text, boolean, boolean, boolean) from public, anon, authenticated;
 
--- Cancels deliveries that wait or failed, and recalls those that are being sent. In one statement, whose condition and values are
--- those of the row when it is locked: a server may claim it, or give it back, at any moment.
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. One statement uses the values that the row has
+-- when it is locked: a server may claim it, or give it back, at any moment.
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
@@ -1765,7 +1767,7 @@ $$;
 
 revoke all on function private.times_told(uuid) from public, anon, authenticated;
 
--- The decision that an applicant was told last; null where none.
+-- The last decision that an applicant was told; null where none.
 create function private.decision_told(application uuid) returns text
   language sql stable set search_path = ''
 as $$
@@ -1777,8 +1779,8 @@ $$;
 
 revoke all on function private.decision_told(uuid) from public, anon, authenticated;
 
--- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already,
--- unless `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+-- Creates the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was already
+-- told, unless `again` is set or they were told another decision since. A dropped letter becomes a draft with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -1800,7 +1802,7 @@ begin
     insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- A letter that was sent begins again with its template's text.
+    -- A letter that was sent restarts with its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -1811,7 +1813,7 @@ $$;
 
 revoke all on function private.draft_from_template(uuid, text, boolean) from public, anon, authenticated;
 
--- Whether a template may still be said to an applicant: it is there, and the decision stands, or the reminder is not answered.
+-- Whether a template may still be sent to an applicant: it exists, its decision is current, or the reminder has no RSVP yet.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -1828,8 +1830,8 @@ $$;
 
 revoke all on function private.may_be_said(uuid, text) from public, anon, authenticated;
 
--- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
--- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
+-- Drops an application's letters that have not been told, of one template or of all, and recalls pending ones. A letter to one
+-- person, whose text exists only once, becomes or stays a draft. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1855,8 +1857,8 @@ $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
 
--- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
--- decisions, and is sent.
+-- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing about
+-- decisions, so it is still sent.
 create or replace function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -1869,7 +1871,7 @@ begin
 end
 $$;
 
--- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
+-- Makes a draft of a letter whose delivery was cancelled, if it may still be sent: one to one person, or one that an organiser
 -- stopped. The caller has locked the letter.
 create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
@@ -1886,8 +1888,8 @@ $$;
 
 revoke all on function private.settle_letter(private.deliveries) from public, anon, authenticated;
 
--- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told
--- another one, or the recalled letter was about it. The caller has locked the letter.
+-- Runs after the try of a recalled delivery has ended. Drafts a letter with the current decision if the applicant may have been
+-- told another one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1907,7 +1909,7 @@ $$;
 revoke all on function private.settle_recalled(private.deliveries) from public, anon, authenticated;
 
 -- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be
--- said, and are dropped otherwise.
+-- sent, and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1963,7 +1965,7 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
-    -- With how often it was sent, so that a repeated "sent by hand" is recognised.
+    -- Includes how often it was sent, so that a repeated "sent by hand" is recognised.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
@@ -1975,9 +1977,9 @@ revoke all on function private.draft_text(private.letters, boolean) from public,
 
 drop function public.desk_write(uuid[], text, boolean);
 
--- Drafts letters of a template; with `again` also where one was sent. The result has the outcome of each: drafted, written
--- (there is a draft or a letter, in this state), undecided (another decision stands) or gone. The same act again drafts none, and
--- the result is the first one's; a desk of version 1.0 gives no id.
+-- Drafts letters of a template; with `again`, even where one was sent. The result has the outcome of each: drafted, written
+-- (there is a draft or a letter, in this state), undecided (another decision is current) or gone. Repeating the act drafts none
+-- and returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -1994,7 +1996,7 @@ begin
   elsif (select kind from private.templates where name = occasion) = 'receipt' then
     raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
   end if;
-  -- Held until then, so that whoever removes it removes these drafts, too.
+  -- Locked until commit, so that removing the template also removes these drafts.
   perform from private.templates where name = occasion for key share;
   if not found then
     raise exception 'There is no template of this name.' using errcode = '22023';
@@ -2018,7 +2020,7 @@ begin
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- A pending or failed delivery before one that was sent.
+        -- A pending or failed delivery comes before one that was sent.
         (
           select state from private.letter_deliveries as trip
           where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
@@ -2032,7 +2034,7 @@ $$;
 revoke all on function public.desk_write(uuid[], text, boolean, uuid) from public, anon, authenticated;
 grant execute on function public.desk_write(uuid[], text, boolean, uuid) to authenticated;
 
--- Drafts a letter to one person, without a template. The same act again drafts none.
+-- Drafts a letter to one person, without a template. Repeating the act drafts none.
 create or replace function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2057,7 +2059,7 @@ begin
 end
 $$;
 
--- Changes one draft. A blank subject and body give it its template's text again, if it has one. `seen` says which text was read.
+-- Changes one draft. A blank subject and body restore its template's text, if it has one. `seen` says which text was read.
 create or replace function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2077,7 +2079,7 @@ begin
   if not found then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
-    -- Sent again, because its answer was lost.
+    -- A repeat whose response was lost.
     if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
       return private.drafts_shown(array[draft.id], false) -> 0;
     end if;
@@ -2090,7 +2092,7 @@ begin
 end
 $$;
 
--- Removes drafts. A new decision makes one again. The result counts the removed ones.
+-- Removes drafts. A new decision creates one again. The result counts the removed ones.
 create or replace function public.desk_discard(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2107,7 +2109,7 @@ end
 $$;
 
 -- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
--- server has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
+-- server has set it, and older desks also give the time zone. A letter with a deadline is refused until a time zone is set.
 create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2147,7 +2149,7 @@ begin
 end
 $$;
 
--- Queues a released letter: it can be stopped for a minute. `text` has its words.
+-- Queues a released letter, which can be stopped for a minute. `text` is its text.
 create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
@@ -2162,8 +2164,8 @@ revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, 
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
 -- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (an answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a
--- mail server the decision goes to the automation, which emails the applicant.
+-- missing (a form answer that it quotes is blank), long (too long once it is filled in), again, or gone. Without a mail server
+-- the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -2207,7 +2209,7 @@ begin
   loop
     select status into status_now from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
-    -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
+    -- Filled in once, so that the checked text is the released one. Organisers who read blind get none of it.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
       when letter.state is distinct from 'draft'
@@ -2231,9 +2233,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
--- letters become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its
--- letter is drafted again; it counts as left. The result counts the applications.
+-- Stops letters, by their ids or those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
+-- letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not accepted, `record_delivery`
+-- cancels it, and its letter is drafted again. The result counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2274,8 +2276,8 @@ begin
 end
 $$;
 
--- Sends failed deliveries again, except receipts that are older than a day and letters whose deadline is over. The result counts
--- those that are being sent, or arrived.
+-- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts those
+-- that are being sent, or arrived.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -2341,8 +2343,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
--- stopped, as when it was released.
+-- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be stopped
+-- for a minute, as when it was released.
 create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2399,7 +2401,7 @@ begin
 end
 $$;
 
--- To whom a letter goes, as an organiser may see it.
+-- The recipient of a letter, as an organiser may see it.
 create function private.addressee(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -2411,7 +2413,7 @@ $$;
 
 revoke all on function private.addressee(retreat_applications, boolean) from public, anon, authenticated;
 
--- Drafts as an organiser may see them, in the order of their ids.
+-- Drafts as an organiser may see them, in the order of `ids`.
 create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -2429,7 +2431,7 @@ $$;
 
 revoke all on function private.drafts_shown(uuid[], boolean) from public, anon, authenticated;
 
--- Deliveries as an organiser may see them, in the order of their ids. Blind readers do not see the text: it names the applicant.
+-- Deliveries as an organiser may see them, in the order of `ids`. Blind readers do not see the text: it names the applicant.
 create function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -2480,8 +2482,8 @@ begin
 end
 $$;
 
--- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
--- thousand, as applications are.
+-- The state of all letters: the drafts of each template, what did not arrive, and whether a server sends them. Counts go up to a
+-- thousand, as for applications.
 create or replace function private.letters_overview() returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -2507,12 +2509,12 @@ begin
         )) order by array_position('{received,accepted,waitlisted,declined,reminder}', name), name)
         from private.templates as template
       ),
-      -- Drafts that somebody wrote to one person.
+      -- Drafts of letters to one person.
       'personal', (
         select private.up_to_thousand(count(*))
         from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
       ),
-      -- What was released and can still be stopped, by its act.
+      -- Released letters that can still be stopped, by act.
       'leaving', (
         select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
         from (
@@ -2562,8 +2564,8 @@ begin
 end
 $$;
 
--- Fifty letters that are on their way (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those
--- of one act are due together.
+-- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those of
+-- one act are due together.
 create or replace function public.desk_outbox(state text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2611,7 +2613,7 @@ begin
   return case when
     -- No characters that become links or change the text's direction.
     seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
-    -- What looks like a dot, a colon or a slash.
+    -- Characters that look like a dot, a colon or a slash.
     and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
     and seen collate "und-x-icu" !~ '[[:digit:]]'
@@ -2620,8 +2622,8 @@ begin
 end
 $$;
 
--- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
--- nobody fills a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
+-- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
+-- flood a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
 create or replace function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2669,7 +2671,7 @@ begin
 end
 $$;
 
--- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
+-- Notifies the organisers who want an email for each application or RSVP. Beyond ten an hour, the daily email covers them.
 create function private.write_notices(application uuid, event bigint default null) returns void
   language sql set search_path = ''
   begin atomic
@@ -2684,7 +2686,7 @@ create function private.write_notices(application uuid, event bigint default nul
 
 revoke all on function private.write_notices(uuid, bigint) from public, anon, authenticated;
 
--- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
+-- Writes the notices of the RSVP that an applicant gave by this act. If that fails, the RSVP is still stored.
 create function private.write_rsvp_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2698,7 +2700,7 @@ $$;
 
 revoke all on function private.write_rsvp_notices(uuid, uuid) from public, anon, authenticated;
 
--- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
+-- Whether an organiser had a notice about only this application, or about this RSVP, or it failed.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -2711,7 +2713,7 @@ $$;
 
 revoke all on function private.had_notice(uuid, uuid, bigint) from public, anon, authenticated;
 
--- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
+-- Writes the daily emails that are due, for organisers who were not told of everything since the last.
 create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
@@ -2738,8 +2740,8 @@ create function private.write_day_notices() returns void
 
 revoke all on function private.write_day_notices() from public, anon, authenticated;
 
--- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due.
--- Single ones are kept until the day's mail has left out what they told.
+-- Drops notices and tests that are over or were not sent within a day, and writes the daily emails that are due. Single notices
+-- stay until the daily email has skipped what they told.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -2759,7 +2761,7 @@ $$;
 
 revoke all on function private.keep_notices() from public, anon, authenticated;
 
--- Claims a notice or a test that is due. Nothing where the day's mail has told what it is about, or will: then it is dropped.
+-- Claims a notice or a test that is due. Returns null and drops it where the daily email covers the same.
 create function private.claim_notice(notice uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -2801,8 +2803,8 @@ $$;
 
 revoke all on function private.claim_notice(uuid, interval) from public, anon, authenticated;
 
--- What a notice tells: of one application or RSVP, or how many of a day, with up to fifty plain names of applicants. Applications
--- are counted up to a thousand. Whoever reads blind is told no name.
+-- The content of a notice: one application or RSVP, or the counts of a day, with up to fifty plain names of applicants.
+-- Applications are counted up to a thousand. Organisers who read blind get no names.
 create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -2836,7 +2838,7 @@ $$;
 
 revoke all on function private.notice_content(private.deliveries, boolean) from public, anon, authenticated;
 
--- Whether the caller gets mails about applications, and whether a server sends them.
+-- Whether the caller gets emails about applications, and whether a server sends them.
 create or replace function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2851,7 +2853,7 @@ begin
 end
 $$;
 
--- Switches notices on or off. The day's mail comes at the time of day at which they were switched on.
+-- Switches notices on or off. The daily email comes at the time of day at which they were switched on.
 create or replace function public.desk_set_notices(notices text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2869,8 +2871,7 @@ begin
 end
 $$;
 
--- Sends a text to whoever calls, filled in for an application as it would be for its applicant. The same act again
--- sends nothing more.
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends nothing more.
 create or replace function public.desk_send_test(
   subject text, body text, application uuid default null, occasion text default null,
   act uuid default null, site text default null
@@ -2900,7 +2901,7 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  -- Whoever calls twice at the same moment is counted one after the other.
+  -- Serialises concurrent calls, so that each is counted.
   perform from private.organisers where account_id = me.id for no key update;
   if (
     select count(*) from private.deliveries
@@ -2916,7 +2917,7 @@ begin
 end
 $$;
 
--- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
+-- Whether PostgreSQL knows a time zone by this name. It reads all names, which takes some time.
 create function private.is_zone(zone text) returns boolean
   language sql stable set search_path = ''
   begin atomic
@@ -2951,16 +2952,16 @@ begin
 end
 $$;
 
--- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one.
--- An accepted person who was told so is asked from then on. A person who was told another decision gets another link when they
--- are accepted again, without their RSVP, unless they were told something newer already.
+-- Reacts when an applicant has been told something. A decision is also told to an automation, if a server for one was seen within
+-- a day. An accepted person is asked for an RSVP from then on. After another decision, a later acceptance has a new link and no
+-- RSVP, unless the person was already told something newer.
 create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  -- Once, also where it may have arrived before it did. What somebody sent by hand the automation might send, too.
+  -- Once, even where it may have arrived before. Letters sent by hand are excluded: the automation might email the applicant too.
   if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
       select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
@@ -2999,7 +3000,7 @@ create function private.has_deadline(given text) returns boolean
 
 revoke all on function private.has_deadline(text) from public, anon, authenticated;
 
--- Whether the deadline of an applicant is over. Until they were told, or an organiser set it, the days count from the handover.
+-- Whether an applicant's deadline has passed. Until they were told, or an organiser set it, the days count from the handover.
 create function private.is_deadline_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -3013,7 +3014,7 @@ $$;
 
 revoke all on function private.is_deadline_over(uuid) from public, anon, authenticated;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where nobody is asked any more.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where no RSVP can be given any more.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -3029,8 +3030,8 @@ $$;
 
 revoke all on function private.invitation_placeholders(uuid) from public, anon, authenticated;
 
--- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
--- an email is told both, whatever the text is.
+-- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation tells in place
+-- of an email always has both.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -3066,9 +3067,9 @@ $$;
 
 revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
 
--- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
--- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
--- row itself: a subquery would decide by the row as it was before the lock.
+-- Invites the recipient of a letter that is being handed over. The result is their link, null where the site's address is
+-- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update
+-- reads its own row: a subquery would see the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
@@ -3110,8 +3111,8 @@ $$;
 
 revoke all on function private.fill_at_handover(uuid, text, text, text) from public, anon, authenticated;
 
--- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
--- all. A person with an RSVP gets no more reminders.
+-- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has all. A person with
+-- an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -3149,7 +3150,7 @@ $$;
 revoke all on function private.application_of_token(text) from public, anon, authenticated;
 
 -- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address}; after the
--- deadline {"state": "over", ...}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+-- deadline {"state": "over", ...}; and for an invalid link {"state": "invalid"}.
 create or replace function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -3174,7 +3175,7 @@ begin
 end
 $$;
 
--- Stores an RSVP that came by the link: `coming`, or `not coming`. The same act again stores nothing more. The result is the
+-- Stores an RSVP that was given by the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is the
 -- invitation afterwards. After the deadline nothing is stored.
 create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -3188,7 +3189,7 @@ begin
     return jsonb_build_object('state', 'invalid');
   end if;
   perform private.lock_for_letters(array[application]);
-  -- As it stands now that nobody decides meanwhile.
+  -- Checked again, now that no decision can change it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
@@ -3224,7 +3225,7 @@ $$;
 
 revoke all on function private.lock_accepted(uuid) from public, anon, authenticated;
 
--- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
+-- Notes an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
 create or replace function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3242,7 +3243,7 @@ begin
 end
 $$;
 
--- Moves the deadline of somebody.
+-- Moves somebody's deadline.
 create or replace function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3253,7 +3254,7 @@ begin
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
-  -- Not again, over what somebody set since.
+  -- A repeat must not overwrite what somebody set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
@@ -3262,16 +3263,16 @@ begin
 end
 $$;
 
--- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
--- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody
--- said how many places there are, and negative where more people were accepted. `waitlist` has the first twenty of those
--- `waitlisted`. `zone` is `UTC` until one is set. The argument is that of older desks, and is ignored.
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming, not_coming,
+-- no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where the number of
+-- places is unknown, and negative where more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone`
+-- is `UTC` until one is set. The argument is that of older desks, and is ignored.
 create or replace function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  -- Once, and not for each of them.
+  -- Computed once, not for each row.
   today constant date := private.today();
 begin
   return (
@@ -3295,7 +3296,7 @@ begin
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
-            -- The beginnings of long answers.
+            -- The beginnings of long form answers.
             select jsonb_object_agg(key,
               case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
             from jsonb_each(private.form_answers(application, me.blind) || summary)
@@ -3315,8 +3316,8 @@ $$;
 
 drop function public.desk_set_places(integer, integer, integer);
 
--- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
--- stays as it is where it is null.
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines, which
+-- stays unchanged where it is null.
 create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3354,20 +3355,20 @@ $$;
 revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
 grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
 
--- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not
--- sent yet, and how many had one in the last three days.
+-- The people to remind, those with the earliest deadline first, at most 1,001; the number with a reminder that is not sent yet,
+-- and the number who got one in the last three days.
 create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
-  -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
+  -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
   set search_path = '' set enable_nestloop = off
 as $$
 begin
   with unsent as materialized (
-    -- Each part has an index: no letter is read that was sent.
+    -- Each part has an index, so sent letters are not read.
     select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
     union select application_id from private.deliveries
       where kind = 'letter' and state in ('waiting', 'sending', 'failed')
-        -- Not as a join, for which PostgreSQL would read all letters.
+        -- A subquery: for a join, PostgreSQL would read all letters.
         and (select template from private.letters where id = letter_id) = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
@@ -3387,10 +3388,10 @@ $$;
 
 drop function public.desk_remind();
 
--- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
--- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
--- reminder that was not sent yet, reminded: people who had one in the last three days, more}. The same act again drafts none, and
--- the result is the first one's; a desk of version 1.0 gives no id.
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
+-- twice in three days. The result is {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
+-- reminder that is not sent yet, reminded: people who got one in the last three days, more}. Repeating the act drafts none and
+-- returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3430,14 +3431,14 @@ $$;
 revoke all on function public.desk_remind(uuid) from public, anon, authenticated;
 grant execute on function public.desk_remind(uuid) to authenticated;
 
--- How long all mails wait after so many failures in a row of the mail server.
+-- The back-off of all emails after this many failures in a row of the mail server.
 create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
 revoke all on function private.mail_back_off(integer) from public, anon, authenticated;
 
--- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays
+-- Whether an email may be sent now. A time further ahead than it is ever set is from before the clock was set back, and delays
 -- nothing.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
@@ -3448,14 +3449,14 @@ create function private.may_leave(postman private.postman, pace interval) return
 
 revoke all on function private.may_leave(private.postman, interval) from public, anon, authenticated;
 
--- Whether the hour has room for a receipt or a notice: all servers together begin a hundred.
+-- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 create function private.has_room(postman private.postman) returns boolean
   language sql stable
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
 revoke all on function private.has_room(private.postman) from public, anon, authenticated;
 
--- Forgets the problem that keeps all mails: the mail server accepted one.
+-- Clears the problem that holds all emails: the mail server accepted one.
 create function private.clear_mail_problem() returns void
   language sql set search_path = ''
   begin atomic
@@ -3466,7 +3467,7 @@ create function private.clear_mail_problem() returns void
 
 revoke all on function private.clear_mail_problem() from public, anon, authenticated;
 
--- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
+-- Whether another email is being sent to the same applicant: letters have to arrive in the order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -3486,10 +3487,9 @@ $$;
 
 revoke all on function private.is_busy(private.deliveries) from public, anon, authenticated;
 
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that are
--- sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
--- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find
--- the first.
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Then come letters, notices and
+-- receipts, which may be as many as applications. Rows that others have locked are skipped. It joins no other table: PostgreSQL
+-- would read everything that is due to find the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
@@ -3513,25 +3513,25 @@ $$;
 
 revoke all on function private.due_mail(text[], boolean) from public, anon, authenticated;
 
--- Claims the mail that is due and waits longest, for one server and for as long as the lease; null where none is due or may leave.
--- The postman's row is locked before anything is claimed, and what is due is looked at again then: who had it before may have
--- claimed a letter to the same person. It is the last of all locks. `pace`: the time between two mails, null for none.
+-- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
+-- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
+-- letter to the same person. That row is the last in the order of locks. `pace`: the time between two emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
   -- Longer than any handover takes.
   lease constant interval := interval '90 seconds';
-  -- By which a mail may be late without delaying the mails after it.
+  -- How late an email may be without delaying the following ones.
   slack constant interval := interval '200 milliseconds';
   postman private.postman;
   due record;
   mail jsonb;
 begin
-  -- A server is about to change the schema, and waits for the mails that were claimed before.
+  -- A server is about to change the schema, and waits for the emails that were claimed before.
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
-  -- Where nothing may leave, or nothing is due, nothing is written.
+  -- Write nothing where nothing may be sent or is due.
   if not private.may_leave(postman, pace) then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;
@@ -3586,7 +3586,7 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
--- Stops all letters, or lets them leave again: then each can be stopped for a minute, as when it was released.
+-- Stops or resumes all letters. After a resume, each can be stopped for a minute, as when it was released.
 create function private.stop_letters(stopped boolean, author text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -3594,7 +3594,7 @@ declare
   waiting uuid[];
 begin
   if not stop_letters.stopped and (select postman.stopped from private.postman) then
-    -- Before the postman's row, which is the last of all locks.
+    -- Locked before the postman's row, which is the last in the order of locks.
     waiting := array(
       select id from private.deliveries
       where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
@@ -3610,7 +3610,7 @@ $$;
 
 revoke all on function private.stop_letters(boolean, text) from public, anon, authenticated;
 
--- The same for organisers. The result counts the applicants whose letters leave then.
+-- The same for organisers. The result counts the applicants whose letters are then sent.
 create or replace function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3628,7 +3628,7 @@ begin
 end
 $$;
 
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+-- Ends recalled letters whose server was lost, and cancels receipts that were not sent within a day.
 create function private.end_lost_deliveries() returns void
   language plpgsql set search_path = ''
 as $$

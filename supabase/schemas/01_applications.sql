@@ -1,9 +1,9 @@
--- Applications: what applicants send, and what guards it.
+-- Applications: what applicants send, and its validation.
 
--- The schema of what is ours alone, beside `public`, which the API exposes. 24_rights.sql says who may do what.
+-- The schema for what only we use, beside `public`, which the API exposes. 24_rights.sql has the rights.
 create schema if not exists private;
 
--- The retreats to which people apply, one after another. New applications belong to the newest.
+-- The retreats that people apply to, one after another. New applications belong to the newest.
 create table private.editions (
   id integer primary key,
   name text not null default '',
@@ -12,13 +12,13 @@ create table private.editions (
 alter table private.editions enable row level security;
 insert into private.editions (id, began_at) values (1, '-infinity');
 
--- An application to attend the retreat: the eleven form answers, when which row was stored, and for which edition.
+-- An application to attend the retreat: the eleven form answers, when the row was stored, and for which edition.
 --
--- Validation lives here and nowhere else. It asks for no more than the browser's own checks do, so that
--- nobody who got past the form is turned away by the database.
+-- Validation is only here. It demands no more than the browser's own checks, so that the database refuses nobody who passed the
+-- form.
 create table public.retreat_applications (
-  -- Random, not counted: the webhook's receiver knows a delivery by it, and a count would start anew with
-  -- a new database and make the receiver take a new application for an old one.
+  -- Random instead of counted: the webhook's receiver identifies a delivery by it. A count would restart in a new database, and
+  -- the receiver would take a new application for an old one.
   id uuid primary key default gen_random_uuid(),
   created_at timestamptz not null default now(),
 
@@ -30,8 +30,8 @@ create table public.retreat_applications (
   linkedin text not null constraint retreat_applications_linkedin_given check (linkedin <> ''),
   company text not null constraint retreat_applications_company_given check (company <> ''),
 
-  -- Optional: nothing enforces the two radio groups, so blank is an answer. Blank is always '', never null:
-  -- one way to say "no answer", and a unique index takes two nulls for different.
+  -- Optional: nothing enforces the two radio groups, so blank is allowed. Blank is always '', never null: a unique index treats
+  -- two nulls as different.
   paid_solution text not null default '' constraint retreat_applications_paid_solution_known
     check (paid_solution in ('', 'not', 'screen', 'travel', 'work', 'custom')),
   custom_solution text not null default '',
@@ -40,17 +40,17 @@ create table public.retreat_applications (
 
   reason text not null constraint retreat_applications_reason_given check (reason <> ''),
 
-  -- Nobody's application is kept without their consent.
+  -- No application is stored without the applicant's consent.
   consent boolean not null constraint retreat_applications_consent_given check (consent),
 
-  -- The newest edition, which is a constant so that inserts read no other table. No foreign key: all inserts at the same time
-  -- would lock the same row (docs/decisions/0062).
+  -- The newest edition. It is a constant, so that inserts read no other table. A foreign key would make all concurrent inserts
+  -- lock the same row (docs/decisions/0062).
   edition integer not null default 1
 );
 
--- One copy of one application in an edition, so that a send may be repeated safely: a digest of all eleven answers, byte
--- for byte. A digest, because an index entry holds at most 2,704 bytes; of digests of equal length, because
--- a plain join would take ('ab', 'c') for ('a', 'bc').
+-- Each application is stored once in an edition, so that a repeated send is safe: a digest of all eleven form answers, byte for
+-- byte. A digest, because an index entry holds at most 2,704 bytes; of digests of equal length, because a plain join would not
+-- distinguish ('ab', 'c') from ('a', 'bc').
 create unique index retreat_applications_once on public.retreat_applications (
   edition,
   md5(
@@ -60,19 +60,18 @@ create unique index retreat_applications_once on public.retreat_applications (
   )
 );
 
--- The organiser reads the newest first, also of a million, without sorting them each time.
+-- The desk lists the newest first, even of a million, without sorting them each time.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
 
--- Tells people apart by their e-mail: who applied twice, and whose applications are erased together. A digest, because an
--- index entry holds at most 2,704 bytes. Receipts tell people apart by mailbox, which puts more addresses together.
+-- Identifies a person by their email address, to find who applied twice and which applications are erased together. A digest,
+-- because an index entry holds at most 2,704 bytes. Receipts use the mailbox instead, which treats more addresses as equal.
 create function private.person(email text) returns text
   language sql immutable parallel safe
   return md5(lower(btrim(email)));
 create index retreat_applications_person on public.retreat_applications (private.person(email));
 
--- Visitors are anonymous and may do one thing: hand in the eleven answers. No select, update or delete; not
--- even `id`, `created_at` and `edition` are theirs to set. Hosted projects grant everything on a new table to the API's
--- roles, so that is taken back first.
+-- Visitors are anonymous and may only send the eleven form answers. They cannot select, update or delete, or set `id`,
+-- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so that is revoked first.
 alter table public.retreat_applications enable row level security;
 revoke all on table public.retreat_applications from public, anon, authenticated;
 grant insert (
@@ -84,8 +83,8 @@ grant select, insert, update, delete on table public.retreat_applications to ser
 create policy "Anyone may apply" on public.retreat_applications
   for insert to anon with check (true);
 
--- A limit against abuse alone, far beyond what anybody writes. A trigger and no constraint, so that older rows stay, also in a
--- restored backup, and so that an applicant reads a sentence.
+-- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
+-- restored ones, and gives applicants a readable message.
 create function private.refuse_too_long() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -106,7 +105,7 @@ end
 $$;
 
 create trigger refuse_too_long before insert or update on public.retreat_applications for each row
-  -- A condition is prepared again for each statement: a short one, of the whole, takes next to nothing. No answer is
-  -- longer than the whole, which nothing has compressed yet.
+  -- A trigger's condition is prepared for each statement, and this short one costs almost nothing. No answer is longer than the
+  -- whole row, which is not compressed yet.
   when (pg_column_size(new) > 10000)
   execute function private.refuse_too_long();

@@ -1,23 +1,22 @@
--- Organisers: who they are, and how they read.
+-- Organisers: who they are, and how they read applications.
 
--- Who is an organiser: an account, not an address, since on a project that lets anyone sign up an address alone
--- proves nothing.
+-- An organiser is an account, not an address: in a project that lets anyone sign up, an address alone proves nothing.
 create table private.organisers (
   account_id uuid primary key references auth.users (id) on delete cascade,
   created_at timestamptz not null default now(),
-  -- Names, e-mail, phone, LinkedIn and company are hidden from who reads blind.
+  -- Names, email, phone, LinkedIn and company are hidden from organisers who read blind.
   blind boolean not null default false,
-  -- Whether they hear of applications: of each, of a day's together, or not.
+  -- Whether they are told of applications: of each, once a day, or not.
   notices text not null default 'off' check (notices in ('off', 'each', 'daily')),
-  -- Until when applications were told of, and when the next day's are.
+  -- Until when they were told of applications, and when the next daily email is due.
   told_until timestamptz not null default now(),
   day_due_at timestamptz
 );
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;
 
--- Whether the caller is an organiser: true or false, never null. Each call asks the database, so that removing an account or
--- ending a session takes effect at once, and not only when a token ends.
+-- Whether the caller is an organiser: true or false, never null. Each call reads the database, so that removing an account or
+-- ending a session takes effect at once, not only when a token expires.
 create function private.is_organiser() returns boolean
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -41,8 +40,8 @@ exception when invalid_text_representation then
 end
 $$;
 
--- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would decide what is
--- evaluated first.
+-- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would choose the order of
+-- evaluation.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$

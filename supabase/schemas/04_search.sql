@@ -1,7 +1,7 @@
--- Search: the words of an application, and which applications have those that are asked for.
+-- Search: the words of an application, and the applications that have the wanted words.
 
--- Folds a text: it removes accents and case, and splits an address into its words. Some letters fold into eighteen. No
--- language needs more than three for one letter, so beyond that it is cut. Older rows were indexed without that cut.
+-- Folds a text: removes accents and case, and splits an address into its words. Some letters fold into eighteen. No language
+-- needs more than three for one letter, so the result is cut beyond that. Older rows were indexed without the cut.
 create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$
@@ -19,8 +19,8 @@ begin
 end
 $$;
 
--- Only the beginning of a very long answer is indexed: a vector holds a megabyte, and an application must not be refused
--- because it is longer. Organisers who read blind search without the first five columns.
+-- Only the beginning of a very long answer is indexed: a vector holds a megabyte, and a longer application must not be refused.
+-- Organisers who read blind search without the first five columns.
 create function private.search_vector(
   first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
 ) returns tsvector
@@ -29,7 +29,7 @@ create function private.search_vector(
     left(first_name, 500) || ' ' || left(last_name, 500) || ' ' || left(email, 500) || ' ' || left(linkedin, 500) || ' '
     || left(company, 500) || ' ' || left(custom_solution, 1000) || ' ' || left(reason, 10000)));
 
--- The words of an application. Organisers who read blind search without the personal answers.
+-- The words of an application. Organisers who read blind search without the personal form answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
 as $$
@@ -53,19 +53,19 @@ as $$
       + char_length(application.reason))
 $$;
 
--- The index has a pending list (`fastupdate`), which costs the inserts less, also the slowest of a thousand. When the list has
--- so many kilobytes it is sorted in, and that insert waits: smaller steps make the wait shorter and come a little more often
--- (docs/decisions/0019 has the figures).
+-- The index has a pending list (`fastupdate`), which makes inserts cheaper, even the slowest of a thousand. The insert that fills
+-- the list has to sort it in. A small list makes this wait shorter and slightly more frequent (docs/decisions/0019 has the
+-- figures).
 create index retreat_applications_search on public.retreat_applications using gin (
   private.search_vector(first_name, last_name, email, linkedin, company, custom_solution, reason)
 ) with (fastupdate = on, gin_pending_list_limit = 256);
 
--- A search reads the newest applications one by one. Folding the longest and splitting it into words takes sixty times as long
--- as for an ordinary one, so the result is kept for the long ones.
+-- A search reads the newest applications one by one. Folding a very long one and splitting it into words takes sixty times as
+-- long as for an ordinary one, so the result is stored for long ones.
 create table private.search_vectors (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   vector tsvector not null,
-  -- Of what is searched by who reads blind.
+  -- For organisers who read blind.
   blind_vector tsvector not null
 );
 alter table private.search_vectors enable row level security;
@@ -76,7 +76,7 @@ as $$
 declare
   answers tsvector;
 begin
-  -- An application that a change made short keeps its words, too.
+  -- An application that an update made short keeps its row too.
   if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
   -- The long answers are folded once.
   answers := private.words(new, true);
@@ -88,7 +88,7 @@ end
 $$;
 
 create trigger keep_search_vectors after insert on public.retreat_applications for each row
-  -- A byte counts for two and a half of the 2,000 at the most. What is stored may be compressed, this is not yet.
+  -- A byte counts for at most two and a half of the 2,000. Stored rows may be compressed; this one is not yet.
   when (pg_column_size(new) > 800)
   execute function private.keep_search_vectors();
 
@@ -97,9 +97,9 @@ create trigger keep_search_vectors_changed after update on public.retreat_applic
   when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
   execute function private.keep_search_vectors();
 
--- At most a thousand and one of the applications that the index finds.
+-- Up to 1,001 applications that the index finds.
 create function private.indexed(query tsquery) returns uuid[]
-  -- Where it expects that many fit, the planner would rather compare row after row: costly where they are long.
+  -- The planner may prefer to compare row after row, which is costly where rows are long.
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
 as $$
   select array_agg(id) from (
@@ -107,8 +107,8 @@ as $$
   ) as hit
 $$;
 
--- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many.
--- All words have to match. From three letters on, the start of the last word is enough.
+-- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many. All
+-- words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
@@ -123,9 +123,9 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as there are hits, however few are wanted. A hundred applications tell how many there will be, or as
-  -- many as are not much to look at. They are the first by their ids, which are random, so that nobody chooses them. The planner
-  -- knows common words, but not beginnings that are common by many rare words.
+  -- The index takes as long as it has hits, even if few are wanted. Up to a hundred applications, fewer where they are long, are
+  -- a sample that estimates the hits. They are the first by id, which is random, so that nobody can choose them. The planner's
+  -- statistics know common words, but not beginnings that many rare words share.
   if stored > 20000 and stored * (
     select coalesce(avg(fits), 0)
     from (

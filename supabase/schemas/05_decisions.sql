@@ -1,38 +1,38 @@
--- Decisions: what organisers decide about applications. They are stored apart from the answers, which nothing here changes.
+-- Decisions: what organisers decide about applications. They are stored apart from the form answers, which nothing here changes.
 -- Organisers have no right on any table: they use the functions of the desk.
 
 -- The status of an application. No row means New, so that an insert writes nothing else.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- The application's own, so that a list of one status is in the order of all.
+  -- The application's own, so that a list of one status has the same order as the list of all.
   created_at timestamptz not null,
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined')),
-  -- Counts the changes: who decides says which one they saw.
+  -- Counts the changes: a decision has to name the version that its author saw.
   version integer not null,
-  -- Since when it stands there.
+  -- When this status was set.
   set_at timestamptz not null default now()
 );
 create index statuses_newest on private.statuses (status, created_at desc, application_id desc);
--- Who waits longest for a place.
+-- Lists the people who have been waitlisted longest.
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- What happened to an application, or to the desk in general. Rows are only added, and erased with their application. It is shown,
--- and limits count it. Nothing else is decided by it: what somebody set is a column of another table.
+-- What happened to an application, or to the desk in general. Rows are only added, and erased with their application. The history
+-- is shown, and rate limits count it. It decides nothing else: settings are columns of other tables.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
   -- The id of the act (05_acts.sql).
   act uuid not null default gen_random_uuid(),
   at timestamptz not null default now(),
-  -- An e-mail as text: it outlives the account.
+  -- An email address as text: it outlives the account.
   author text not null,
-  -- `address`: an organiser replaced the applicant's address. `told`: the applicant was told another way than by a letter that did
-  -- not arrive. `answer`: their RSVP. `kept`: an organiser set their deadline. `link`: an organiser was given their link.
+  -- `address`: an organiser replaced the applicant's address. `told`: the applicant was told in another way than by a letter that
+  -- did not arrive. `answer`: their RSVP. `kept`: an organiser set their deadline. `link`: an organiser was given their link.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'kept', 'link', 'places')),
   detail jsonb not null default '{}',
-  -- The author's account. No reference, since it outlives the account, too. Null for applicants and for commands.
+  -- The author's account. Not a reference, since it outlives the account too. Null for applicants and for commands.
   author_id uuid default auth.uid(),
   unique (application_id, act)
 );
@@ -40,7 +40,7 @@ create index history_of_no_application on private.history (id) where application
 create index history_answers on private.history (at) where kind = 'answer';
 alter table private.history enable row level security;
 
--- The statuses that applicants are told of; each is the name of a template, too.
+-- The statuses that applicants are told of. Each is also the name of a template.
 create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe
   return status in ('accepted', 'waitlisted', 'declined');
@@ -50,7 +50,7 @@ create function private.write_down(application uuid, act uuid, author text, kind
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Held until it is written, so that it is refused and not lost where somebody erases meanwhile.
+  -- Locked until commit, so that a concurrent erasure makes this fail instead of losing the entry.
   perform from public.retreat_applications where id = application for key share;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
@@ -63,9 +63,9 @@ begin
 end
 $$;
 
--- Sets statuses, each only where the application's version is the one that whoever decides saw. `decisions` is an array of
--- {id, status, version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it
--- takes a decision back about which a letter has left), or gone. The same act again changes nothing.
+-- Sets statuses, each only where the version is still the one that the caller saw. `decisions` is an array of {id, status,
+-- version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it would take back a
+-- decision whose letter is sent or being sent), or gone. Repeating the act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -83,7 +83,7 @@ begin
   elsif not private.begin_act(act, 'desk_decide', decisions::text) then
     return (select result from private.acts where acts.act = desk_decide.act);
   end if;
-  -- In one order, so that two who decide at the same time wait for each other and not in a circle.
+  -- Sorted, so that two concurrent calls cannot deadlock.
   for decision in
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id

@@ -1,7 +1,7 @@
--- Export: whole applications, many at a time.
+-- Export: complete applications in large batches.
 
 -- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
--- letters. No address and no text of a letter, so that organisers who read blind may read it.
+-- letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -33,7 +33,7 @@ begin
 end
 $$;
 
--- Up to a thousand whole applications with what organisers did about them, fewer where they are long, and the cursor for the next
+-- Up to 1,000 complete applications with what organisers did about them, fewer where they are long, and the cursor for the next
 -- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
@@ -43,10 +43,10 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind);
   fitting integer;
 begin
-  -- Up to 16 MB and the application that exceeds them: no array is longer than 256 MB, and nobody waits that long.
+  -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
   select count(*) into fitting from (
     select coalesce(sum(
-      -- By name, since these lengths are known without reading a long answer.
+      -- By column, since these lengths are known without reading a long answer.
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
       + (
@@ -66,7 +66,7 @@ begin
     select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
-      -- Not inner joins, of which PostgreSQL expects one row, and compares each of a thousand with each.
+      -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
   ));

@@ -8,7 +8,7 @@
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. For as many, the planner would sort a table of some thousands, and PostgreSQL
+  -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
   -- would compile the query.
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
@@ -37,7 +37,7 @@ declare
   last_at timestamptz;
   last_id uuid;
   looked integer := 0;
-  -- As much as in two hundred ordinary applications.
+  -- As much as two hundred ordinary applications.
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
@@ -58,13 +58,13 @@ begin
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
-    -- Signs alone are in no index.
+    -- Punctuation alone is in no index.
     if query is null then return; end if;
     if hits is null then look := least(look, 200); end if;
   end if;
 
   if hits is not null then
-    -- Sorted all the same: behind the offset no index is in the order of the list.
+    -- Sorted explicitly: the offset hides the order of any index.
     source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
   elsif query is not null then
     source := 'public.retreat_applications as application
@@ -93,7 +93,7 @@ begin
   if filter ->> 'paid_solution' is not null then
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
-  -- The text has no value: values are parameters, and it is planned for them and for the LIMIT.
+  -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
     position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
@@ -136,8 +136,8 @@ end
 $$;
 
 -- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
--- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it,
--- also where the application itself no longer passes because it was decided on.
+-- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it.
+-- These exist even where the application itself no longer passes, because it was decided on.
 create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

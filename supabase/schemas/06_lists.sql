@@ -5,8 +5,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Form answers are cut before
--- anything else is done with them, since they may be long.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut before
+-- anything else is done with them.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -33,10 +33,11 @@ begin
 end
 $$;
 
--- The changes of a list that is shown. `shown` are its rows, {id, version}, the first thousand of them. `oldest` is the end of the
--- list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of all
--- letters, the RSVPs by their ids, and how many applications pass the filter and are not shown: `newer` than all rows, or between
--- them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before an update.
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the end of
+-- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of
+-- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
+-- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
+-- an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -100,8 +101,8 @@ end
 $$;
 
 -- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
--- given time zone, and by the answers of the two choices. `more`: there are more than were counted. A filter by RSVP counts for
--- `accepted` and `all`: in the lists of other statuses the desk does not ask for it.
+-- given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP, only
+-- `accepted` and `all` are counted: the desk has it in no other list.
 create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -139,7 +140,7 @@ begin
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
-      -- Too many to subtract. At least as many are new as among the newest.
+      -- Too many to subtract, so the newest are counted: at least this many are new.
       new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
@@ -170,7 +171,7 @@ begin
 end
 $$;
 
--- The counts (`overview`), and the changes of the list that is shown, of one moment.
+-- The counts (`overview`) and the changes of the shown list, at one moment.
 create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -203,7 +204,7 @@ begin
 end
 $$;
 
--- Up to a thousand applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
+-- Up to 1,000 applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
 create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

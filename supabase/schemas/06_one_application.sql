@@ -1,7 +1,7 @@
--- One application: everything that is known of it.
+-- One application: everything that is known about it.
 
--- One application with everything that is known of it. Organisers who read blind see the details of some kinds of events, and of
--- all others only that they happened.
+-- One application with everything that is known about it. Organisers who read blind see the details of some kinds of events; of
+-- all others they see only that they happened.
 create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -43,19 +43,19 @@ begin
 end
 $$;
 
--- A stamp that changes when anything that is known of an application changes. No text can be guessed from it.
+-- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
 create function private.stamp(application uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
   return md5(jsonb_build_array(
     (select version from private.statuses where application_id = application),
-    -- Not by the date, which makes an RSVP late.
+    -- Without today's date, which makes an RSVP late.
     (
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application
     ),
-    -- It is only ever added to.
+    -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
@@ -70,8 +70,8 @@ begin
 end
 $$;
 
--- One application with everything that is known of it, its letters, the state of all letters, and its position in the list of a
--- filter, if one is given.
+-- One application with everything that is known about it, its letters, the state of all letters, and its position in the list of
+-- a filter, if one is given.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -87,7 +87,7 @@ begin
 end
 $$;
 
--- The stamp alone, for a desk that shows an application and polls for changes.
+-- Only the stamp, for a desk that shows an application and polls for changes.
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -101,7 +101,7 @@ begin
 end
 $$;
 
--- One application, with everything that blind reading hides. The history tells who revealed it.
+-- One application with everything that blind reading hides. The history records who revealed it.
 create function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
--- Erasing, and what backups have to know.
+-- Erasing, and what backups have to know about it.
 
 -- The erased applications, each by a digest of its random id, so that a restore can repeat the erasing. A row is written in the
--- erasing's own transaction, whoever erases, and copied to where the backups are.
+-- same transaction as any erasing, and is copied next to the backups.
 create table private.erasures (
   digest text primary key,
   erased_at timestamptz not null default now()
@@ -14,7 +14,7 @@ as $$
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
-  -- What acts told of them.
+  -- Results of acts that name them.
   update private.acts set result = (
       select coalesce(jsonb_agg(told order by position), '[]')
       from jsonb_array_elements(result) with ordinality as of_act (told, position)
@@ -28,7 +28,8 @@ $$;
 create trigger remember_erasures after delete on public.retreat_applications
   referencing old table as erased for each statement execute function private.remember_erasures();
 
--- The name of this database, and of databases restored from its backups. By it a server removes no other database's backups.
+-- The id of this database, and of databases restored from its backups. Servers use it to avoid removing another database's
+-- backups.
 create table private.installation (
   is_only boolean primary key default true check (is_only),
   id uuid not null default gen_random_uuid()
@@ -36,7 +37,8 @@ create table private.installation (
 insert into private.installation default values;
 alter table private.installation enable row level security;
 
--- Erases applications of one e-mail for good, with all that is known of them. Only that it happened stays.
+-- Permanently erases applications of one email, with everything that is known about them. Only the fact that it happened is
+-- stored.
 create function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -48,7 +50,7 @@ begin
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
     return (select result from private.acts where acts.act = desk_erase.act);
   end if;
-  -- In the order in which they are decided.
+  -- In the same order as decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (applications) order by id for update;
   if exists (
     select from public.retreat_applications as application

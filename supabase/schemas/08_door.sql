@@ -1,9 +1,9 @@
--- The door: whether applications are taken.
+-- The door: whether applications are open.
 
 -- One row.
 create table private.door (
   is_only boolean primary key default true check (is_only),
-  -- Counts the changes that somebody made, and the times it closed by itself before one.
+  -- Counts the changes that somebody made, and the automatic closings before one.
   version integer not null default 0,
   closed boolean not null default false,
   -- What an applicant reads while it is closed.
@@ -11,14 +11,14 @@ create table private.door (
   closes_at timestamptz,
   closes_after integer check (closes_after > 0),
   opened_at timestamptz not null default '-infinity',
-  -- Applications since it was opened; kept only while a number closes it.
+  -- Applications since it was opened; counted only while a number closes it.
   received integer not null default 0
 );
 insert into private.door default values;
 alter table private.door enable row level security;
 
 -- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
--- refuses a repeat first: a repeat is a success, whatever the door says.
+-- refuses a repeat first: a repeat is a success even when the door is closed.
 create function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -46,9 +46,9 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.refuse_when_closed();
 
--- The state of the door, by the clock. That it closes by itself counts as a change: otherwise a change that somebody began
--- before could open it again.
--- An infinite time, which earlier versions could store, is not shown: such a door never closes, or closed long ago.
+-- The state of the door at this moment. An automatic closing counts as a change: otherwise a change that somebody began before
+-- could open it again. An infinite time, which earlier versions could store, is not shown: such a door never closes, or closed
+-- long ago.
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -61,8 +61,8 @@ as $$
   ) as state
 $$;
 
--- Waits until nobody is applying, and holds those who want to until the transaction ends. By no lock of the table, since a vacuum
--- has one for a long time. A waiting lock holds everybody who comes later, so it waits for a moment at a time.
+-- Waits until nobody is applying, and blocks new applications until the transaction ends. It locks no table, since a vacuum holds
+-- such a lock for a long time. A waiting lock blocks everybody who comes later, so it waits only briefly at a time.
 create function private.hold_applying() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -79,7 +79,7 @@ begin
 end
 $$;
 
--- Opens or closes the door. The command `door` calls it, too, without a version, since it has seen none.
+-- Opens or closes the door. The command `door` also calls it, without a version, since it has seen none.
 create function private.set_door(
   author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
 ) returns jsonb
@@ -137,7 +137,7 @@ begin
 end
 $$;
 
--- The state of the door, and who changed it last: a list of one, or of none.
+-- The state of the door, and its last change: a list of one, or of none.
 create function public.desk_door() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -169,7 +169,7 @@ begin
 end
 $$;
 
--- {"is_open": true}, or {"is_open": false, "sentence": what applicants are told}. Visitors learn nothing else about the door.
+-- {"is_open": true}, or {"is_open": false, "sentence": the sentence for applicants}. Visitors learn nothing else about the door.
 create function public.door_is_open() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
--- Templates: what letters say, and how they are filled in.
+-- Templates: the texts of letters, and how they are filled in.
 
--- The templates: of the receipt, of the three decisions, which have the names of their statuses, of the reminder to people without
--- an RSVP, and others that organisers name.
+-- The templates: one for the receipt; one for each of the three decisions, named like its status; one for the reminder to people
+-- without an RSVP; and others that organisers name.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),
@@ -52,9 +52,9 @@ thank you for your application to Unplugged. We have it, and we will get back to
 
 The organisers of Unplugged.');
 
--- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose answer
--- is blank (`missing`), and placeholders that do not exist (`unknown`), stray braces included. A text that would be longer than
--- `most` characters is cut and reported as too long, since a template may quote a long answer many times.
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose form
+-- answer is blank (`missing`), and placeholders that do not exist (`unknown`), including stray braces. A text that would be
+-- longer than `most` characters is cut and reported as too long, since a template may quote a long answer many times.
 create function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
@@ -91,7 +91,7 @@ begin
 end
 $$;
 
--- Subject and body for one application. The link to answer and the last day stay placeholders.
+-- Subject and body for one application. The RSVP link and the deadline stay placeholders.
 create function private.filled(
   subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
 ) returns jsonb
@@ -101,7 +101,7 @@ declare
   answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
   head record := private.fill(subject, answers, 1000);
   rest record := private.fill(body, answers);
-  -- A subject is one line, whatever an applicant wrote.
+  -- A subject is one line, regardless of what an applicant wrote.
   line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
   return jsonb_build_object(
@@ -113,8 +113,8 @@ begin
 end
 $$;
 
--- A text filled in for an application, or for the newest one where none is named; null where there is none. Its link answers
--- nothing. `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
+-- A text filled in for an application, or for the newest one by default; null where there is none. Its link is only an example.
+-- `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
 create function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
@@ -166,7 +166,7 @@ begin
 end
 $$;
 
--- Whether a letter may ask whether its reader comes. Letters about other decisions may not.
+-- Whether a letter may ask for an RSVP. Letters about other decisions may not.
 create function private.may_ask(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') = 'accepted'
@@ -196,7 +196,7 @@ begin
 end
 $$;
 
--- A text filled in for one application; for the newest one where none is named, null where there is none.
+-- A text filled in for one application, or for the newest one by default; null where there is none.
 create function public.desk_preview(
   subject text, body text, application uuid default null, occasion text default null, site text default null
 ) returns jsonb
@@ -218,7 +218,7 @@ as $$
     'body', template.body)
 $$;
 
--- Changes a template, or makes one of a new name (version null). Drafts that nobody edited follow it.
+-- Changes a template, or creates one with a new name (version null). Drafts that nobody edited follow it.
 create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -255,7 +255,7 @@ begin
 end
 $$;
 
--- Removes a template that organisers made, and its drafts.
+-- Removes a template that organisers created, and its drafts.
 create function public.desk_remove_template(occasion text, version integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,14 +1,14 @@
--- Letters to applicants: what is said. How it travels is in 11_deliveries.sql.
+-- Letters to applicants: their texts. 11_deliveries.sql has how they are sent.
 
 -- One row: what organisers set for all letters.
 create table private.letter_settings (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
-  -- Where answers go; blank: to the sender.
+  -- The reply address; blank: the sender's.
   reply_to text not null default '',
   -- The time between release and sending, in which a letter can be stopped.
   hold interval not null default '1 minute',
-  -- Whether whoever applies is sent a receipt.
+  -- Whether applicants are sent a receipt.
   receipts boolean not null default false
 );
 insert into private.letter_settings default values;
@@ -19,7 +19,7 @@ create table private.postman (
   is_only boolean primary key default true check (is_only),
   -- Organisers stopped all emails and decisions to an automation.
   stopped boolean not null default false,
-  -- When one was last at work.
+  -- The last heartbeat of a postman.
   seen_at timestamptz not null default '-infinity',
   -- When the next email may be sent, by any server.
   next_at timestamptz not null default '-infinity',
@@ -27,12 +27,12 @@ create table private.postman (
   failures integer not null default 0,
   paused_until timestamptz not null default '-infinity',
   problem text not null default '',
-  -- When a server was last at work that tells an automation of decisions.
+  -- The last heartbeat of a server that tells an automation of decisions.
   automation_seen_at timestamptz not null default '-infinity',
   -- Receipts and notices claimed since that time; at most a hundred an hour.
   hour_began_at timestamptz not null default '-infinity',
   in_hour integer not null default 0,
-  -- Since when the mail server takes nothing from anybody; null while it does.
+  -- Since when the mail server has accepted nothing; null while it does.
   failing_since timestamptz,
   -- The check of the mail server and the sender's domain: when it was requested, started and finished, and its findings.
   check_wanted_at timestamptz not null default '-infinity',
@@ -48,14 +48,14 @@ create function private.is_recent(moment timestamptz) returns boolean
 insert into private.postman default values;
 alter table private.postman enable row level security;
 
--- What is said to an applicant: one row for each template, and one for each letter to one person.
+-- What an applicant is told: one row for each template, and one for each letter to one person.
 create table private.letters (
   id uuid primary key default gen_random_uuid(),
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
-  -- The template's name; null in a letter to one person. A template that is removed leaves its letters.
+  -- The template's name; null in a letter to one person. Removing a template keeps its letters.
   template text,
   -- `draft`: it waits for an organiser. `released`: it is being sent, was sent, or could not be sent. `dropped`: an organiser
-  -- removed it, or it must not be said any more.
+  -- removed it, or it must no longer be sent.
   state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
   -- Null: it follows its template.
   subject text,
@@ -68,17 +68,17 @@ create table private.letters (
   constraint letters_text check ((subject is null) = (body is null) and (template is not null or subject is not null))
 );
 alter table private.letters enable row level security;
--- Finds drafts at once, however many letters were sent.
+-- Finds drafts at once, regardless of how many letters were sent.
 create index letters_drafts on private.letters (coalesce(template, ''), drafted_at, id) where state = 'draft';
 
--- The addresses by which organisers replaced those that applicants gave. All letters to an applicant go there.
+-- The addresses that organisers set in place of those that applicants gave. All letters to an applicant go there.
 create table private.addresses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   address text not null
 );
 alter table private.addresses enable row level security;
 
--- The address of letters to an applicant: the one that they gave, or the one by which an organiser replaced it.
+-- The address of letters to an applicant: the one that they gave, or the organisers' replacement.
 create function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
   begin atomic
@@ -86,8 +86,8 @@ create function private.address_of(application uuid, given text) returns text
   end;
 
 -- The order of locks: templates by name; then applications and their statuses, letters, and deliveries, each by id; then the
--- postman's row; invitations last. The lock of an application is what makes changes of its letters wait for each other.
--- Exception: a server that claims a delivery, or records its result, begins at the delivery.
+-- postman's row; invitations last. Locking an application serialises the changes of its letters. Exception: a server that claims
+-- a delivery, or records its result, begins with the delivery.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -97,7 +97,7 @@ begin
 end
 $$;
 
--- Locks letters and their templates, which nobody can remove meanwhile. Takes ids of letters and of deliveries; for a receipt it
+-- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries; for a receipt it
 -- locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''

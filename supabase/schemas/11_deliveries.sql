@@ -1,52 +1,52 @@
--- Deliveries: what has to reach somebody, by a webhook or as a mail, and how it travels. An application and its delivery are
--- stored together or not at all. A hosted project has nobody who delivers, and its page calls the webhook itself: there nothing
--- is queued, until a server of ours is pointed at its database and makes the trigger
+-- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery are
+-- stored together or not at all. In a hosted project nobody delivers, and the page calls the webhook itself. Nothing is queued
+-- there until a server of ours is pointed at its database, which creates the trigger
 -- (src/server/database/schemas/16_deliveries.sql).
 
--- One row for each trip. It goes when its application goes.
+-- One row for each delivery. It is deleted with its application.
 create table private.deliveries (
-  -- The `webhook-id` or the `Message-ID`, by which the receiver recognises a repeated trip. For kind `application`, the
+  -- The `webhook-id` or the `Message-ID`, which identifies a repeated delivery to the receiver. For kind `application`, the
   -- application's id.
   id uuid primary key default gen_random_uuid(),
-  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: a mail to an applicant. `notice`: a mail to an
+  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: an email to an applicant. `notice`: an email to an
   -- organiser, about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
   kind text not null,
-  -- What it is about; null for kind `application`, whose reference would be checked at each insert and cost more than the rest of
-  -- it, and for a day's notice. For a test: the application that it is filled in for.
+  -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
+  -- than the rest of each insert. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
-  -- The letter. A decision is the same letter told to an automation.
+  -- The letter. A decision is the same letter, told to an automation.
   letter_id uuid references private.letters (id) on delete cascade,
   -- The RSVP, in the history.
   event_id bigint references private.history (id) on delete cascade,
-  -- For a notice or a test: who gets it.
+  -- For a notice or a test: the recipient.
   organiser_id uuid references private.organisers (account_id) on delete cascade,
-  -- For a day's notice: between which times.
+  -- For a daily notice: the period that it covers.
   since timestamptz, until timestamptz,
-  -- The words of this trip. Those of a test are removed when it is over.
+  -- The text of this delivery. The text of a test is removed when it is over.
   subject text,
   body text,
   state text not null default 'waiting',
   -- For a letter: when it was released.
   queued_at timestamptz not null default now(),
-  -- When it is to be tried; while it is being tried, when another server may claim it.
+  -- When it is due; while it is being sent, when the lease ends and another server may claim it.
   due_at timestamptz default now(),
   attempts integer not null default 0,
-  -- When it was claimed last.
+  -- When it was last claimed.
   tried_at timestamptz,
   done_at timestamptz,
-  -- What the receiver replied last: the HTTP status, null where there was no response; and its beginning, or what went wrong.
+  -- The receiver's last reply: the HTTP status, null without a response; and its beginning, or what went wrong.
   reply_status integer,
   reply text not null default '',
-  -- If failed: true means refused for good, false means that the tries are used up.
+  -- If failed: true means permanently refused, false means that the tries are used up.
   is_refused boolean not null default false,
-  -- Tries with an unknown result; and tries in which the mail server closed the connection over it.
+  -- Tries with an unknown result; and tries in which the mail server closed the connection.
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
-  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. One that is being sent may still arrive, and is
-  -- not tried again.
+  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. A recalled delivery that is being sent may
+  -- still arrive, and is not retried.
   recalled_at timestamptz,
   recalled_by text,
-  -- For a letter: by which act it was released, and by whom.
+  -- For a letter: the act that released it, and its author.
   act uuid,
   author text,
   -- For a decision: it is sent in addition to the email. Otherwise it replaces the email.
@@ -58,8 +58,8 @@ create table private.deliveries (
 );
 alter table private.deliveries enable row level security;
 
--- Refuses what is no delivery. A trigger in place of constraints, which PostgreSQL prepares again for each insert, also where an
--- application's own delivery is queued (docs/decisions/0061).
+-- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare those for each insert, including an
+-- application's own delivery (docs/decisions/0061).
 create function private.check_delivery() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -92,9 +92,9 @@ create unique index deliveries_of_event on private.deliveries (event_id, kind, o
   where event_id is not null;
 create index deliveries_of_organiser on private.deliveries (organiser_id, kind, queued_at) where organiser_id is not null;
 create index deliveries_due on private.deliveries (kind, due_at) where due_at is not null;
--- Finds what did not arrive so far, however many arrived.
+-- Finds what has not arrived, regardless of how many arrived.
 create index deliveries_open on private.deliveries (kind, state, queued_at) where state in ('waiting', 'sending', 'failed');
--- What the desk lists, the newest first: what is on its way to applicants, and what could not be delivered.
+-- What the desk lists, the newest first: pending deliveries to applicants, and those that could not be delivered.
 create index deliveries_to_applicants on private.deliveries (queued_at desc, id desc)
   where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending');
 create index deliveries_problems on private.deliveries (is_refused, queued_at desc, id desc)
@@ -137,8 +137,8 @@ as $$
     else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
 $$;
 
--- Claims one delivery, whose row the caller has locked, for as long as the lease. Nobody knows what became of a try that another
--- server had begun.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server had begun a try, its
+-- result is unknown.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -147,8 +147,8 @@ as $$
     where id = delivery returning *
 $$;
 
--- Claims deliveries to a webhook that are due, the longest waiting first, each for one server and for as long as the lease. Those
--- of one person go in their order. Also due: times that are further ahead than any retry waits, since the clock was set back.
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Those of one
+-- person stay in order. Times further ahead than any retry waits are due too: the clock was set back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -162,7 +162,7 @@ begin
         select id from private.deliveries as delivery
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
-          -- As alternatives: alone, the second one would be a join, for which PostgreSQL may read all deliveries.
+          -- An alternative: alone, the second condition would become a join, for which PostgreSQL may read all deliveries.
           and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
@@ -176,17 +176,17 @@ begin
 end
 $$;
 
--- Between which moments deliveries are due: until now, and later than any retry waits, which is a day and a little at random.
+-- The times at which deliveries are due: until now, or later than any retry waits, which is a day and some jitter.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
   values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
 $$;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. The try is one of the schedule's
--- where it counts. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server
--- closed the connection; `refused`: for good. Returns the new state, `cancelled` if it was recalled during the try; null if this
--- claim no longer holds.
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of the
+-- schedule's. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server closed the
+-- connection; `refused`: permanently. Returns the new state, `cancelled` if it was recalled during the try; null if this claim no
+-- longer holds.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
@@ -203,15 +203,15 @@ begin
     select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
-    -- Before the delivery's own row, as everywhere.
+    -- Locked before the delivery's own row, as everywhere.
     if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
-    -- Again if it was recalled, or not any more, between the two statements.
+    -- Repeat if the recall changed between the two statements.
     exit when found;
   end loop;
-  -- Before invitations, as where a mail is claimed.
+  -- Locked before invitations, as when an email is claimed.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
     perform private.clear_mail_problem();
   end if;
@@ -220,7 +220,7 @@ begin
       due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
       done_at = case when record_delivery.state = 'done' then now() end,
       attempts = attempts - (not counts)::integer,
-      -- What was given back unsent was not tried.
+      -- A delivery that was given back unsent was not tried.
       tried_at = case when counts or attempts > 1 then tried_at end,
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
@@ -243,8 +243,8 @@ begin
 end
 $$;
 
--- Cancels deliveries that wait or failed, and recalls those that are being sent. In one statement, whose condition and values are
--- those of the row when it is locked: a server may claim it, or give it back, at any moment.
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. One statement uses the values that the row has
+-- when it is locked: a server may claim it, or give it back, at any moment.
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
@@ -284,8 +284,8 @@ begin
 end
 $$;
 
--- Erases an application's deliveries, its own too, before the rest, in the order of locks that servers use: a server that claims
--- one, or records its result, goes from there to the invitation and to earlier RSVPs, without the application's lock.
+-- Erases an application's deliveries, including its own, before the rest. It follows the lock order of servers: one that claims a
+-- delivery, or records its result, then locks the invitation and earlier RSVPs, without locking the application.
 create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,4 +1,4 @@
--- Drafts: which letters wait for an organiser, and what a decision, an RSVP or a result changes about that.
+-- Drafts: which letters wait for an organiser, and how a decision, an RSVP or a result changes that.
 
 -- Whether a letter is being sent, or could not be delivered: then no other one of its template is drafted.
 create function private.is_undelivered(letter uuid) returns boolean
@@ -17,7 +17,7 @@ as $$
   select count(*) from private.deliveries as delivery where letter_id = letter and private.has_told(delivery)
 $$;
 
--- The decision that an applicant was told last; null where none.
+-- The last decision that an applicant was told; null where none.
 create function private.decision_told(application uuid) returns text
   language sql stable set search_path = ''
 as $$
@@ -27,8 +27,8 @@ as $$
   order by coalesce(done_at, recalled_at, queued_at) desc limit 1
 $$;
 
--- Makes the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was told already,
--- unless `again` is set or they were told another decision since. A letter that was dropped becomes a draft as it was.
+-- Creates the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was already
+-- told, unless `again` is set or they were told another decision since. A dropped letter becomes a draft with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -50,7 +50,7 @@ begin
     insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- A letter that was sent begins again with its template's text.
+    -- A letter that was sent restarts with its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -59,7 +59,7 @@ begin
 end
 $$;
 
--- Whether a template may still be said to an applicant: it is there, and the decision stands, or the reminder is not answered.
+-- Whether a template may still be sent to an applicant: it exists, its decision is current, or the reminder has no RSVP yet.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -74,8 +74,8 @@ begin
 end
 $$;
 
--- Drops what has not been told of an application's letters, of one template or of all, and recalls what is on its way. A letter to
--- one person, whose text nobody else has, is a draft again, or stays one. The caller has locked the application.
+-- Drops an application's letters that have not been told, of one template or of all, and recalls pending ones. A letter to one
+-- person, whose text exists only once, becomes or stays a draft. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$
@@ -99,8 +99,8 @@ begin
 end
 $$;
 
--- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing of
--- decisions, and is sent.
+-- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing about
+-- decisions, so it is still sent.
 create function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -118,7 +118,7 @@ create trigger draft_first after insert on private.statuses
 create trigger redraft after update of status on private.statuses
   for each row when (old.status <> new.status) execute function private.redraft();
 
--- Makes a draft of a letter whose delivery was cancelled, if it may still be said: one to one person, or one that an organiser
+-- Makes a draft of a letter whose delivery was cancelled, if it may still be sent: one to one person, or one that an organiser
 -- stopped. The caller has locked the letter.
 create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
@@ -133,8 +133,8 @@ begin
 end
 $$;
 
--- After the try of a recalled delivery has ended: drafts a letter with the current decision, if the applicant may have been told
--- another one, or the recalled letter was about it. The caller has locked the letter.
+-- Runs after the try of a recalled delivery has ended. Drafts a letter with the current decision if the applicant may have been
+-- told another one, or the recalled letter was about it. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -152,7 +152,7 @@ end
 $$;
 
 -- Cancels restored deliveries, since the original database may have sent them. Their letters become drafts if they may still be
--- said, and are dropped otherwise.
+-- sent, and are dropped otherwise.
 create function private.settle_restored() returns void
   language plpgsql set search_path = ''
 as $$

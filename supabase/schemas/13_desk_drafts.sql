@@ -29,7 +29,7 @@ begin
     );
   end if;
   return text || jsonb_build_object('seen', case
-    -- With how often it was sent, so that a repeated "sent by hand" is recognised.
+    -- Includes how often it was sent, so that a repeated "sent by hand" is recognised.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
@@ -37,9 +37,9 @@ begin
 end
 $$;
 
--- Drafts letters of a template; with `again` also where one was sent. The result has the outcome of each: drafted, written
--- (there is a draft or a letter, in this state), undecided (another decision stands) or gone. The same act again drafts none, and
--- the result is the first one's; a desk of version 1.0 gives no id.
+-- Drafts letters of a template; with `again`, even where one was sent. The result has the outcome of each: drafted, written
+-- (there is a draft or a letter, in this state), undecided (another decision is current) or gone. Repeating the act drafts none
+-- and returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -56,7 +56,7 @@ begin
   elsif (select kind from private.templates where name = occasion) = 'receipt' then
     raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
   end if;
-  -- Held until then, so that whoever removes it removes these drafts, too.
+  -- Locked until commit, so that removing the template also removes these drafts.
   perform from private.templates where name = occasion for key share;
   if not found then
     raise exception 'There is no template of this name.' using errcode = '22023';
@@ -80,7 +80,7 @@ begin
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- A pending or failed delivery before one that was sent.
+        -- A pending or failed delivery comes before one that was sent.
         (
           select state from private.letter_deliveries as trip
           where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
@@ -105,7 +105,7 @@ begin
 end
 $$;
 
--- Drafts a letter to one person, without a template. The same act again drafts none.
+-- Drafts a letter to one person, without a template. Repeating the act drafts none.
 create function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -130,7 +130,7 @@ begin
 end
 $$;
 
--- Changes one draft. A blank subject and body give it its template's text again, if it has one. `seen` says which text was read.
+-- Changes one draft. A blank subject and body restore its template's text, if it has one. `seen` says which text was read.
 create function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -150,7 +150,7 @@ begin
   if not found then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
-    -- Sent again, because its answer was lost.
+    -- A repeat whose response was lost.
     if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
       return private.drafts_shown(array[draft.id], false) -> 0;
     end if;
@@ -163,7 +163,7 @@ begin
 end
 $$;
 
--- Removes drafts. A new decision makes one again. The result counts the removed ones.
+-- Removes drafts. A new decision creates one again. The result counts the removed ones.
 create function public.desk_discard(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -191,7 +191,7 @@ end
 $$;
 
 -- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
--- server has set it, and older desks give the time zone, too. A letter with a deadline is refused until a time zone is set.
+-- server has set it, and older desks also give the time zone. A letter with a deadline is refused until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

@@ -1,6 +1,6 @@
--- What organisers do with letters that are sent. What a server does with them is in src/server/letters/.
+-- What organisers do with letters that are sent. src/server/letters/ has what a server does with them.
 
--- Queues a released letter: it can be stopped for a minute. `text` has its words.
+-- Queues a released letter, which can be stopped for a minute. `text` is its text.
 create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
@@ -13,8 +13,8 @@ $$;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
 -- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (an answer that it quotes is blank), long (longer than a letter may be once it is filled in), again, or gone. Without a
--- mail server the decision goes to the automation, which emails the applicant.
+-- missing (a form answer that it quotes is blank), long (too long once it is filled in), again, or gone. Without a mail server
+-- the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -58,7 +58,7 @@ begin
   loop
     select status into status_now from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
-    -- Filled in once, so that what is released is what is checked. Nothing of it is told to who reads blind.
+    -- Filled in once, so that the checked text is the released one. Organisers who read blind get none of it.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
       when letter.state is distinct from 'draft'
@@ -82,9 +82,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or by those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
--- letters become drafts. A delivery that is being sent is recalled: if it is not accepted, `record_delivery` cancels it, and its
--- letter is drafted again; it counts as left. The result counts the applications.
+-- Stops letters, by their ids or those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
+-- letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not accepted, `record_delivery`
+-- cancels it, and its letter is drafted again. The result counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -125,8 +125,8 @@ begin
 end
 $$;
 
--- Sends failed deliveries again, except receipts that are older than a day and letters whose deadline is over. The result counts
--- those that are being sent, or arrived.
+-- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts those
+-- that are being sent, or arrived.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -190,8 +190,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address, where all letters to this applicant go from then on. It can be
--- stopped, as when it was released.
+-- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be stopped
+-- for a minute, as when it was released.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

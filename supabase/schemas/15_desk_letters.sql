@@ -13,7 +13,7 @@ create view private.letter_deliveries as
   from private.deliveries as delivery left join private.letters on letters.id = letter_id
   where kind in ('letter', 'decision', 'receipt');
 
--- To whom a letter goes, as an organiser may see it.
+-- The recipient of a letter, as an organiser may see it.
 create function private.addressee(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -23,7 +23,7 @@ as $$
       btrim(left(application.first_name, 200) || ' ' || left(application.last_name, 200)) end)
 $$;
 
--- Drafts as an organiser may see them, in the order of their ids.
+-- Drafts as an organiser may see them, in the order of `ids`.
 create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -39,7 +39,7 @@ as $$
     join public.retreat_applications as application on application.id = letter.application_id
 $$;
 
--- Deliveries as an organiser may see them, in the order of their ids. Blind readers do not see the text: it names the applicant.
+-- Deliveries as an organiser may see them, in the order of `ids`. Blind readers do not see the text: it names the applicant.
 create function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -88,7 +88,7 @@ begin
 end
 $$;
 
--- Writes down what somebody did to letters in general.
+-- Records in the history what somebody did to letters in general.
 create function private.write_down_letters(author text, detail jsonb) returns void
   language sql set search_path = ''
   begin atomic
@@ -96,8 +96,8 @@ create function private.write_down_letters(author text, detail jsonb) returns vo
       values (write_down_letters.author, 'letters', write_down_letters.detail);
   end;
 
--- The state of all letters: who waits for a letter, what did not arrive, and whether a server sends them. Counted up to a
--- thousand, as applications are.
+-- The state of all letters: the drafts of each template, what did not arrive, and whether a server sends them. Counts go up to a
+-- thousand, as for applications.
 create function private.letters_overview() returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -123,12 +123,12 @@ begin
         )) order by array_position('{received,accepted,waitlisted,declined,reminder}', name), name)
         from private.templates as template
       ),
-      -- Drafts that somebody wrote to one person.
+      -- Drafts of letters to one person.
       'personal', (
         select private.up_to_thousand(count(*))
         from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
       ),
-      -- What was released and can still be stopped, by its act.
+      -- Released letters that can still be stopped, by act.
       'leaving', (
         select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
         from (
@@ -187,8 +187,8 @@ begin
 end
 $$;
 
--- Fifty letters that are on their way (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those
--- of one act are due together.
+-- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those of
+-- one act are due together.
 create function public.desk_outbox(state text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
--- Receipts: mails to applicants, where organisers switched them on. No application is refused or waits because of them.
+-- Receipts: emails to applicants, where organisers switched them on. No application is refused or delayed because of them.
 
--- The mailbox of an address, however the address is written; null where that cannot be told: for addresses that a mail server
--- may forward (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
+-- Normalises an address to its mailbox. Null where that is unknown: for addresses that a mail server may forward
+-- (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
 create function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -48,7 +48,7 @@ begin
   return case when
     -- No characters that become links or change the text's direction.
     seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
-    -- What looks like a dot, a colon or a slash.
+    -- Characters that look like a dot, a colon or a slash.
     and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
     and seen collate "und-x-icu" !~ '[[:digit:]]'
@@ -78,8 +78,8 @@ begin
 end
 $$;
 
--- Writes a receipt: at most one a day to a mailbox, however its address is written, and twenty to a domain, so that
--- nobody fills a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
+-- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
+-- flood a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
 create function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$

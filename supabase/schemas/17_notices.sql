@@ -1,6 +1,6 @@
--- Notices: mails to organisers about new applications, where they switched them on; and tests of letters.
+-- Notices: emails to organisers about new applications, where they switched them on; and tests of letters.
 
--- Tells the organisers who hear of each application, or RSVP; of more than ten an hour the day's mail tells.
+-- Notifies the organisers who want an email for each application or RSVP. Beyond ten an hour, the daily email covers them.
 create function private.write_notices(application uuid, event bigint default null) returns void
   language sql set search_path = ''
   begin atomic
@@ -13,7 +13,7 @@ create function private.write_notices(application uuid, event bigint default nul
       ) < 10;
   end;
 
--- Writes the notices of what an applicant answered by this act. Where that fails, the answer is stored all the same.
+-- Writes the notices of the RSVP that an applicant gave by this act. If that fails, the RSVP is still stored.
 create function private.write_rsvp_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -25,7 +25,7 @@ exception when others then
 end
 $$;
 
--- Whether an organiser had a notice about this application alone, or about this RSVP, or it failed.
+-- Whether an organiser had a notice about only this application, or about this RSVP, or it failed.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -36,7 +36,7 @@ as $$
   )
 $$;
 
--- Writes the day's mails that are due, for organisers who were not told of all that came since the last.
+-- Writes the daily emails that are due, for organisers who were not told of everything since the last.
 create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
@@ -61,8 +61,8 @@ create function private.write_day_notices() returns void
       );
   end;
 
--- Drops notices and tests that were not sent within a day, and those that are over, and writes the day's mails that are due.
--- Single ones are kept until the day's mail has left out what they told.
+-- Drops notices and tests that are over or were not sent within a day, and writes the daily emails that are due. Single notices
+-- stay until the daily email has skipped what they told.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -80,7 +80,7 @@ begin
 end
 $$;
 
--- Claims a notice or a test that is due. Nothing where the day's mail has told what it is about, or will: then it is dropped.
+-- Claims a notice or a test that is due. Returns null and drops it where the daily email covers the same.
 create function private.claim_notice(notice uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -120,8 +120,8 @@ begin
 end
 $$;
 
--- What a notice tells: of one application or RSVP, or how many of a day, with up to fifty plain names of applicants. Applications
--- are counted up to a thousand. Whoever reads blind is told no name.
+-- The content of a notice: one application or RSVP, or the counts of a day, with up to fifty plain names of applicants.
+-- Applications are counted up to a thousand. Organisers who read blind get no names.
 create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -178,7 +178,7 @@ $$;
 create trigger then_announce after insert on public.retreat_applications
   referencing new table as arrived for each statement execute function private.write_receipts_and_notices();
 
--- Whether the caller gets mails about applications, and whether a server sends them.
+-- Whether the caller gets emails about applications, and whether a server sends them.
 create function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -193,7 +193,7 @@ begin
 end
 $$;
 
--- Switches notices on or off. The day's mail comes at the time of day at which they were switched on.
+-- Switches notices on or off. The daily email comes at the time of day at which they were switched on.
 create function public.desk_set_notices(notices text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -211,8 +211,7 @@ begin
 end
 $$;
 
--- Sends a text to whoever calls, filled in for an application as it would be for its applicant. The same act again
--- sends nothing more.
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends nothing more.
 create function public.desk_send_test(
   subject text, body text, application uuid default null, occasion text default null,
   act uuid default null, site text default null
@@ -242,7 +241,7 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  -- Whoever calls twice at the same moment is counted one after the other.
+  -- Serialises concurrent calls, so that each is counted.
   perform from private.organisers where account_id = me.id for no key update;
   if (
     select count(*) from private.deliveries

@@ -1,37 +1,37 @@
--- Invitations: who of the accepted people comes, until when they can say so, and how many places are left.
+-- Invitations: the accepted people's links, deadlines and RSVPs; and how many places there are.
 
--- One row: what organisers set, and what letters need for the page on which people say whether they come.
+-- One row: what organisers set, and what letters need for the page on which people give their RSVP.
 create table private.places (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
-  -- Null: nobody has said how many there are.
+  -- Null: unknown.
   places integer check (places between 0 and 1000000),
-  -- How many days people have to answer, from the day of the letter on.
+  -- How many days people have for their RSVP, counted from the letter's day.
   days integer not null default 10 check (days between 1 and 365),
   -- The time zone in which a day ends. A server sets that of its machine unless one is set, and organisers change it.
   zone text,
-  -- Where the site is, without a slash at its end; blank where no server knows it.
+  -- The site's address, without a slash at its end; blank where no server knows it.
   site text not null default '',
-  -- Which address letters come from; blank where no server sends mails.
+  -- The letters' sender address; blank where no server sends emails.
   sender text not null default ''
 );
 insert into private.places default values;
 alter table private.places enable row level security;
 
--- The invitation of an accepted person: their link, their deadline and their RSVP. A row for each application that is accepted, or
--- was.
+-- The invitation of an accepted person: their link, their deadline and their RSVP. It exists for each application that is or was
+-- accepted.
 create table private.invitations (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- 122 random bits, with which the link in their letters ends.
+  -- 122 random bits, which end the link in their letters.
   token uuid not null unique default gen_random_uuid(),
   -- Whether they are accepted now. An acceptance that is taken back and made again keeps its link and its RSVP.
   is_accepted boolean not null,
-  -- When a letter had told them, and when a reminder was sent last.
+  -- When a letter first told them, and when the last reminder was sent.
   told_at timestamptz,
   reminded_at timestamptz,
-  -- The last day to answer. A handover sets it, and organisers move it.
+  -- The last day for an RSVP. A handover sets it, and organisers move it.
   deadline date,
-  -- Whether an organiser set the deadline. No handover moves it then.
+  -- Whether an organiser set the deadline. Handovers then leave it unchanged.
   is_deadline_set boolean not null default false,
   -- Null: none yet.
   rsvp text check (rsvp in ('coming', 'not coming')),
@@ -59,7 +59,7 @@ create function private.rsvp_state(
     else 'no answer'
   end;
 
--- The status of each application, and the RSVP of those that are accepted. `person` is the same for each application of an e-mail.
+-- The status of each application, and the RSVP of accepted ones. `person` is the same for all applications of one email.
 create view private.standings as
   select application.id as application_id, private.person(application.email) as person,
     coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
@@ -69,7 +69,7 @@ create view private.standings as
     left join private.statuses as decided on decided.application_id = application.id
     left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
 
--- Whether PostgreSQL knows a time zone by this name. It reads the names of all, which takes some time.
+-- Whether PostgreSQL knows a time zone by this name. It reads all names, which takes some time.
 create function private.is_zone(zone text) returns boolean
   language sql stable set search_path = ''
   begin atomic
@@ -87,7 +87,7 @@ begin
 end
 $$;
 
--- Stores what a server knows: the site's address, the mails' sender, and its time zone. It does not remove what only another
+-- Stores what a server knows: the site's address, the emails' sender, and its time zone. It does not remove what only another
 -- server knows.
 create function private.know_site(site text, sender text, zone text) returns void
   language plpgsql set search_path = ''
@@ -122,16 +122,16 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.sync_invitation();
 
--- Follows what applicants are told. An automation is told the decision, where a server was at work within a day that tells one.
--- An accepted person who was told so is asked from then on. A person who was told another decision gets another link when they
--- are accepted again, without their RSVP, unless they were told something newer already.
+-- Reacts when an applicant has been told something. A decision is also told to an automation, if a server for one was seen within
+-- a day. An accepted person is asked for an RSVP from then on. After another decision, a later acceptance has a new link and no
+-- RSVP, unless the person was already told something newer.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  -- Once, also where it may have arrived before it did. What somebody sent by hand the automation might send, too.
+  -- Once, even where it may have arrived before. Letters sent by hand are excluded: the automation might email the applicant too.
   if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
       select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true

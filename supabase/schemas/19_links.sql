@@ -8,7 +8,7 @@ create function private.has_deadline(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*reply_by\s*\}\}';
 
--- Whether the deadline of an applicant is over. Until they were told, or an organiser set it, the days count from the handover.
+-- Whether an applicant's deadline has passed. Until they were told, or an organiser set it, the days count from the handover.
 create function private.is_deadline_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -20,7 +20,7 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where nobody is asked any more.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where no RSVP can be given any more.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -34,8 +34,8 @@ begin
 end
 $$;
 
--- Whether a delivery has the deadline or the link, and the deadline is over. An automation that is told an acceptance in place of
--- an email is told both, whatever the text is.
+-- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation tells in place
+-- of an email always has both.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -67,9 +67,9 @@ begin
 end
 $$;
 
--- Invites somebody whose letter is being handed over. The result is their link, null where the site's address is not known, and
--- their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update decides by the
--- row itself: a subquery would decide by the row as it was before the lock.
+-- Invites the recipient of a letter that is being handed over. The result is their link, null where the site's address is
+-- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update
+-- reads its own row: a subquery would see the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$

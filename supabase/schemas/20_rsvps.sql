@@ -1,7 +1,7 @@
--- RSVPs: those that came by the link, and those that organisers note.
+-- RSVPs: those that people give by their link, and those that organisers note.
 
--- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has
--- all. A person with an RSVP gets no more reminders.
+-- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has all. A person with
+-- an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -35,7 +35,7 @@ as $$
 $$;
 
 -- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address}; after the
--- deadline {"state": "over", ...}; and for a link that is not valid, or not any more, {"state": "invalid"}.
+-- deadline {"state": "over", ...}; and for an invalid link {"state": "invalid"}.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -60,7 +60,7 @@ begin
 end
 $$;
 
--- Stores an RSVP that came by the link: `coming`, or `not coming`. The same act again stores nothing more. The result is the
+-- Stores an RSVP that was given by the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is the
 -- invitation afterwards. After the deadline nothing is stored.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -74,7 +74,7 @@ begin
     return jsonb_build_object('state', 'invalid');
   end if;
   perform private.lock_for_letters(array[application]);
-  -- As it stands now that nobody decides meanwhile.
+  -- Checked again, now that no decision can change it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
@@ -108,7 +108,7 @@ begin
 end
 $$;
 
--- Notes an RSVP that did not come by the page: `coming`, `not coming`, or null for no answer.
+-- Notes an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
 create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -126,7 +126,7 @@ begin
 end
 $$;
 
--- Moves the deadline of somebody.
+-- Moves somebody's deadline.
 create function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -137,7 +137,7 @@ begin
     raise exception 'A place is kept until today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
-  -- Not again, over what somebody set since.
+  -- A repeat must not overwrite what somebody set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;

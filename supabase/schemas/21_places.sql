@@ -1,15 +1,15 @@
--- Places: how many there are, who comes, and who waits for one.
+-- Places: how many there are, who is coming, and who is on the waitlist.
 
--- Who comes, how many places are left, and who waits for one: {version, places, days, zone, is_zone_set, site, today, coming,
--- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where nobody
--- said how many places there are, and negative where more people were accepted. `waitlist` has the first twenty of those
--- `waitlisted`. `zone` is `UTC` until one is set. The argument is that of older desks, and is ignored.
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming, not_coming,
+-- no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where the number of
+-- places is unknown, and negative where more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone`
+-- is `UTC` until one is set. The argument is that of older desks, and is ignored.
 create function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  -- Once, and not for each of them.
+  -- Computed once, not for each row.
   today constant date := private.today();
 begin
   return (
@@ -33,7 +33,7 @@ begin
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
-            -- The beginnings of long answers.
+            -- The beginnings of long form answers.
             select jsonb_object_agg(key,
               case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
             from jsonb_each(private.form_answers(application, me.blind) || summary)
@@ -51,8 +51,8 @@ begin
 end
 $$;
 
--- Sets how many places there are, null for not known; how many days people have to answer; and the time zone of deadlines, which
--- stays as it is where it is null.
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines, which
+-- stays unchanged where it is null.
 create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,25 +1,25 @@
--- Reminders: drafts to people who have not answered.
+-- Reminders: drafts to people without an RSVP.
 
--- Whether a reminder that was sent then is so recent that no other one follows: in the last three days. A time later than now is
--- from before a clock was set back.
+-- Whether a reminder was sent in the last three days, so that no other one follows. A time later than now is from before a clock
+-- was set back.
 create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- The people to remind, those with the first deadline first, at most a thousand and one; how many have a reminder that was not
--- sent yet, and how many had one in the last three days.
+-- The people to remind, those with the earliest deadline first, at most 1,001; the number with a reminder that is not sent yet,
+-- and the number who got one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
-  -- PostgreSQL knows nothing of many that were just drafted, and would compare each with each.
+  -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
   set search_path = '' set enable_nestloop = off
 as $$
 begin
   with unsent as materialized (
-    -- Each part has an index: no letter is read that was sent.
+    -- Each part has an index, so sent letters are not read.
     select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
     union select application_id from private.deliveries
       where kind = 'letter' and state in ('waiting', 'sending', 'failed')
-        -- Not as a join, for which PostgreSQL would read all letters.
+        -- A subquery: for a join, PostgreSQL would read all letters.
         and (select template from private.letters where id = letter_id) = 'reminder'
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
@@ -37,10 +37,10 @@ begin
 end
 $$;
 
--- Drafts reminders for people who have not answered, those with the first deadline first, at most a thousand at once. Nobody is
--- reminded twice in three days. {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
--- reminder that was not sent yet, reminded: people who had one in the last three days, more}. The same act again drafts none, and
--- the result is the first one's; a desk of version 1.0 gives no id.
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
+-- twice in three days. The result is {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
+-- reminder that is not sent yet, reminded: people who got one in the last three days, more}. Repeating the act drafts none and
+-- returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,11 +1,11 @@
--- Mails on their way: which of them leaves next, and at what pace. Of all servers together one claims at a time.
+-- Pending emails: which is sent next, and at what pace. Only one server claims at a time.
 
--- How long all mails wait after so many failures in a row of the mail server.
+-- The back-off of all emails after this many failures in a row of the mail server.
 create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
--- Whether a mail may leave now. A time further ahead than it is ever set is from before the clock was set back, and delays
+-- Whether an email may be sent now. A time further ahead than it is ever set is from before the clock was set back, and delays
 -- nothing.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
@@ -14,12 +14,12 @@ create function private.may_leave(postman private.postman, pace interval) return
       or postman.paused_until > clock_timestamp() + private.mail_back_off(postman.failures))
     and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace);
 
--- Whether the hour has room for a receipt or a notice: all servers together begin a hundred.
+-- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 create function private.has_room(postman private.postman) returns boolean
   language sql stable
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
--- Forgets the problem that keeps all mails: the mail server accepted one.
+-- Clears the problem that holds all emails: the mail server accepted one.
 create function private.clear_mail_problem() returns void
   language sql set search_path = ''
   begin atomic
@@ -28,7 +28,7 @@ create function private.clear_mail_problem() returns void
       where failures > 0 or problem <> '' or failing_since is not null;
   end;
 
--- Whether another mail is being sent to the same applicant: letters have to arrive in the order in which they were released.
+-- Whether another email is being sent to the same applicant: letters have to arrive in the order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -46,10 +46,9 @@ begin
 end
 $$;
 
--- The mail that is to be sent next: its kind and its id. First tests, for which somebody waits, then letters, then mails that are
--- sent automatically: organisers' before receipts, since there may be as many receipts as applications. It is locked, and what
--- somebody else has locked is passed over. No other table is joined, since PostgreSQL would read everything that is due to find
--- the first.
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Then come letters, notices and
+-- receipts, which may be as many as applications. Rows that others have locked are skipped. It joins no other table: PostgreSQL
+-- would read everything that is due to find the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
@@ -71,25 +70,25 @@ begin
 end
 $$;
 
--- Claims the mail that is due and waits longest, for one server and for as long as the lease; null where none is due or may leave.
--- The postman's row is locked before anything is claimed, and what is due is looked at again then: who had it before may have
--- claimed a letter to the same person. It is the last of all locks. `pace`: the time between two mails, null for none.
+-- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
+-- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
+-- letter to the same person. That row is the last in the order of locks. `pace`: the time between two emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
   -- Longer than any handover takes.
   lease constant interval := interval '90 seconds';
-  -- By which a mail may be late without delaying the mails after it.
+  -- How late an email may be without delaying the following ones.
   slack constant interval := interval '200 milliseconds';
   postman private.postman;
   due record;
   mail jsonb;
 begin
-  -- A server is about to change the schema, and waits for the mails that were claimed before.
+  -- A server is about to change the schema, and waits for the emails that were claimed before.
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
-  -- Where nothing may leave, or nothing is due, nothing is written.
+  -- Write nothing where nothing may be sent or is due.
   if not private.may_leave(postman, pace) then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;
@@ -140,7 +139,7 @@ begin
 end
 $$;
 
--- Stops all letters, or lets them leave again: then each can be stopped for a minute, as when it was released.
+-- Stops or resumes all letters. After a resume, each can be stopped for a minute, as when it was released.
 create function private.stop_letters(stopped boolean, author text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -148,7 +147,7 @@ declare
   waiting uuid[];
 begin
   if not stop_letters.stopped and (select postman.stopped from private.postman) then
-    -- Before the postman's row, which is the last of all locks.
+    -- Locked before the postman's row, which is the last in the order of locks.
     waiting := array(
       select id from private.deliveries
       where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
@@ -162,7 +161,7 @@ begin
 end
 $$;
 
--- The same for organisers. The result counts the applicants whose letters leave then.
+-- The same for organisers. The result counts the applicants whose letters are then sent.
 create function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -180,8 +179,8 @@ begin
 end
 $$;
 
--- Asks a server to check the mail server and the sender's domain; `desk_letters` has what it found. Whoever asks during a check
--- gets the result of that check.
+-- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. A request during a check gets the
+-- result of that check.
 create function public.desk_check_mail() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -228,7 +227,7 @@ begin
 end
 $$;
 
--- Ends letters that were recalled and whose server was lost, and cancels receipts that were not sent within a day.
+-- Ends recalled letters whose server was lost, and cancels receipts that were not sent within a day.
 create function private.end_lost_deliveries() returns void
   language plpgsql set search_path = ''
 as $$

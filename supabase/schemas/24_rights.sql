@@ -1,17 +1,17 @@
--- Rights: only the owner may use these tables and functions, with the exceptions that are named here.
+-- Rights: only the owner may use these tables and functions, with the exceptions named here.
 
--- This file runs in an empty database alone. A migration revokes by name, since a project may have functions of its own.
+-- This file runs only in an empty database. A migration revokes by name, since a project may have its own functions.
 revoke all on schema private from public, anon, authenticated;
 revoke all on all tables in schema private from public, anon, authenticated;
 
 -- PostgreSQL lets everybody execute a new function, and a default privilege of one schema cannot change that.
 revoke all on all functions in schema private from public, anon, authenticated;
--- Inserting computes what is indexed. Without a right on their schema nobody calls them.
+-- Needed for index expressions at inserts. Without a right on their schema, nobody can call these directly.
 grant execute on function private.folded, private.person, private.search_octets, private.search_vector to anon, service_role;
 
 do $$
 declare
-  -- Visitors ask for the door; an applicant with the link of a letter asks for their place, and answers.
+  -- Visitors read the door. Applicants with the link of a letter read their invitation and give their RSVP.
   everybodys constant text[] := '{answer_place, door_is_open, place_by_token}';
   function record;
 begin

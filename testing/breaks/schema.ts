@@ -8,9 +8,9 @@ export const schema: readonly Break[] = [
     broken: 'A migration changes what earlier versions stored',
     file: 'supabase/schemas/05_decisions.sql',
     find: `  version integer not null,
-  -- Since when it stands there.`,
+  -- When this status was set.`,
     replace: `  version integer not null default 0,
-  -- Since when it stands there.`,
+  -- When this status was set.`,
     migration: `alter table private.statuses alter column version set default 0;
 update private.statuses set set_at = now();`,
     test: 'e2e/long/stability.test.ts',
