@@ -1,4 +1,4 @@
-/** The answers to "Have you ever paid for a solution…": the stored value and what the visitor reads. */
+/** The options of "Have you ever paid for a solution…": the stored value and its label. */
 export const paidSolutions = {
   not: 'I have not',
   screen: 'Yes, screen time related',
@@ -7,7 +7,7 @@ export const paidSolutions = {
   custom: 'Custom',
 } as const
 
-/** The answers to "How many full time team members…": the stored value and what the visitor reads. */
+/** The options of "How many full time team members…": the stored value and its label. */
 export const teamSizes = {
   'just-me': 'Just me',
   '1-3': '1-3',
@@ -16,8 +16,8 @@ export const teamSizes = {
 } as const
 
 /**
- * One application, named as the columns of `retreat_applications` are: the form's inputs, the stored row and
- * everything between them use these names. The two radio groups may be left blank (`''`).
+ * One application. The form's inputs, the stored row and everything in between use the column names of `retreat_applications`.
+ * The two radio groups may be left blank (`''`).
  */
 export interface Application {
   first_name: string
@@ -33,14 +33,14 @@ export interface Application {
   consent: boolean
 }
 
-/** The table that keeps applications. */
+/** The table of applications. */
 export const table = 'retreat_applications'
 
-/** The unique index that keeps one copy of one application. */
+/** The unique index that prevents duplicates of an application. */
 export const onceIndex = 'retreat_applications_once'
 
 /**
- * Whether the database refused an application because it has it already. Only the message names the index.
+ * Whether the database refused an application as a duplicate. Only the message names the index.
  *
  * @param error The SQLSTATE and PostgreSQL's message.
  */
@@ -48,7 +48,7 @@ export function isAlreadyStored({ code, message }: { code: string; message: stri
   return code === '23505' && message.includes(`"${onceIndex}"`)
 }
 
-/** Each column once: by its type none is missing. */
+/** Each column once. The type makes sure that none is missing. */
 const once: Record<keyof Application, null> = {
   first_name: null,
   last_name: null,
@@ -66,17 +66,17 @@ const once: Record<keyof Application, null> = {
 /** The eleven columns that an applicant fills, in the order of the form. */
 export const columns = Object.keys(once) as (keyof Application)[]
 
-/** The most characters that the database takes for an answer: against abuse, since the form has no such rule. */
+/** The most characters of a form answer in the database: a limit against abuse, since the form has none. */
 export function longest(column: keyof Application): number {
   return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
 }
 
-/** Whether these are the answers of a whole application, and the table's own checks would refuse none of them. */
+/** Whether these are all form answers of an application, and none that the table's own checks would refuse. */
 export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
   return columns.every((column) => {
     const answer = sent[column]
     if (column === 'consent') return answer === true
-    // PostgreSQL's text holds neither.
+    // PostgreSQL's text cannot hold these.
     if (typeof answer !== 'string' || /[\0\p{Surrogate}]/u.test(answer)) return false
     if (answer.length > longest(column)) return false
     if (column === 'paid_solution') return answer === '' || Object.hasOwn(paidSolutions, answer)
@@ -86,13 +86,12 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Reads a sent form.
+ * Reads a submitted form.
  *
- * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server.
- *   Only what the form's checkbox sends is consent; a missing answer is blank; of a repeated answer the last counts.
- *   Values are taken as they are: whether an option exists is for the database to say. Only the end of a
- *   line is always LF, as scripts see it, where a browser that posts a form by itself writes CRLF: the same
- *   form sent in both ways is one application.
+ * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server. Only the value of the
+ * form's checkbox counts as consent. A missing answer is blank, and the last of repeated answers counts. Values are not
+ * validated: the database does that. Line ends become LF, as scripts see them, since a browser that posts the form itself sends
+ * CRLF. The same form sent in both ways is then one application.
  */
 export function applicationFrom(entries: Iterable<readonly [string, unknown]>): Application {
   const sent: Record<string, unknown> = Object.fromEntries(entries)
@@ -107,10 +106,7 @@ export function applicationFrom(entries: Iterable<readonly [string, unknown]>): 
   return Object.fromEntries(answers) as Application
 }
 
-/**
- * The form-encoded body of the outbound webhook: the application's fields in camel case, `consent` as the
- * text `true` or `false`.
- */
+/** The form-encoded body of the outbound webhook: the application's fields in camel case, `consent` as `true` or `false`. */
 export function webhookBody(application: Application): URLSearchParams {
   return new URLSearchParams(
     columns.map((column) => [

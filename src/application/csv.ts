@@ -1,15 +1,15 @@
 import type { Answer } from './statuses.ts'
 import { columns, paidSolutions, teamSizes, type Application } from './application.ts'
 
-/** It tells spreadsheets that a table is UTF-8. */
+/** Marks a table as UTF-8 for spreadsheets. */
 export const byteOrderMark = '\ufeff'
 
 /** The columns of a stored application. */
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
 /**
- * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until 2.0
- * a new one comes before `decided_by`. Each is a key of the row: the desk leaves out columns that its rows do not have.
+ * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until 2.0, a
+ * new one is added before `decided_by`. Each is a key of the row. The desk leaves out columns that its rows lack.
  */
 export const tableColumns = [
   ...storedColumns,
@@ -24,9 +24,9 @@ export const tableColumns = [
 
 export type TableColumn = (typeof tableColumns)[number]
 
-/** What organisers did about an application, from `private.made_of`; moments are in ISO 8601. */
+/** What organisers did about an application, from `private.made_of`; times are in ISO 8601. */
 export interface Made {
-  /** Whether the applicant comes, and when they said so; null where they have not answered, or are not accepted. */
+  /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
   answer: Answer | null
   answered_at: string | null
   /** Who set its status last, and when; null where nobody set it. */
@@ -34,22 +34,22 @@ export interface Made {
   decided_at: string | null
   /** The oldest first. */
   notes: { at: string; author: string; note: string }[]
-  /** What became of its letters, the oldest first, without drafts. */
+  /** The states of its letters, the oldest first, without drafts. */
   letters: {
-    /** Blank where it was written to one person. */
+    /** Blank for a letter to one person. */
     occasion: string
     way: 'mail' | 'automation'
     state: string
     otherwise: 'by hand' | 'told' | null
-    /** When it left, or was released. */
+    /** When it was sent, or released. */
     at: string
   }[]
 }
 
-/** What a row of a table is written from. */
+/** The data of a table's row. */
 export type TableRow = Partial<Application & Made> & { id: string; created_at: Date; status?: string }
 
-/** The words that stand beside a code. */
+/** The labels of coded values. */
 const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
 
 /** The first line of a table: the names of its columns. */
@@ -57,7 +57,7 @@ export function csvHeader(chosen: readonly TableColumn[]): string {
   return line(chosen.flatMap((column) => (column in labels ? [column, `${column}_label`] : [column])))
 }
 
-/** The lines of a table as RFC 4180 has them, each with its line end; a missing value is blank. */
+/** The lines of a table in the format of RFC 4180, each with its line end. A missing value is blank. */
 export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn[]): string {
   return rows.map((row) => line(chosen.flatMap((column) => cells(row, column)))).join('')
 }
@@ -103,15 +103,15 @@ function line(values: readonly string[]) {
   return `${values.map((value) => (special.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')}\r\n`
 }
 
-/** Signs that make a cell a formula, also in their wide forms, and what may stand before them unseen. */
+/** Characters that make a cell a formula, including their wide forms, after invisible ones. */
 const formula = /^[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/
 const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
- * Spreadsheets take what begins with certain signs for a formula; an apostrophe makes it text. Where semicolons or
- * tabs separate, a cell begins at each of those too, and a row at each end of a line, since the quote then stands
- * in the middle of a cell. Telephone numbers stay as they are, and so do the lines of a list with dashes.
+ * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. Where semicolons or tabs are
+ * the separator, a cell also begins after each of those, and a row after each line end, since the quote is then in the middle of
+ * a cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
@@ -129,6 +129,6 @@ function isFormula(part: string) {
   return formula.test(part) && !telephoneNumber.test(part)
 }
 
-/** Control characters, which a program may obey. RFC 4180 allows none of them in a cell but line ends. */
+/** Control characters, which a program may obey. RFC 4180 allows none of them in a cell except line ends. */
 // oxlint-disable-next-line no-control-regex
 export const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g

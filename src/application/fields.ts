@@ -16,7 +16,7 @@ export const textFields = [
   { name: 'last_name', label: 'Last name', type: 'text', autoComplete: 'family-name' },
   { name: 'email', label: 'Email', type: 'email', autoComplete: 'email', inputMode: 'email' },
   { name: 'phone', label: 'Phone', type: 'tel', autoComplete: 'tel', inputMode: 'tel' },
-  // Not type="url": people write "in/ada" as often as a whole address.
+  // Not type="url": people write "in/ada" as often as a full address.
   {
     name: 'linkedin',
     label: 'LinkedIn',
@@ -29,7 +29,7 @@ export const textFields = [
   { name: 'company', label: 'Company', type: 'text', autoComplete: 'organization' },
 ] as const satisfies readonly TextField[]
 
-/** The words of the other questions. */
+/** The labels of the other questions. */
 export const questions = {
   paid_solution:
     'Have you ever paid for a solution to disconnect from social media or technology? If so, what?',

@@ -1,4 +1,4 @@
-/** The statuses of an application, and what organisers read for each. New means that nobody decided yet. */
+/** The statuses of an application, and their labels. New means that nobody decided yet. */
 export const statuses = {
   new: 'New',
   shortlisted: 'Shortlisted',
@@ -9,7 +9,7 @@ export const statuses = {
 
 export type Status = keyof typeof statuses
 
-/** Whether an accepted applicant has answered. `late`: they have not, and the last day to answer is over. */
+/** The state of an accepted applicant's RSVP. `late`: there is none, and the deadline has passed. */
 export const answerStates = {
   coming: 'Coming',
   'not coming': 'Not coming',
@@ -20,5 +20,5 @@ export const answerStates = {
 
 export type AnswerState = keyof typeof answerStates
 
-/** What somebody who is accepted may answer. */
+/** An RSVP. */
 export type Answer = Extract<AnswerState, 'coming' | 'not coming'>

@@ -1,7 +1,7 @@
 /**
- * A new id for an act, by which it is the same act when it is sent again: a UUID of version 4.
+ * Creates the id of an act, a UUID of version 4. A repeat with the same id is the same act.
  *
- * Not `crypto.randomUUID`, which browsers have over https and on the machine itself alone.
+ * Without `crypto.randomUUID`, which browsers have only over https and on localhost.
  */
 export function newAct(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,15 +1,15 @@
 import type { AuthError } from '@supabase/auth-js'
 
-// By their names: the library's own checks would load all of it.
+// By name: the library's own checks would load all of it.
 
-/** Whether the sign-in gave no answer, and may be asked again. */
+/** Whether the sign-in did not respond, and may be asked again. */
 export function isUnanswered(
   error: AuthError | null,
 ): error is AuthError & { name: 'AuthRetryableFetchError' } {
   return error?.name === 'AuthRetryableFetchError'
 }
 
-/** Whether somebody else answered in the sign-in's place. */
+/** Whether another program responded in place of the sign-in. */
 export function isForeign(error: AuthError): boolean {
   return error.name === 'AuthUnknownError'
 }

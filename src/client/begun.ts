@@ -1,6 +1,6 @@
 /**
- * Calls that the document began before the page's script came, by their keys. Each answers one later call of the same
- * key; where its answer cannot be used, that later call is sent.
+ * Calls that the document began before the page's script loaded, by key. Each responds to one later call of the same key. If its
+ * response cannot be used, that later call is sent.
  */
 export type BegunCalls = Map<string, Promise<Response | undefined>>
 
@@ -10,13 +10,13 @@ declare global {
   }
 }
 
-/** The key of a call: who makes it, where it goes, and what it asks. */
+/** The key of a call: its token, address and body. */
 export function callKey(token: string, url: string, body: string): string {
   return [token, url, body].join('\n')
 }
 
 /**
- * Gives the answer of a call that the document began, once; nothing where there is none.
+ * Takes the response of a call that the document began, once; undefined where there is none.
  *
  * @throws The signal's reason, where that aborts first.
  */

@@ -1,13 +1,13 @@
 import type { Arguments, Calls, Result } from './desk/calls.ts'
 import type { CallFunction } from './session.ts'
 
-/** Milliseconds after which a call is given up: longer than a server waits for its database. */
+/** Timeout of a call in milliseconds, longer than a server waits for its database. */
 const timeout = 20_000
 
 /**
  * Makes a call of the desk.
  *
- * @param pauses Milliseconds before the second try, the third one and so on.
+ * @param pauses Milliseconds before the second try, the third and so on.
  */
 export type CallDesk = <Name extends keyof Calls>(
   name: Name,
@@ -17,10 +17,10 @@ export type CallDesk = <Name extends keyof Calls>(
 ) => Promise<Result<Name>>
 
 /**
- * The desk's functions, called as whoever is signed in.
+ * Creates calls of the desk's functions for the signed-in person.
  *
- * @returns A call that throws a `RefusedCall` where the database refuses, a `TypeError` where no answer came, and a
- *   `DOMException` where none came in time.
+ * @returns A call that throws a `RefusedCall` where the database refuses, a `TypeError` where no response came, and a
+ * `DOMException` after the timeout.
  */
 export function createDesk(call: CallFunction): CallDesk {
   return async (name, given, signal, pauses) => {

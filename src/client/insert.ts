@@ -1,21 +1,21 @@
 import { isAlreadyStored, table, type Application } from '../application/application.ts'
 import { RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
 
-/** Milliseconds after which a send is given up, all its tries together. */
+/** Timeout of a send, including all its tries, in milliseconds. */
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
 export const retryPauses = [700, 1_800]
 
-/** The backend could not be reached. Each browser engine has its own words for it, which are its cause. */
+/** The backend could not be reached. The cause has the browser's own message, which differs by engine. */
 export class UnreachableError extends Error {}
 
 /**
- * Stores an application through the backend's data interface, asking for nothing back. A send that got no
- * response is repeated; where an earlier try was stored after all, the database says so, and that is success.
+ * Stores an application through the backend's data interface, without asking for the row. A send without a response is retried.
+ * If an earlier try was stored after all, the database says so, which counts as success.
  *
  * @throws {RefusedCall} where the backend refuses it, with the backend's own message.
  * @throws {UnreachableError} where there is no connection.
- * @throws {Error} where no response came in time, or somebody else responded: then without a message.
+ * @throws {Error} after the timeout, or where another program responded: then without a message.
  */
 export async function insertApplication(
   application: Application,

@@ -1,23 +1,23 @@
 import { storageOf } from './storage.ts'
 
-/** The key under which the sign-in's client keeps a session in the browser's store. */
+/** The key under which the sign-in's client stores a session in the browser. */
 export const sessionKey = 'unplugged-desk'
 
-/** The parts of a session that are read here, as the sign-in's client keeps it. */
+/** The parts of a stored session that are read here. */
 export interface KeptSession {
   access_token: string
   user: { id: string; email?: string | undefined; factors?: { status: string }[] | undefined }
 }
 
 const storage = storageOf('localStorage')
-/** Milliseconds before a token's end at which the client gets a new one. */
+/** Milliseconds before a token's expiry at which the client refreshes it. */
 const margin = 90_000
 
 /**
  * The session in this browser's store, which another window may have changed.
  *
- * @returns Null where nobody is signed in; undefined where only the sign-in's client can tell, because the token is old or
- *   cannot be read.
+ * @returns Null where nobody is signed in; undefined where only the sign-in's client can decide, because the token is old or
+ * unreadable.
  */
 export function keptSession(): KeptSession | null | undefined {
   const kept = storage.getItem(sessionKey)
@@ -27,17 +27,17 @@ export function keptSession(): KeptSession | null | undefined {
     const holds = expires_at * 1000 - Date.now() > margin && access_token && user.id
     return holds ? { access_token, user } : undefined
   } catch {
-    // The client throws away what it cannot read.
+    // The client removes what it cannot read.
     return undefined
   }
 }
 
-/** Whether the account has a second factor and this session has not been asked for it. */
+/** Whether the account has a second factor that this session has not used. */
 export function needsFactor({ access_token, user }: KeptSession): boolean {
   return (user.factors ?? []).some(({ status }) => status === 'verified') && levelOf(access_token) !== 'aal2'
 }
 
-/** The assurance level that a token states. The database checks it by itself. */
+/** The assurance level that a token states. The database checks it independently. */
 function levelOf(token: string): unknown {
   const [, payload = ''] = token.split('.')
   return (JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { aal?: unknown }).aal

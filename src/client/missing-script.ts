@@ -1,12 +1,12 @@
-/** A script of the page that did not come. */
+/** A script of the page that could not be loaded. */
 export class MissingScript extends Error {
   override message = 'There is no connection, or the desk was updated meanwhile. Please reload this page.'
 }
 
 /**
- * Waits for a script that is loaded when it is needed. An update of the server removes old scripts.
+ * Waits for a script that is loaded on demand. An update of the server removes old scripts.
  *
- * @throws {MissingScript} where it does not come.
+ * @throws {MissingScript} where it cannot be loaded.
  */
 export async function scriptOf<Module>(loading: Promise<Module>): Promise<Module> {
   try {

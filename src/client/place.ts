@@ -1,7 +1,7 @@
 import type { Answer } from '../application/statuses.ts'
 import { requestOf, send, type DataInterface } from './rest.ts'
 
-/** What the page tells whoever has the token of an acceptance's letter. */
+/** What the page shows the holder of an invitation's token. */
 export type Place =
   | { state: 'invalid'; answer?: undefined }
   | {
@@ -9,7 +9,7 @@ export type Place =
       first_name: string
       until: string
       answer: Answer | null
-      /** The reply address; blank where there is none, left out by an older schema where the place is open. */
+      /** The reply address; blank where there is none. An older schema omits it while the invitation is open. */
       address?: string
     }
 
@@ -17,20 +17,21 @@ export type Place =
 const retryPauses = [700, 1_800]
 
 /**
- * Reads the state of a place, without answering anything.
+ * Reads the state of an invitation without changing it.
  *
- * @throws {RefusedCall} where it was refused, such as after too many wrong tokens; another error where the backend did not say.
+ * @throws {RefusedCall} where it was refused, such as after too many wrong tokens; another error where there was no valid
+ * response.
  */
 export function readPlace(backend: DataInterface, token: string, signal: AbortSignal): Promise<Place> {
   return call(backend, 'place_by_token', { token }, signal)
 }
 
 /**
- * Stores whether somebody comes. A call that got no response is sent again.
+ * Stores an RSVP. A call without a response is retried.
  *
- * @param act The answer's id: sent again with the same id, it counts once.
- * @returns The place's state now; where it is not open, nothing was stored.
- * @throws {RefusedCall} where it was refused; another error where the backend did not say what became of it.
+ * @param act The act's id, which makes the call idempotent.
+ * @returns The invitation's new state. If it is not open, nothing was stored.
+ * @throws {RefusedCall} where it was refused; another error where the outcome is unknown.
  */
 export function answerPlace(
   backend: DataInterface,

@@ -1,14 +1,16 @@
 /**
- * The headers that show a backend its public key, and who calls.
+ * The headers with a backend's public key and the caller's token.
  *
- * @param token The access token of who is signed in.
+ * @param token The access token of a signed-in person.
  * @see https://supabase.com/docs/guides/getting-started/api-keys
  */
 export function keyHeaders(key: string, token = isJwt(key) ? key : undefined): Record<string, string> {
   return token === undefined ? { apikey: key } : { apikey: key, Authorization: `Bearer ${token}` }
 }
 
-/** The older keys of a hosted project are JWTs that name the role. The newer ones are none, so they must not be a bearer. */
+/**
+ * A hosted project's older keys are JWTs that name the role. The newer ones are not, so they must not be sent as a bearer token.
+ */
 function isJwt(key: string) {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(key)
 }

@@ -1,9 +1,9 @@
 import { keyHeaders } from './public-key.ts'
 import { withRetry } from './retry.ts'
 
-/** Where a backend's data interface is, and who may call it. */
+/** The address of a backend's data interface, and its public key. */
 export interface DataInterface {
-  /** The backend's address; null where it lies beside the page. */
+  /** The backend's address; null where the page and the backend share one. */
   url: string | null
   /** The public key, which every visitor may know. */
   anonKey: string
@@ -18,7 +18,7 @@ export interface RestRequest {
 /** A refusal by the database, or by a server in front of it, with its own message. */
 export class RefusedCall extends Error {
   override name = 'RefusedCall'
-  /** PostgreSQL's or PostgREST's; blank where somebody else responded. */
+  /** The code of PostgreSQL or PostgREST; blank where another program responded. */
   code: string
   status: number
 
@@ -30,11 +30,11 @@ export class RefusedCall extends Error {
 }
 
 /**
- * The request that inserts a row into a table, or calls a function. It asks for nothing back.
+ * Creates the request that inserts a row into a table, or calls a function.
  *
  * @param path The table's name, or `rpc/` and the function's.
- * @param body The row, or the arguments by their names.
- * @param token The access token of who is signed in; left out for whoever has the public key alone.
+ * @param body The row, or the arguments by name.
+ * @param token The access token of a signed-in person; omitted for visitors.
  * @see https://docs.postgrest.org/en/stable/references/api.html
  */
 export function requestOf(
@@ -55,10 +55,10 @@ export function requestOf(
 }
 
 /**
- * Sends a request, again where no response came, and reads what came.
+ * Sends a request, retries it where no response came, and reads the response.
  *
- * @param pauses Milliseconds before the second try, the third one and so on.
- * @throws What `replyIn` throws; a `TypeError` where no response came; the signal's reason.
+ * @param pauses Milliseconds before the second try, the third and so on.
+ * @throws The errors of `replyIn`; a `TypeError` where no response came; the signal's reason.
  */
 export async function send(
   { url, init }: RestRequest,
@@ -70,10 +70,11 @@ export async function send(
 }
 
 /**
- * Reads a response: JSON, or nothing.
+ * Reads a response: JSON, or null for an empty one.
  *
  * @throws {RefusedCall} where the call was refused.
- * @throws {SyntaxError} where somebody else responded, such as a proxy. It has no message, since their text is none for a visitor.
+ * @throws {SyntaxError} where another program responded, such as a proxy. It has no message, since that program's text is not
+ * meant for visitors.
  * @see https://docs.postgrest.org/en/stable/references/errors.html
  */
 export async function replyIn(response: Response): Promise<unknown> {

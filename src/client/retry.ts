@@ -1,13 +1,13 @@
-/** Statuses by which a proxy says that nobody behind it answered, and a backend that its database is away. */
+/** Statuses of a proxy that cannot reach its server, and of a backend that cannot reach its database. */
 const unanswered = new Set([502, 503, 504])
 
 /**
- * Repeats a request until it gets an answer. Only for requests that may happen twice, or that an id makes one.
+ * Retries a request until it gets a response. Only for idempotent requests.
  *
- * @param pauses Milliseconds before the second try, the third one and so on.
- * @param signal The request's own: where it aborts, nothing is tried again.
+ * @param pauses Milliseconds before the second try, the third and so on.
+ * @param signal The request's own: once it is aborted, there are no more tries.
  * @returns The last try's response.
- * @throws What the last try threw, or the signal's reason.
+ * @throws The error of the last try, or the signal's reason.
  */
 export async function withRetry(
   attempt: () => Promise<Response>,

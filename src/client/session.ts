@@ -9,7 +9,7 @@ import { replyIn, requestOf, send, type DataInterface } from './rest.ts'
 /**
  * Calls a function of the data interface.
  *
- * @param pauses Milliseconds before the second try, the third one and so on.
+ * @param pauses Milliseconds before the second try, the third and so on.
  */
 export type CallFunction = (
   name: string,
@@ -18,51 +18,57 @@ export type CallFunction = (
   pauses?: readonly number[],
 ) => Promise<unknown>
 
-/** Gives the sign-in's own client, which is loaded on first use. */
+/** Returns the sign-in's own client, which is loaded on first use. */
 export type LoadAuth = () => Promise<GoTrueClient>
 
 /** The sign-in of an organiser, and the calls that they may make afterwards. */
 export interface Session {
   auth: LoadAuth
-  /** Resolves with the sign-in's client when somebody has needed it. */
+  /** Resolves with the sign-in's client once something has loaded it. */
   authIsThere: Promise<GoTrueClient>
   /**
-   * Who is signed in. The sign-in's client is asked where it is loaded already, or where the browser's store does not tell.
+   * Reads who is signed in. Asks the sign-in's client where it is already loaded, or where the browser's store does not have the
+   * answer.
    */
   read: () => Promise<{ session: KeptSession | null; error: AuthError | null }>
   /**
-   * Calls functions as the owner of an account, by its id. Another window of the browser may sign somebody else in at any
-   * time: then nothing more is sent.
+   * Calls functions as the owner of an account, by id. Another window of the browser may sign somebody else in at any time: then
+   * nothing more is sent.
    */
   callAs: (account: string) => CallFunction
 }
 
-/** A call that was not sent, or given up, because whoever made it is not signed in any more. */
+/** A call that was not sent, or was given up, because its caller is no longer signed in. */
 export class SignedOutError extends Error {
   constructor() {
     super('You are not signed in any more.')
   }
 }
 
-/** A call that nobody answered while this browser had no connection: it was not sent. Its sentence is still true after that. */
+/**
+ * A call without a response while this browser was offline: it was not sent. The message stays true when the connection is back.
+ */
 export class OfflineError extends TypeError {
   constructor(cause: unknown) {
     super('You were offline.', { cause })
   }
 }
 
-/** Each call may come twice: it only reads, has an act's id, or changes nothing the second time. */
+/**
+ * The pauses of calls in milliseconds. Each call may be repeated: it only reads, has an act's id, or changes nothing the second
+ * time.
+ */
 export const retryPauses = [500, 1_000, 2_000, 4_000]
 
-/** The same for an act that somebody waits for: it is known within a second what came of it. */
+/** The same for an act that somebody waits for, so that the outcome is known within a second. */
 export const actPauses = [500]
 
 /**
- * Signs in, and calls functions with the access token of whoever is signed in. A call that got no answer is repeated with
- * the same token; calls of the sign-in are repeated by its own client.
+ * Signs in, and calls functions with the signed-in person's access token. A call without a response is retried with the same
+ * token. The sign-in's own client retries its calls.
  *
  * @param backend.url The backend's address, not null.
- * @param pauses Milliseconds before the second try, the third one and so on.
+ * @param pauses Milliseconds before the second try, the third and so on.
  */
 export function createSession(
   { url, anonKey }: DataInterface & { url: string },
@@ -104,7 +110,7 @@ export function createSession(
       const begun = await takeBegun(callKey(session.access_token, request.url, request.init.body), signal)
       if (begun) return replyIn(begun)
       if (navigator.onLine) return send(request, pausesOfCall, signal)
-      // Tried once: a server on the same machine answers without a connection.
+      // Tried once: a server on the same machine responds even offline.
       return send(request, [], signal).catch((failure: unknown) => {
         throw failure instanceof TypeError ? new OfflineError(failure) : failure
       })

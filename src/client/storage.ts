@@ -1,16 +1,16 @@
-/** What of a browser's store is used. */
+/** The methods of a browser's store that are used. */
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 /**
- * A store of the browser, by its name. What the browser refuses to keep, because it is full or forbidden, is kept for
- * as long as the page is open.
+ * A store of the browser, by name. If the browser refuses to store something, because the store is full or forbidden, it is held
+ * in memory while the page is open.
  */
 export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
   const refused = new Map<string, string>()
   let isTold = false
   const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
     try {
-      // Where storage is forbidden, asking for it throws already.
+      // Where storage is forbidden, reading the property already throws.
       return access(globalThis[name])
     } catch (error) {
       if (!isTold) console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)

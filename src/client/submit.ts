@@ -3,16 +3,16 @@ import type { DataInterface } from './rest.ts'
 import { insertApplication } from './insert.ts'
 import { callWebhook } from './webhook.ts'
 
-/** Where applications go: what the page has to know of the backend that it talks to. */
+/** The page's backend: where applications are sent. */
 export interface Backend extends DataInterface {
-  /** Where the page sends an application on after it was stored; null where the backend does that itself. */
+  /** The webhook that the page calls after an application was stored; null where the backend calls it. */
   webhookUrl: string | null
 }
 
 /**
  * Sends an application: stores it, then calls the webhook, whose outcome changes nothing.
  *
- * @throws {Error} where the application was not stored, or no answer said that it was.
+ * @throws {Error} where the application was not stored, or there was no response.
  */
 export async function submitApplication(application: Application, backend: Backend): Promise<void> {
   await insertApplication(application, backend)

@@ -1,12 +1,12 @@
 import { webhookBody, type Application } from '../application/application.ts'
 
-/** Browsers keep at most 64 KiB of requests alive after the page was left, headers included. */
+/** Browsers allow at most 64 KiB of keep-alive requests after the page is closed, including headers. */
 const keepaliveLimit = 60 * 1024
 
 /**
- * Calls the webhook once and logs what came of it. Never throws.
+ * Calls the webhook once and logs the result. Never throws.
  *
- * The bare form-encoded body, without a header of ours, is what a browser sends across origins unasked.
+ * Browsers send a form-encoded body without custom headers across origins, without a preflight.
  */
 export async function callWebhook(application: Application, url: string, fetcher = fetch): Promise<void> {
   const body = webhookBody(application)

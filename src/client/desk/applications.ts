@@ -4,60 +4,60 @@ import type { Answer, AnswerState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 
-/** Which applications are asked for. A condition that is left out lets all of them through. */
+/** A filter of applications. An omitted condition lets all of them through. */
 export interface Filter {
   status?: Status | undefined
   search?: string | undefined
-  /** A blank value asks for those that left the question blank. */
+  /** A blank value finds those that left the question blank. */
   team_size?: Application['team_size'] | undefined
   paid_solution?: Application['paid_solution'] | undefined
-  /** Of those who are accepted. `no answer` includes those who are late. */
+  /** The RSVP of accepted people. `no answer` includes those who are late. */
   answer?: AnswerState | undefined
-  /** From this moment on, and before that moment, in ISO 8601. */
+  /** From `since` on, and before `until`, in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
-  /** Which applications come first: the newest, unless given. It changes their order, not which ones are let through. */
+  /** The order, by default the newest first. It does not change which applications pass. */
   order?: 'oldest' | undefined
 }
 
-/** Whether an applicant comes; all null where they are not accepted. */
+/** An applicant's RSVP; all null where they are not accepted. */
 export interface AnswerShown {
   answer_state: AnswerState | null
   answer: Answer | null
   answered_at: string | null
-  /** The last day on which they can answer, as `2026-12-31`. */
+  /** The last day for their RSVP, as `2026-12-31`. */
   kept_until: string | null
 }
 
-/** Where a list goes on. */
+/** The position where a list continues. */
 export interface Position {
   created_at: string
   id: string
 }
 
-/** What blind reading leaves out. */
+/** The fields that blind reading hides. */
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
-/** What organisers did about an application, and whether the applicant comes. */
+/** What organisers did about an application, and the applicant's RSVP. */
 export interface Summary extends AnswerShown {
   id: string
   created_at: string
   status: Status
-  /** Counts the decisions. Whoever decides says which version they saw. */
+  /** Counts the decisions. A decision has to name the version that its author saw. */
   version: number
-  /** Whether the same e-mail applied again. */
+  /** Whether the same email applied again. */
   same_email: boolean
 }
 
 type Seen<Given> = Omit<Given, Hidden> & Partial<Pick<Given, Hidden & keyof Given>>
 
-/** An application in a list, with the first line of its reason alone. */
+/** An application in a list, with only the first line of its reason. */
 export type Listed = Summary & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
-/** A whole application, or, read blind, without what is hidden. */
+/** A complete application; read blind, without the hidden fields. */
 export type Read = Summary & Seen<Application>
 
-/** What has to be known of an application to act on it. */
+/** What is needed to act on an application. */
 export type Selected = Pick<Summary, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
@@ -66,11 +66,11 @@ export type Exported = Read & Made
 
 export interface Page<Item> {
   applications: Item[]
-  /** Where the next page begins, which may be needed though this one is short or empty; null at the end. */
+  /** Where the next page begins; null at the end. A page may be short or empty before the end. */
   next: Position | null
 }
 
-/** A page of the list, and what became of the letters of those in it, the oldest first. */
+/** A page of the list, and the states of the letters in it, the oldest first. */
 export interface ListPage extends Page<Listed> {
   letters: LetterState[]
 }
@@ -81,9 +81,9 @@ export interface ListChanges {
   changed: Pick<Summary, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
-  /** What became of the letters of all rows, the oldest first. */
+  /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
-  /** Whether people come, by the ids of the applications that are, or were, accepted. */
+  /** The RSVPs of applications that are or were accepted, by id. */
   answers: Record<string, AnswerShown>
   /** How many applications pass the filter and are not shown: those newer than every shown one, and the others. */
   newer: number
@@ -92,11 +92,11 @@ export interface ListChanges {
   more: boolean
 }
 
-/** Counts of the newest thousand applications that a filter lets through. */
+/** Counts of the newest thousand applications that pass a filter. */
 export interface Overview extends Count {
-  /** Of each status, whatever status the filter asks for. */
+  /** Counts of each status, regardless of the filter's status. */
   counts: Record<Status | 'all', Count>
-  /** By the day, as `2026-12-31`. */
+  /** By day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
   paid_solution: Partial<Record<Application['paid_solution'], number>>
@@ -107,19 +107,19 @@ export type Happening = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
-  /** Letters go to another address from then on. The address is hidden from whoever reads blind. */
+  /** Letters go to another address from then on. The address is hidden from organisers who read blind. */
   | { kind: 'address'; detail: { address?: string } }
   /** The applicant was told without the letter that did not arrive. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
-  /** The author is `applicant` where they answered themselves; null where an organiser noted that there is none. */
+  /** The author is `applicant` where they gave the RSVP themselves; null where an organiser noted that there is none. */
   | { kind: 'answer'; detail: { answer: Answer | null } }
-  /** Until which day the place is kept. */
+  /** The deadline that an organiser set. */
   | { kind: 'kept'; detail: { until: string } }
-  /** The link on which they answer was given to the author's mail program, in a letter of this occasion. */
+  /** The RSVP link was given to the author's mail program, in a letter of this occasion. */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
 
-/** How the webhook's delivery stands. */
+/** The state of the webhook's delivery. */
 export interface Delivery {
   delivered_at: string | null
   attempts: number
@@ -127,20 +127,20 @@ export interface Delivery {
   next_attempt_at: string | null
 }
 
-/** One application and everything that is known of it. */
+/** One application and everything that is known about it. */
 export interface Whole {
   application: Read
   /** The oldest first. */
   history: Happening[]
-  /** None where nobody queued one. */
+  /** Null where none was queued. */
   delivery: Delivery | null
-  /** Other applications of the same e-mail, the newest first; at most a hundred. */
+  /** Other applications of the same email, the newest first; at most a hundred. */
   others: { id: string; created_at: string; company: string; status: Status }[]
 }
 
-/** Where an application stands in a list. */
+/** The position of an application in a list. */
 export interface Place extends Count {
-  /** Counted from 1; null where the filter does not let it through, or where it is not among the first thousand. */
+  /** Counted from 1; null where the application does not pass the filter, or is not among the first thousand. */
   number: number | null
   /** Their ids; null where there is none. */
   previous: string | null
@@ -151,24 +151,24 @@ export interface Place extends Count {
 export interface Opened extends Whole {
   /** The oldest first. */
   letters: Letter[]
-  /** How all letters stand. */
+  /** The state of all letters. */
   overview: LettersOverview
-  /** Changes whenever anything of the application changes but its place in the list. */
+  /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
   /** Null where no filter was given. */
   place: Place | null
 }
 
-/** A status that is to be set, and the version that whoever decides saw. */
+/** A status to set, and the version that its author saw. */
 export interface Decision {
   id: string
   status: Status
   version: number
-  /** Whether it takes a decision back. It is refused then where a letter about that decision has left. */
+  /** Whether it takes a decision back. It is then refused where a letter about that decision was sent. */
   takes_back?: boolean
 }
 
-/** What became of a decision. */
+/** The outcome of a decision. */
 export type DecisionOutcome =
   | {
       id: string

@@ -31,7 +31,7 @@ import type {
 } from './letters.ts'
 import type { Door, GeneralHappening, HistoryPage, Places, Reminded } from './retreat.ts'
 
-/** The calls that only read, each with its arguments and its result; `supabase/schemas/` says what it does. */
+/** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
 interface Reads {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Position | null; most?: number }, ListPage]
@@ -89,22 +89,22 @@ interface Acts {
   desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
   desk_keep_until: [{ act: string; application: string; until: string }, Whole]
   desk_remind: [{ act: string }, Reminded]
-  /** `leaving`: how many letters leave after the time in which they can be stopped. */
+  /** `leaving`: how many letters are sent after the time in which they can be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [LetterSettings, LetterSettings]
 }
 
-/** Every call of the desk. A new one is entered here and in `supabase/schemas/`; the compiler finds what else it needs. */
+/** Every call of the desk. Enter a new one here and in `supabase/schemas/`; the compiler finds what else it needs. */
 export interface Calls extends Reads, Acts {}
 
 export type ActName = keyof Acts
 export type Arguments<Name extends keyof Calls> = Calls[Name][0]
 export type Result<Name extends keyof Calls> = Calls[Name][1]
 
-/** The acts whose id makes a repeated one the same act. */
+/** The acts with an id, which makes them idempotent. */
 export type ActWithId = {
   [Name in ActName]: Arguments<Name> extends { act: string } ? Name : never
 }[ActName]
 
-/** The database's functions for organisers: the calls, and those that only an earlier desk makes. */
+/** The database's functions for organisers: the calls, and those that only earlier desks make. */
 export type DeskFunction = keyof Calls | 'desk_letter_states' | 'desk_meanwhile' | 'desk_overview'

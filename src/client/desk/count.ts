@@ -1,4 +1,4 @@
-/** A number that was not counted further than a thousand. */
+/** A number that was counted only up to a thousand. */
 export interface Count {
   count: number
   more: boolean

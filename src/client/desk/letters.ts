@@ -1,27 +1,27 @@
 import type { Count } from './count.ts'
 
-/** A letter to an applicant, as it would be sent or was. */
+/** A letter to an applicant, as it was or would be sent. */
 export interface Letter {
   id: string
   application: string
-  /** A status, or the name that organisers gave a template; blank where it was written to one person and has no template. */
+  /** A status, or the name of an organiser's template; blank for a letter to one person, which has no template. */
   occasion: string
-  /** Higher than 1 where somebody sends again what was sent. */
+  /** Higher than 1 where the letter was sent before. */
   edition: number
-  /** How it goes: as a mail, or by an automation that is told of the decision. */
+  /** `mail`: by email. `automation`: an automation is told of the decision. */
   way: 'mail' | 'automation'
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
-  /** Changes with a draft's text. Whoever changes or releases the draft says which text they read. */
+  /** Changes with a draft's text. A change or a release has to name the text that its author read. */
   seen: string
-  /** Placeholders whose answer is blank, and placeholders that do not exist. */
+  /** Placeholders whose form answer is blank, and placeholders that do not exist. */
   missing: string[]
   unknown: string[]
-  /** Whether it was cut, because it is longer than a letter may be once its answers are filled in. */
+  /** Whether it was cut, because it is too long once its form answers are filled in. */
   is_long: boolean
   is_edited: boolean
-  /** Null for who reads blind. */
+  /** Null for organisers who read blind. */
   to: string | null
   name: string | null
   /** Who released it, by which act, and when. */
@@ -30,22 +30,22 @@ export interface Letter {
   released_at: string | null
   due_at: string | null
   attempts: number
-  /** Tries of which nobody knows whether the letter arrived. */
+  /** Tries that may have arrived. */
   uncertain: number
   sent_at: string | null
   withdrawn_at: string | null
   /** Who stopped it; null where another decision did. */
   withdrawn_by: string | null
-  /** What the mail server said last. */
+  /** The mail server's last reply. */
   answer: string
-  /** How it was told where no mail of ours left: by an organiser's own mail program, or without a letter. */
+  /** How it was told without our mail server: by an organiser's own mail program, or without a letter. */
   otherwise: 'by hand' | 'told' | null
 }
 
-/** What became of a letter. */
+/** The state of a letter. */
 export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise'>
 
-/** Where a list of letters goes on. */
+/** The position where a list of letters continues. */
 export interface LetterPosition {
   at: string
   id: string
@@ -54,11 +54,11 @@ export interface LetterPosition {
 export interface LetterPage {
   letters: Letter[]
   next: LetterPosition | null
-  /** How all letters stand. */
+  /** The state of all letters. */
   overview: LettersOverview
 }
 
-/** What letters of an occasion say. */
+/** The text of letters for an occasion. */
 export interface Template {
   occasion: string
   version: number
@@ -70,53 +70,53 @@ export interface LetterSettings {
   version: number
   /** Blank: replies go to the sender. */
   reply_to: string
-  /** Whether whoever applies is sent a receipt. */
+  /** Whether applicants are sent a receipt. */
   receipts: boolean
 }
 
-/** How it stands with the letters. */
+/** The state of all letters. */
 export interface LettersOverview {
   settings: LetterSettings & { hold_seconds: number }
-  /** Whoever carries letters, and whether an automation is told of decisions. */
+  /** The servers that send letters, or tell an automation of decisions. */
   postman: {
     is_there: boolean
     is_automation_there: boolean
     stopped: boolean
     paused_until: string | null
     problem: string
-    /** Whether the mail server and the sender's domain are being checked, when they were checked last, and what was found. */
+    /** Whether the mail server and the sender's domain are being checked, when they were last checked, and the findings. */
     is_checking: boolean
     checked_at: string | null
     findings: { about: string; verdict: 'ok' | 'wrong' | 'not known'; said: string }[]
   }
   /** Those of the decisions first. */
   templates: (Template & { drafts: Count })[]
-  /** Drafts that were written to one person. */
+  /** Drafts of letters to one person. */
   personal: Count
-  /** What was released together and can still be stopped, and in how many seconds it leaves. */
+  /** Letters that were released together and can still be stopped, and the seconds until they are sent. */
   leaving: { act: string; count: number; seconds: number }[]
   states: Record<OutboxState, Count>
 }
 
-/** Letters that did not leave yet, and those that did not arrive. */
+/** Letters that are not sent yet, and those that did not arrive. */
 export type OutboxState = 'waiting' | 'refused' | 'given up'
 
-/** A text that is to be filled in for an application, the newest one unless it is named. */
+/** A text to fill in for an application, by default the newest. */
 export interface Example {
   occasion: string
   subject: string
   body: string
   application?: string
-  /** Where the desk is: used where no server knows the site's address. */
+  /** The desk's address: used where no server knows the site's. */
   site?: string
 }
 
-/** Whether an organiser hears of applications, and when the next day's mail is due. */
+/** Whether an organiser gets emails about applications, and when the next daily email is due. */
 export interface Notices {
   notices: 'off' | 'each' | 'daily'
   day_due_at: string | null
   email: string
-  /** Whether a server is at work that sends them. */
+  /** Whether a server that sends them is running. */
   is_postman_there: boolean
 }
 
@@ -126,23 +126,23 @@ export interface Preview extends Pick<
   'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name'
 > {
   application: string
-  /** Whether the paragraph with the link to answer was left out, because nobody knows the site's address. */
+  /** Whether the paragraph with the RSVP link was left out, because the site's address is unknown. */
   has_no_site?: boolean
 }
 
-/** What became of a letter that was to be written. */
+/** The outcome of drafting a letter. */
 export interface WriteOutcome {
   application: string
-  /** `written`: there is a draft or a letter; `undecided`: another decision stands. */
+  /** `written`: there is a draft or a letter; `undecided`: another decision is current. */
   outcome: 'drafted' | 'written' | 'undecided' | 'gone'
-  /** The state of the letter that was written before. */
+  /** The state of the existing letter. */
   state: Exclude<Letter['state'], 'withdrawn'> | null
 }
 
-/** What became of a draft that was to be released. */
+/** The outcome of releasing a draft. */
 export interface ReleaseOutcome {
   id: string
   application: string | null
-  /** `changed` since it was read; `missing`: it quotes a blank answer; `again`: it was sent before; `long`: too long. */
+  /** `changed` since it was read; `missing`: it quotes a blank form answer; `again`: it was sent before; `long`: too long. */
   outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
 }

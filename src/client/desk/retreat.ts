@@ -1,13 +1,13 @@
 import type { Listed } from './applications.ts'
 
-/** Whether applications are taken. */
+/** Whether applications are open, and what closes them. */
 export interface Door {
-  /** Goes up with each change, and down by one when the door closes by itself. Whoever changes the door says which version they saw. */
+  /** Counts the changes, including an automatic closing. A change has to name the version that its author saw. */
   version: number
   is_open: boolean
   /** Whether it was closed by hand. */
   closed: boolean
-  /** What an applicant reads while it is closed. */
+  /** The sentence for applicants while it is closed. */
   sentence: string
   closes_at: string | null
   closes_after: number | null
@@ -16,12 +16,12 @@ export interface Door {
   received: number
 }
 
-/** Something that happened at the desk and to no application. */
+/** Something that happened at the desk in general, not to one application. */
 export type GeneralHappening = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
-  /** The time zone where it changed. */
+  /** With the time zone where it changed. */
   | { kind: 'places'; detail: { places: number | null; days: number; zone?: string } }
   | {
       kind: 'letters'
@@ -38,31 +38,31 @@ export type GeneralHappening = { at: string; author: string } & (
 /** A page of these, the newest first. */
 export interface HistoryPage {
   happenings: ({ id: number } & GeneralHappening)[]
-  /** Where the next one begins; null at the end. */
+  /** Where the next page begins; null at the end. */
   next: { id: number } | null
 }
 
-/** How many places there are, and who comes. */
+/** The numbers of places and RSVPs, and the waitlist. */
 export interface Places {
   version: number
-  /** Null where nobody said how many there are. */
+  /** Null where the number is unknown. */
   places: number | null
   /** For how many days a place is kept. */
   days: number
-  /** The time zone in which a day ends, `UTC` until one is set, and which day it is there. */
+  /** The time zone in which a day ends, `UTC` until one is set, and today's date there. */
   zone: string
   is_zone_set: boolean
   today: string
-  /** Where the site is; blank where no server knows it. */
+  /** The site's address; blank where no server knows it. */
   site: string
   coming: number
   not_coming: number
-  /** People who were told and have not answered, those who are `late` included. */
+  /** People who were told and have not given an RSVP, including those who are `late`. */
   no_answer: number
   late: number
-  /** People who are accepted and whom no letter has told so. */
+  /** Accepted people whom no letter has told so. */
   not_told: number
-  /** Null where nobody said how many places there are; negative where more people were accepted than that. */
+  /** Null where the number of places is unknown; negative where more people were accepted. */
   free: number | null
   /** People on the waitlist; undefined where the server is older than the desk. */
   waitlisted?: number
@@ -73,12 +73,12 @@ export interface Places {
 /** People for whom a reminder was drafted. */
 export interface Reminded {
   drafted: number
-  /** Those of them whose last day is over: it has to be moved before the reminder can be sent. */
+  /** Those of them whose deadline has passed: it has to be moved before the reminder can be sent. */
   late: number
-  /** People who have a reminder that has not left yet. */
+  /** People with a reminder that is not sent yet. */
   waiting: number
-  /** People who were sent a reminder in the last three days. */
+  /** People who got a reminder in the last three days. */
   reminded: number
-  /** Whether there are more than a thousand. */
+  /** Whether there are more than 1,000. */
   more: boolean
 }
