@@ -6,7 +6,7 @@ import { countOf, localTime, onOneLine } from './formats.ts'
 const greatestNumber = 2_147_483_647
 
 /**
- * Reads a moment to come: in this machine's time zone, unless the text ends with another.
+ * Reads a future time: in this machine's time zone, unless the text ends with another.
  *
  * @throws {OperatorError} where it is no time, or past.
  */
@@ -14,7 +14,7 @@ export function timeOf(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const [, day, rest] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)$/.exec(text) ?? []
   const time = new Date(`${day}T${rest}`)
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript reads 30 February as 2 March.
   const isThere = !Number.isNaN(time.getTime()) && new Date(`${day}T00:00Z`).toJSON().startsWith(`${day}`)
   if (!isThere) {
     throw new OperatorError(`--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`)
@@ -26,7 +26,7 @@ export function timeOf(text: string | undefined): Date | undefined {
 /**
  * Reads a number of applications.
  *
- * @throws {OperatorError} where it is none that a door counts to.
+ * @throws {OperatorError} where the door cannot count to it.
  */
 export function numberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -35,7 +35,7 @@ export function numberOf(text: string | undefined): number | undefined {
   throw new OperatorError(`--after is "${text}" but should be a whole number from 1 to ${greatestNumber}.`)
 }
 
-/** The state of the door, in the lines of a terminal. */
+/** Formats the state of the door as lines for a terminal. */
 export function doorLines(door: Door): string[] {
   const { is_open: isOpen, closes_at: at, closes_after: after, changed_at: changedAt, author } = door
   const sentence = onOneLine(door.sentence) || closedSentence

@@ -8,7 +8,7 @@ import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
 
-/** A number of applications, in words; `digits` where the number is to be written otherwise. */
+/** Formats a number of applications. `digits` replaces the digits of the number. */
 export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
@@ -19,13 +19,13 @@ export function andAccounts(count: number): string {
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
 }
 
-/** A table as RFC 4180 has it, its header the names of the columns. */
+/** A table in the format of RFC 4180, with a header of column names. */
 export async function* toCsv(batches: AsyncIterable<TabledApplication[]>): AsyncGenerator<string> {
   yield csvHeader(tableColumns)
   for await (const batch of batches) yield csvLines(batch, tableColumns)
 }
 
-/** One JSON object a line, its keys the names of the columns. */
+/** One JSON object a line, with the column names as keys. */
 export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   for await (const batch of batches) {
     yield (
@@ -49,10 +49,10 @@ interface Look {
 }
 
 const labelWidth = 13
-/** The column in which the values begin. */
+/** The indentation of values. */
 const indent = ' '.repeat(2 + labelWidth + 1)
 
-/** For reading: an application a paragraph. */
+/** For reading: one paragraph per application. */
 export async function* toText(batches: Batches): AsyncGenerator<string> {
   const look: Look = {
     name: (name) => name,
@@ -67,19 +67,19 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
   yield count === 0 ? 'No applications yet.\n' : `${countOf(count)}.\n`
 }
 
-/** Swedish writes a date and a time as ISO 8601 does. */
+/** Swedish formats a date and a time like ISO 8601. */
 const minutes = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
 
-/** A time in this machine's time zone, and the name of that zone. */
+/** A time in this machine's time zone, with the zone's name. */
 export function localTime(time: Date): string {
   return `${minutes.format(time)} (${minutes.resolvedOptions().timeZone})`
 }
 
-/** Columns that a value has where the terminal is too narrow to wrap it well: then the terminal wraps, too. */
+/** The least columns of a value. On a narrower terminal, the terminal itself wraps too. */
 const fewestColumns = 20
 
 /**
- * For reading on a terminal: how many there are, then an application a paragraph, each only when it is asked for.
+ * For reading on a terminal: the count, then one paragraph per application, each generated on demand.
  *
  * @param width The columns of the terminal.
  */
@@ -124,7 +124,7 @@ function deliveryState(
   return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`
 }
 
-/** Characters that change the direction of writing, by which an applicant could make a line look different. */
+/** Characters that change the direction of writing, with which an applicant could make a line look different. */
 const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Text without characters that control a terminal, and with the terminal's line ends. */

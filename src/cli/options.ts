@@ -7,9 +7,9 @@ type Options = NonNullable<ParseArgsConfig['options']>
 /**
  * Reads a command's options.
  *
- * @param options The command's options, as `parseArgs` takes them. `--help` is added.
- * @param usage What `--help` prints.
- * @returns The options' values; nothing where help was asked for, which it prints.
+ * @param options The command's options, in the format of `parseArgs`. `--help` is added.
+ * @param usage The text for `--help`.
+ * @returns The options' values; undefined after `--help`.
  * @throws {OperatorError} for an option that does not exist.
  */
 export function readOptions<const T extends Options>(options: T, usage: string) {

@@ -6,22 +6,22 @@ import { pipeline } from 'node:stream/promises'
 import { leaveInterrupts } from './with-database.ts'
 
 /**
- * Shows text in the reader's pager, as git does: the command in PAGER, or else less, which stays only where the text
- * is longer than the screen. The text is asked for as far as it is read. Ctrl-C is the pager's.
+ * Shows text in the reader's pager, as git does: the command in PAGER, or less, which exits at once where the text fits the
+ * screen. The text is generated as far as it is read. Ctrl-C is left to the pager.
  *
- * @returns Whether there is a pager; where there is none, nothing was shown.
+ * @returns Whether there is a pager. Without one, nothing was shown.
  */
 export function page(text: AsyncIterable<string>): Promise<boolean> {
   const { PAGER } = process.env
   if (PAGER === '' || PAGER === 'cat') return Promise.resolve(false)
   return leaveInterrupts(async () => {
     const stop = () => pager.kill()
-    // The pager would go on running when this program is ended, and not every pager notices that its terminal is gone.
+    // Otherwise the pager would survive this program. Not every pager notices that its terminal is gone.
     process.on('SIGTERM', stop).on('SIGHUP', stop)
     const pager = spawn(PAGER ?? 'less', {
       shell: PAGER !== undefined,
       stdio: ['pipe', 'inherit', 'inherit'],
-      // Without a locale, less would show characters beyond ASCII as bytes.
+      // Without a locale, less shows characters beyond ASCII as bytes.
       env: { LESS: 'FRX', LESSCHARSET: 'utf-8', ...process.env },
     })
     const ended = once(pager, 'close').then(
@@ -41,11 +41,11 @@ export function page(text: AsyncIterable<string>): Promise<boolean> {
   })
 }
 
-/** What a shell exits with where a command is not there, or may not be run. */
+/** A shell's exit codes for a command that is missing, or cannot be run. */
 const notFound = 127
 const notExecutable = 126
 
-/** Whoever quits has read enough. */
+/** Ignores a pager that was closed early. */
 function unlessClosed(error: unknown) {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'EPIPE' && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

@@ -13,18 +13,18 @@ import { leave } from '../settings/leave.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
-/** Milliseconds after which a second signal is not the first one again. */
+/** Milliseconds between two signals that count as separate. */
 const twice = 500
-/** Milliseconds for interrupted work to tidy up. */
+/** Milliseconds for interrupted work to clean up. */
 const grace = 2_000
 
 /**
- * Opens the database that the settings name for as long as `act` takes, and says on standard error which one that
- * is. Ctrl-C and SIGTERM end it in order, so that a PostgreSQL which this started does not stay behind.
+ * Opens the database of the settings while `act` runs, and says on standard error which one it is. Ctrl-C and SIGTERM close it in
+ * order, so that no PostgreSQL that this started keeps running.
  *
- * @param schema What becomes of the schema; `check` uses an older one than this program's as far as it goes.
- *   One that this makes for `act` is taken away again where that fails.
- * @param location Another database than the settings name; one that is temporary is taken away in any case.
+ * @param schema What to do with the schema; `check` also allows an older one. A database that this creates is removed where `act`
+ * fails.
+ * @param location Another database than that of the settings. A temporary one is always removed.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
 export async function withDatabase(
@@ -41,7 +41,7 @@ export async function withDatabase(
   const acting = act(database)
   const [outcome] = await Promise.race([Promise.allSettled([acting]), signal])
   if (typeof outcome === 'string') {
-    // Its queries end with the connections.
+    // Closing the connections ends its queries.
     await database.discard()
     await Promise.race([Promise.allSettled([acting]), wait(grace)])
     console.error('Interrupted.')
@@ -66,8 +66,8 @@ export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves when the first signal comes; the second one ends the process. Ctrl-C reaches this process from the
- * terminal and again from npm, which is one.
+ * Resolves at the first signal. A second one ends the process. Ctrl-C reaches this process from the terminal and again from npm,
+ * which counts as one.
  */
 export function awaitSignal() {
   let first: number | undefined
@@ -83,7 +83,7 @@ export function awaitSignal() {
   })
 }
 
-/** Replaces an error about a missing table, column or function by a sentence, since then the schema is older. */
+/** Replaces an error about a missing table, column or function with a sentence: the schema is older than this program. */
 function lacking(error: unknown, { isUpToDate }: Database) {
   const isMissing = isDatabaseError(error) && /^(42P01|42703|42883)$/.test(error.code)
   if (!isMissing || isUpToDate) return undefined

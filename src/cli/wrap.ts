@@ -2,17 +2,17 @@ import { eastAsianWidth } from 'get-east-asian-width'
 
 /** Splits a text into what a reader sees as single characters. */
 const characters = new Intl.Segmenter()
-/** Characters that take one column each. Most texts have no others, and splitting a text takes a hundred times as long. */
+/** Characters of one column each. Most texts have no others, and splitting a text takes a hundred times as long. */
 const narrow = /^[\u0020-\u007e\u00a0-\u02ff]*$/
 const emoji = /\p{Emoji_Presentation}|\p{Regional_Indicator}|\ufe0f/u
 const unseen = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Wraps a line between its words, and a word that is longer than a row between its characters, such as a text without
- * blanks. The blanks at the line's beginning stay.
+ * Wraps a line between its words. A word that is longer than a row is wrapped between its characters. Spaces at the line's
+ * beginning stay.
  *
- * @param columns How wide a row may be.
- * @returns The rows, without the blanks at their ends.
+ * @param columns The width of a row.
+ * @returns The rows, without trailing spaces.
  */
 export function wrap(line: string, columns: number): string[] {
   const rows: string[] = []
@@ -22,7 +22,7 @@ export function wrap(line: string, columns: number): string[] {
     const parts = widthOf(word.trimEnd()) <= columns ? [word] : charactersOf(word)
     for (const part of parts) {
       const width = widthOf(part)
-      // Blanks may extend beyond the end, where they are not seen.
+      // Spaces may extend beyond the end, where they are invisible.
       const seen = width - (part.length - part.trimEnd().length)
       if (seen > 0 && used + seen > columns) {
         rows.push(row.trimEnd())
@@ -42,11 +42,11 @@ function charactersOf(text: string) {
   return Array.from(characters.segment(text), ({ segment }) => segment)
 }
 
-/** How many columns a text takes on a terminal. */
+/** The columns that a text takes on a terminal. */
 function widthOf(text: string) {
   if (narrow.test(text)) return text.length
   let width = 0
-  // In composed form, since each part of a Korean syllable would count otherwise.
+  // Normalised, since otherwise each part of a Korean syllable would count.
   for (const character of charactersOf(text.normalize())) {
     if (emoji.test(character)) width += 2
     else for (const part of character.replace(unseen, '')) width += eastAsianWidth(part.codePointAt(0) ?? 0)

@@ -4,25 +4,25 @@ import type { Answer, Target } from './target.ts'
 export interface Check {
   /** A sentence that is true where the check passes. */
   name: string
-  /** Whether the check only means something while applications are taken. */
+  /** Whether the check only works while applications are open. */
   needsOpenDoor?: true
-  /** @throws {Error} where the check fails: its message says what was expected and what came. */
+  /** @throws {Error} where the check fails. The message has the expected and the actual response. */
   run: (target: Target) => Promise<void>
 }
 
-/** The door is closed, which is no fault. Its message is the organisers' sentence. */
+/** The door is closed, which is no failure. Its message is the organisers' sentence. */
 export class DoorClosed extends Error {}
 
-/** What the answer of a refusal has to be. */
+/** The expected response of a refusal. */
 export interface Refusal {
   status: number
-  /** One of these codes. Without them any code passes, or none. */
+  /** One of these codes. If omitted, any code passes, or none. */
   codes?: string[]
-  /** A word that the message has to name. */
+  /** A word that the message has to contain. */
   naming?: string
 }
 
-/** A check that something is refused. */
+/** Creates a check that something is refused. */
 export function refusal(
   name: string,
   send: (target: Target) => PromiseLike<Answer>,
@@ -31,12 +31,12 @@ export function refusal(
   return { name, run: async (target) => refused(await send(target), expected) }
 }
 
-/** @throws {DoorClosed} where the answer says so. */
+/** @throws {DoorClosed} where the response says so. */
 export function refuseClosedDoor({ status, error }: Answer) {
   if (status === 403 && error?.code === 'PT403') throw new DoorClosed(error.message)
 }
 
-/** @throws {Error} unless the answer is that refusal. */
+/** @throws {Error} unless the response is that refusal. */
 export function refused(answer: Answer, { status, codes = [], naming = '' }: Refusal) {
   const { code = '', message = '' } = answer.error ?? {}
   const isRight =
@@ -46,7 +46,7 @@ export function refused(answer: Answer, { status, codes = [], naming = '' }: Ref
   fail(`${status}${codes.length === 0 ? '' : ` ${codes.join(' or ')}`}${named}`, answer)
 }
 
-/** @throws {Error} always. The message shows nothing of a success: where too much can be read, it holds what people wrote. */
+/** @throws {Error} always. The message hides successful responses: a leak would contain what people wrote. */
 export function fail(expected: string, { status, error }: Answer): never {
   const { code, message = '' } = (status >= 200 && status < 300 ? null : error) ?? {}
   const words = message === '' ? '' : `: ${printable(message.slice(0, 200))}`
@@ -54,7 +54,7 @@ export function fail(expected: string, { status, error }: Answer): never {
   throw new Error(`expected ${expected}, got ${got}${words}`)
 }
 
-/** One line of what another server wrote, without anything that a terminal would obey. */
+/** Formats another server's text on one line, without characters that a terminal would obey. */
 export function printable(text: string) {
   return text.replaceAll(/[^\u0021-\u007e]+/g, ' ')
 }

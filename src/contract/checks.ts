@@ -5,9 +5,9 @@ import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type R
 import { deskCalls } from './desk-calls.ts'
 import type { Answer } from './target.ts'
 
-/** What PostgREST answers where the anonymous role lacks a right; any other role would get 403. */
+/** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
 const denied: Refusal = { status: 401, codes: ['42501'] }
-/** Whoever may not read learns nothing else of the row that is stored already. */
+/** A caller who may not read learns nothing else about the stored row. */
 const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${onceIndex}"` }
 const withoutConsent: Refusal = {
   status: 400,
@@ -18,15 +18,14 @@ const malformed: Refusal = { status: 400, codes: ['PGRST102'] }
 const otherOrigin = 'https://elsewhere.example'
 
 /**
- * What a backend has to answer, whether it is our own server or PostgREST 12 to 16, alone or behind Supabase's
- * gateway.
+ * The checks of a backend, whether it is our own server or PostgREST 12 to 16, alone or behind Supabase's gateway.
  *
- * The first check stores the target's application. No other check stores anything, since nobody could take it away
- * again. To show that a row is accepted, a check sends it with a second row that has to be refused: the refusal then names
- * the second row. A row that has to be refused has the stored application's answers where it can, so that a
- * backend which accepts it refuses it as already stored. A request to change or delete names only the target's email.
- * Where the door is closed, the first check throws `DoorClosed`. The checks that rely on the stored application say
- * nothing then; the others hold, since the door is the last reason for which a row is refused.
+ * The first check stores the target's application. No other check stores anything, since nobody could remove it again. To show
+ * that a row is accepted, a check sends it with a second row that has to be refused: the refusal then names the second row. A row
+ * that has to be refused copies the stored form answers where it can, so that a backend which accepts it refuses it as a
+ * duplicate. A request to change or delete names only the target's email. Where the door is closed, the first check throws
+ * `DoorClosed`. The checks that rely on the stored application are then skipped. The others still hold, since the door is the
+ * last reason for which a row is refused.
  *
  * @see https://docs.postgrest.org/en/v14/references/errors.html
  */
@@ -66,7 +65,7 @@ export const checks: readonly Check[] = [
         { ...application, phone: '2', consent: false },
       ]
       refused(await client.from(table).insert(rows), withoutConsent)
-      // Were the first row stored, its refusal as already stored would come before the second row is checked.
+      // If the first row were stored, its refusal as a duplicate would come before the second row is checked.
       refused(await client.from(table).insert(rows), withoutConsent)
     },
   },
@@ -143,7 +142,7 @@ export const checks: readonly Check[] = [
     'a lone surrogate is refused',
     ({ request, application }) =>
       request({ body: JSON.stringify({ ...application, phone: 'x' }).replace('"x"', '"\\ud800"') }),
-    // PostgREST's own reader of JSON may refuse it before PostgreSQL does.
+    // PostgREST's own JSON parser may refuse it before PostgreSQL does.
     { status: 400, codes: ['PGRST102', '22P02', '22P05'] },
   ),
   ...(['company', 'reason'] as const).map((column) =>
@@ -188,7 +187,7 @@ export const checks: readonly Check[] = [
     'nobody counts applications',
     ({ client, application }) =>
       client.from(table).select('*', { head: true, count: 'exact' }).eq('email', application.email),
-    // An answer to HEAD has no body that could hold a code.
+    // A response to HEAD has no body that could hold a code.
     { status: 401 },
   ),
   refusal(
@@ -229,7 +228,7 @@ export const checks: readonly Check[] = [
   refusal(
     'the deliveries are not there for visitors',
     ({ client }) => client.from('deliveries').select('application_id').limit(1),
-    // PostgREST 12 leaves it to PostgreSQL to miss a table.
+    // PostgREST 12 leaves it to PostgreSQL to report a missing table.
     { status: 404, codes: ['PGRST205', '42P01'] },
   ),
   refusal(
@@ -264,7 +263,7 @@ export const checks: readonly Check[] = [
   {
     name: 'whoever has no link of a letter is told nothing of anybody, and answers for nobody',
     async run({ client }) {
-      // As few as may be: wrong links are counted.
+      // As few calls as possible, since wrong links are counted.
       const calls = {
         place_by_token: { token: randomUUID() },
         answer_place: { token: randomUUID(), answer: 'coming', act: randomUUID() },
@@ -287,7 +286,7 @@ export const checks: readonly Check[] = [
     'a wrong key is refused',
     ({ request, pageRequest: { body } }) =>
       request({ body, headers: { apikey: 'wrong', authorization: 'Bearer wrong' } }),
-    // Supabase's gateway answers by itself, and gives no code; PostgREST alone looks at the bearer only.
+    // Supabase's gateway responds itself, without a code; PostgREST alone checks only the bearer.
     { status: 401 },
   ),
 
@@ -325,7 +324,7 @@ export const checks: readonly Check[] = [
   },
 ]
 
-/** @throws {Error} where a function is not there. */
+/** @throws {Error} where a function does not exist. */
 function refuseMissing(name: string, { status, error }: Answer) {
   if (status !== 404 || error?.code !== 'PGRST202') return
   throw new Error(
@@ -333,7 +332,7 @@ function refuseMissing(name: string, { status, error }: Answer) {
   )
 }
 
-/** Whether it is how the door stands, in as many words as the page needs. */
+/** Whether it is the state of the door, and no more than the page needs. */
 function isDoor(data: unknown) {
   if (typeof data !== 'object' || data === null) return false
   const { is_open: isOpen, sentence = '', ...more } = data as Partial<Record<string, unknown>>
@@ -343,7 +342,7 @@ function isDoor(data: unknown) {
   )
 }
 
-/** The refusal of the target's application with some of its answers changed. */
+/** A check that the target's application is refused with some form answers changed. */
 function refusedAnswer(name: string, changes: Record<string, unknown>, expected: Refusal) {
   return refusal(
     name,

@@ -4,19 +4,19 @@ import { PostgrestClient } from '@supabase/postgrest-js'
 import { table, type Application } from '../application/application.ts'
 import { insertApplication } from '../client/insert.ts'
 
-/** A backend to be checked, and the one application that the checks leave there. */
+/** A backend to check, and the one application that the checks leave there. */
 export interface Target {
-  /** It says that it is a test. Whatever else the checks send has its email, too. */
+  /** It says that it is a test. Everything else that the checks send has the same email. */
   application: Application
-  /** The data interface, spoken to by the client and with the headers that the page uses. */
+  /** The data interface, with the client and the headers that the page uses. */
   client: PostgrestClient
-  /** What the page sends for that application. */
+  /** The page's request for that application. */
   pageRequest: { body: BodyInit | null; headers: Record<string, string> }
-  /** Sends to the data interface what the client cannot send: by default a POST to the table with the page's headers. */
+  /** Sends requests that the client cannot send; default a POST to the table with the page's headers. */
   request: (init: RequestInit & { path?: string }) => Promise<Answer & { headers: Headers }>
 }
 
-/** What came back. */
+/** A response. */
 export interface Answer {
   status: number
   error: { code?: string; message?: string; details?: string | null } | null
@@ -26,7 +26,7 @@ export interface Answer {
  * Prepares the checks of a backend.
  *
  * @param backend Its address, without `/rest/v1`, and its public key.
- * @param fetcher What sends the requests.
+ * @param fetcher Sends the requests.
  */
 export async function targetAt(
   { url, anonKey }: { url: string; anonKey: string },
@@ -45,7 +45,7 @@ export async function targetAt(
     reason: 'Written by npm run verify, to check the backend. Nobody applied: this may be deleted.',
     consent: true,
   }
-  // The page's own call tells what it sends, so that the checks send the same as an applicant.
+  // Records the page's own call, so that the checks send the same as an applicant.
   let pageRequest: Target['pageRequest'] = { body: null, headers: {} }
   await insertApplication(application, { url, anonKey }, async (_input, init) => {
     pageRequest = { body: init?.body ?? null, headers: Object.fromEntries(new Headers(init?.headers)) }

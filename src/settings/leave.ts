@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds that calls of files are waited for. */
+/** Milliseconds to wait for pending calls of files. */
 const grace = 2_000
 const pause = 50
 
 /**
- * Ends the process, also where a call of a file never comes back: Node.js waits for its threads when it exits, whatever they
- * do. Then the process ends by SIGTERM, and has no exit code.
+ * Ends the process even where a call of a file hangs: Node.js waits for its threads when it exits. In that case the process ends
+ * by SIGTERM, without an exit code.
  *
- * @param code The exit code; the one that is set, unless given.
+ * @param code The exit code; default `process.exitCode`.
  */
 export async function leave(code = process.exitCode): Promise<never> {
   const areFilesBusy = () => process.getActiveResourcesInfo().some((name) => /^FSReq|^CloseReq$/.test(name))

@@ -1,12 +1,12 @@
 import { OperatorError } from './operator-error.ts'
 import { isEncoded, mailProtocols, readAddress, shown, type Environment } from './values.ts'
 
-/** Where mails are handed in, and who sends them. */
+/** The mail server, and the sender of emails. */
 export interface MailServer {
   host: string
-  /** 587, or 465 where TLS comes first, unless given. */
+  /** Undefined means 587, or 465 with TLS from the start. */
   port: number | undefined
-  /** Whether TLS comes first, as `smtps://` has it. */
+  /** Whether TLS begins with the connection, as for `smtps://`. */
   secure: boolean
   /** Empty where the server asks for none. */
   user: string
@@ -15,7 +15,7 @@ export interface MailServer {
   from: { name: string; address: string }
 }
 
-/** A mail server's host and port, for people: no user and no password. */
+/** A mail server's host and port, for people, without user and password. */
 export function hostAndPort({ host, port, secure }: MailServer): { host: string; port: number } {
   return { host, port: port ?? (secure ? 465 : 587) }
 }
@@ -23,11 +23,11 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
 /**
  * Reads `SMTP_URL` and `MAIL_FROM`.
  *
- * @returns Nothing where no mail server is set.
+ * @returns Undefined where no mail server is set.
  * @throws {OperatorError} where one of them is missing or cannot be used.
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
-  // Before it is read as an address: a password that is not encoded can make it none.
+  // Checked before it is parsed: a password that is not encoded can make it unparsable.
   const raw = environment['SMTP_URL'] ?? ''
   if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) refuseUnreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
@@ -52,7 +52,7 @@ function senderIn(given: string) {
   const found = named ?? alone
   if (found !== undefined) return { name, address: found }
   throw new OperatorError(
-    `MAIL_FROM is "${given}" but should be the address that mails come from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,
+    `MAIL_FROM is "${given}" but should be the address that emails are sent from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,
   )
 }
 

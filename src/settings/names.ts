@@ -1,4 +1,4 @@
-/** Every name that an operator can set. */
+/** Every setting's name. */
 export const settingNames = [
   'PORT',
   'HOST',
@@ -25,7 +25,7 @@ export const settingNames = [
   'VITE_SITE_URL',
 ]
 
-/** Those that may hold a secret. */
+/** Settings that may hold a secret. */
 export const secretNames = [
   'DATABASE_URL',
   'WEBHOOK_URL',
@@ -34,19 +34,19 @@ export const secretNames = [
   'SMTP_URL',
 ]
 
-/** Beginnings of our names, and names, that no other program's name has. */
+/** Prefixes and names that only our settings have. */
 const ownPrefix =
   /^(WEBHOOK|SMTP|(MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN).)/
-/** Settings of Node.js, the pager and PostgreSQL's library, which may also stand in the file of settings. */
+/** Settings of Node.js, the pager and PostgreSQL's library, which may be in the settings file too. */
 const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
-/** How many mistakes a name of this length may have. A short name is too close to other programs' names. */
+/** The most typing mistakes in a name of this length. A short name is too similar to other programs' names. */
 const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
- * Tells of a name that is no setting, where somebody may have meant one.
+ * Reports a name that is no setting, where somebody may have meant one.
  *
- * @param isInFile Whether it stands in our own file of settings, where every name should be a setting.
- * @returns A sentence that says what is wrong; nothing where it is a setting, or another program's.
+ * @param isInFile Whether it is in our own settings file, where every name should be a setting.
+ * @returns A sentence that says what is wrong; undefined where it is a setting, or another program's.
  */
 export function unknownName(name: string, isInFile: boolean): string | undefined {
   if (settingNames.includes(name) || ofOthers.test(name)) return undefined
@@ -62,7 +62,7 @@ export function unknownName(name: string, isInFile: boolean): string | undefined
   return isOurs ? `${name} is no setting.` : undefined
 }
 
-/** How many letters have to be added, removed or replaced, or neighbours swapped, to turn one word into the other. */
+/** The edit distance: how many letters have to be added, removed or replaced, or neighbours swapped. */
 function distance(one: string, other: string) {
   let former = Array.from({ length: other.length + 1 }, (_, index) => index)
   let beforeFormer = former
@@ -70,7 +70,7 @@ function distance(one: string, other: string) {
     const next = [row + 1]
     for (const [column, expected] of Array.from(other).entries()) {
       const replaced = (former[column] ?? 0) + (letter === expected ? 0 : 1)
-      // Before the first letter there is none, which no letter equals.
+      // There is no letter before the first, so nothing equals it.
       const isSwapped = letter === other[column - 1] && one[row - 1] === expected
       const swapped = isSwapped ? (beforeFormer[column - 1] ?? 0) + 1 : Infinity
       next.push(Math.min(replaced, swapped, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))

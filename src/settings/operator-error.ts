@@ -1,7 +1,7 @@
-/** A problem that keeps a program from running and that an operator can solve. Its message is one sentence that says how. */
+/** A problem that stops a program and that an operator can solve. Its message is one sentence that says how. */
 export class OperatorError extends Error {}
 
-/** Runs a program. Of an `OperatorError` it prints the one sentence, and sets the exit code to 1. */
+/** Runs a program. For an `OperatorError`, it prints only the message and sets the exit code to 1. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     await main()

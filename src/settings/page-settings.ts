@@ -3,7 +3,7 @@ import { readAddress, readKey, webProtocols, type Environment } from './values.t
 
 /** The `VITE_` settings, with which the page is built for a hosted project. */
 export interface PageSettings {
-  /** The backend; null is the page's own origin. */
+  /** The backend's address; null means the page's own origin. */
   backendUrl: string | null
   anonKey: string
   webhookUrl: string | null
@@ -25,7 +25,10 @@ export function readPageSettings(environment: Environment): PageSettings {
   }
 }
 
-/** Supabase's own guides have names such as VITE_SUPABASE_PUBLISHABLE_KEY. Ignored, the page would be built with a key that no project has. */
+/**
+ * Refuses names in Supabase's own guides, such as VITE_SUPABASE_PUBLISHABLE_KEY. If they were ignored, the page would be built
+ * with a key of no project.
+ */
 function refuseOtherKeyName(environment: Environment) {
   const other = Object.keys(environment).find((name) => name.startsWith('VITE_SUPABASE_PUBLISHABLE_'))
   if (other === undefined || environment['VITE_SUPABASE_ANON_KEY']) return

@@ -1,10 +1,10 @@
 import { OperatorError } from './operator-error.ts'
 
 /**
- * A public key, as it was given.
+ * Checks a public key, and returns it unchanged.
  *
- * @param name Where it was given: a setting or an option.
- * @throws {OperatorError} where it could not travel in a header, or is a secret one, which the message does not show.
+ * @param name The setting or option that it was given in.
+ * @throws {OperatorError} where it cannot be sent in a header, or is a secret key, which the message does not show.
  */
 export function checkedPublicKey(name: string, given: string): string {
   if (isSecret(given)) {
@@ -16,7 +16,7 @@ export function checkedPublicKey(name: string, given: string): string {
   throw new OperatorError(`${name} is "${given}" but should be letters, digits and signs without spaces.`)
 }
 
-/** The older of Supabase's keys are JWTs that name their role. */
+/** Supabase's older keys are JWTs that name their role. */
 function isSecret(key: string) {
   const payload = Buffer.from(key.split('.')[1] ?? '', 'base64url').toString()
   return key.trim().startsWith('sb_secret_') || /"role" *: *"service_role"/.test(payload)

@@ -15,46 +15,47 @@ import {
   type Environment,
 } from './values.ts'
 
-/** What an operator can set, read from the environment. Names and defaults are the table of docs/operate.md. */
+/** The settings, read from the environment. docs/operate.md lists their names and defaults. */
 export interface Settings {
   port: number
   host: string
   /** Absolute path of the embedded database's directory. */
   dataDir: string
   databaseUrl: string | undefined
-  /** Whether the database at `databaseUrl` is behind a pooler of transactions. */
+  /** Whether `databaseUrl` leads to a pooler in transaction mode. */
   databasePooler: 'transaction' | undefined
-  /** Absolute path of a folder with an installed PostgreSQL's programs, which run the embedded database; else those that npm brings do. */
+  /**
+   * Absolute path of a folder with an installed PostgreSQL's programs, which run the embedded database; default those from npm.
+   */
   postgresBin: string | undefined
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
-  /** The address that is told of the decisions that organisers send. */
+  /** The webhook for decisions that organisers send. */
   webhookDecisionsUrl: string | undefined
   /** Inserts a minute from one address; 0 is no limit. */
   rateLimitPerMinute: number
-  /** How many proxies, or which address ranges, are believed in `X-Forwarded-For`. */
+  /** How many proxies, or which address ranges, are trusted in `X-Forwarded-For`. */
   trustProxy: false | number | string[]
-  /** The public address, for link previews, and for sign-in links and where they may lead back to. */
+  /** The public address, for link previews and for sign-in links with their redirect targets. */
   siteUrl: string | undefined
-  /** Not set where no mails are sent. */
+  /** Undefined where no emails are sent. */
   mailServer: MailServer | undefined
-  /** Absolute path of the folder in which backups are made; where it is not set, none are made. */
+  /** Absolute path of the folder for automatic backups; undefined for none. */
   backupDir: string | undefined
-  /** The time of day, of this machine, at which a backup is made: hours and minutes. */
+  /** The time of day when a backup is made, in this machine's time zone: hours and minutes. */
   backupAt: string
   /** How many of these backups are kept. */
   backupKeep: number
-  /** Letters a minute, from all servers on the database together; 0 is no limit. */
+  /** Letters a minute, over all servers on the database; 0 is no limit. */
   mailPerMinute: number
 }
 
 /**
- * Reads the settings once and checks each of them.
+ * Reads the settings and checks each of them.
  *
- * @param environment The variables, `process.env` unless told otherwise. An empty one counts as not set.
- * @throws {OperatorError} for the first setting that cannot be used: it names it, what it was, and what it
- *   should be.
+ * @param environment The variables; default `process.env`. An empty one counts as not set.
+ * @throws {OperatorError} for the first setting that cannot be used. The message has its name, its value, and what it should be.
  */
 export function readSettings(environment: Environment = process.env): Settings {
   return {

@@ -1,7 +1,7 @@
 import { OperatorError } from './operator-error.ts'
 import { checkedPublicKey } from './public-key.ts'
 
-/** Variables by their names; an empty one counts as not set. */
+/** Variables by name; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export const databaseProtocols = ['postgres:', 'postgresql:']
@@ -9,17 +9,17 @@ export const mailProtocols = ['smtp:', 'smtps:']
 export const webProtocols = ['https:', 'http:']
 
 const host = /(?:\[[\da-f:.]+\]|[a-z\d._-]+)(?::\d{1,5})?/.source
-/** An address whose parts cannot be mistaken: no `@` after the first sign that ends its host. */
+/** An unambiguous address: without `@` after the end of its host. */
 const plainAddress = new RegExp(
   `^(?<protocol>[a-z][a-z\\d+.-]*://)(?<user>[^/?#]*@)?(?<hosts>${host}(?:,${host})*)(?<rest>[/?#][^@]*)?$`,
   'i',
 )
-/** A name of the Internet in lower case, which neither a password nor a token looks like. */
+/** An Internet domain in lower case, which cannot be a password or a token. */
 const bareName = /^(?<hosts>(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?)(?<rest>[/?#][^@]*)?$/
 
 /**
- * A refused address for its sentence, in parentheses. Its protocol, host and port are no secrets. User, password, path and
- * query may be, and whatever cannot be told from them.
+ * Formats a refused address for a message, in parentheses. Only its protocol, host and port are shown. User, password, path and
+ * query may be secret, and so may parts that cannot be told from them.
  */
 export function shown(given: string): string {
   const parts = (plainAddress.exec(given) ?? bareName.exec(given))?.groups
@@ -33,7 +33,7 @@ export function shown(given: string): string {
 }
 
 /**
- * A whole number from 0 to `highest`.
+ * Reads a whole number from 0 to `highest`.
  *
  * @throws {OperatorError} where it is something else.
  */
@@ -46,9 +46,9 @@ export function readNumber(environment: Environment, name: string, fallback: num
 }
 
 /**
- * An address with one of these protocols, as it was given.
+ * Reads an address with one of these protocols, and returns it unchanged.
  *
- * @throws {OperatorError} where it is something else. The message does not show what may hold a password.
+ * @throws {OperatorError} where it is something else. The message hides parts that may hold a password.
  */
 export function readAddress(environment: Environment, name: string, protocols: readonly string[]) {
   const given = environment[name]
@@ -59,19 +59,19 @@ export function readAddress(environment: Environment, name: string, protocols: r
 }
 
 /**
- * A public key, of which there is always one.
+ * Reads a public key, which has a default.
  *
- * @throws {OperatorError} where it cannot be one. It is in a header, and in the page for everybody to read.
+ * @throws {OperatorError} where it cannot be one. It is sent in a header, and everybody can read it in the page.
  */
 export function readKey(environment: Environment, name: string) {
   return checkedPublicKey(name, environment[name] || 'public-anon-key')
 }
 
-/** Whether an address can be read, and its percent-encoded parts can be decoded. */
+/** Whether an address can be parsed, and its percent-encoded parts can be decoded. */
 export function isEncoded(address: string) {
   if (!URL.canParse(address) || address.includes('#')) return false
   try {
-    // The value is used, since the build leaves out a call whose value nobody uses.
+    // The value is used, since the build removes calls whose value nobody uses.
     return decodeURIComponent(address) !== ''
   } catch {
     return false

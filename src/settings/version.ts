@@ -1,6 +1,6 @@
 declare global {
   interface ImportMetaEnv {
-    /** Written in by the build. */
+    /** Inserted by the build. */
     readonly VERSION: string
   }
 }

@@ -28,10 +28,10 @@ const usage = `Usage: npm run -s applications -- [option]
   --json           one JSON object a line
   --csv            a table for a spreadsheet
   --no-bom         the table without the mark by which spreadsheets know that it is UTF-8
-  --delete <id>    erases one application for good, and its delivery with it; may be given more than once
+  --delete <id>    erases one application and its delivery permanently; may be given more than once
   --yes            erases without asking`
 
-/** Applications that are read from the database at a time, so that a million need no more memory than these. */
+/** Applications that are read at a time, so that the memory use does not depend on their number. */
 const batchSize = 500
 
 export async function run(): Promise<void> {
@@ -59,10 +59,10 @@ export async function run(): Promise<void> {
   })
 }
 
-/** On a terminal, shows the newest first in the reader's pager, or without a pager the newest last, next to the prompt. */
+/** On a terminal, shows the newest first in the reader's pager. Without a pager, it shows the newest last, next to the prompt. */
 async function show(sql: Sql) {
   const count = await countApplications(sql)
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const width = process.stdout.columns || 80
   const list = (newest: 'first' | 'last') =>
     toScreen(applicationsForReading(sql, batchSize, newest), count, width)
@@ -75,7 +75,7 @@ async function write(text: AsyncIterable<string>) {
     await pipeline(Readable.from(text), process.stdout, { end: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // The reader has read enough, such as `head`.
+    // The reader has closed the pipe, such as `head`.
     if (code === 'EPIPE') return
     if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
     throw new OperatorError(
@@ -85,7 +85,7 @@ async function write(text: AsyncIterable<string>) {
   }
 }
 
-/** Shows the progress at the terminal where the output goes elsewhere. */
+/** Shows the progress on the terminal where the output goes elsewhere. */
 async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
   const { stdout, stderr } = process
   if (stdout.isTTY || !stderr.isTTY) return yield* batches
@@ -112,7 +112,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   const names = found.map(({ name, email }) => onOneLine(`${name} <${email}>`))
   const question = `Erase ${names.length === 1 ? 'the application' : 'the applications'} of ${names.join(', ')} for good?`
   if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
-  // The same trace that the desk leaves: that something was erased, and by whom.
+  // The same history entry as at the desk: that something was erased, and by whom.
   const [{ count }] = await sql<[{ count: number }]>`
     with erased as (delete from public.retreat_applications where id = any(${ids}) returning id),
     counted as (select count(*)::int as count from erased),
@@ -122,7 +122,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
     )
     select count from counted`
   console.log(`Erased ${countOf(count)}.`)
-  // A running server does this, too, but maybe no server ever runs on this database again.
+  // A running server also does this, but perhaps no server ever runs on this database again.
   const { backupDir } = readSettings()
   if (backupDir === undefined) return
   await appendErasures(sql, backupDir).catch((error: unknown) => {
@@ -131,7 +131,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   })
 }
 
-/** Asks; the end of the input and Ctrl-C are a no. */
+/** Asks for confirmation. The end of the input and Ctrl-C mean no. */
 async function confirm(question: string) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = once(terminal, 'close').then(() => '')

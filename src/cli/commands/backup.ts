@@ -14,12 +14,11 @@ import { withDatabase } from '../with-database.ts'
 const usage = `Usage: npm run backup -- --to <folder>
        npm run backup -- --check --from <folder>
 
-  Writes the applications, how their deliveries stand, what organisers made of them, the door, and the organisers'
-  accounts into a new folder, as of one moment, while the server runs or while it does not. "npm run restore" brings
-  them back.
+  Writes the applications, the state of their deliveries, what organisers made of them, the door, and the organisers'
+  accounts into a new folder, as of one moment, whether the server runs or not. "npm run restore" restores them.
 
-  --check    restores one aside, into a database of its own below TMPDIR that is gone afterwards, and compares each
-             row with what was written; it needs twice the room of the backup there`
+  --check    restores a backup into a temporary database below TMPDIR, and compares each row with what was written;
+             it needs twice the space of the backup there`
 
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -37,7 +36,7 @@ export async function run(): Promise<void> {
   })
 }
 
-/** What was compared, as a check says it. */
+/** How a check describes what was compared. */
 const said: Record<Checked['compared'], string> = {
   rows: 'and compared row by row with what was written',
   counts: 'and counted; the version that made it did not write what rows could be compared by',

@@ -14,11 +14,11 @@ import { awaitSignal } from '../with-database.ts'
 
 const usage = `Usage: npm run doctor -- [option]
 
-  (none)            looks into everything that a server needs: each thing is ok, not set, or it says what to do. Nothing
+  (none)            checks everything that a server needs: each thing is ok, not set, or it says what to do. Nothing
                     is changed; it ends with 1 where something is wrong.
-  --send <e-mail>   also sends a test mail there, and a delivery of the type "test" to the webhook`
+  --send <e-mail>   also sends a test email there, and a delivery of the type "test" to the webhook`
 
-/** Milliseconds that a database which runs and does not answer is waited for. */
+/** Timeout of a running database that does not respond, in milliseconds. */
 const patience = 10_000
 
 type Findings = ReturnType<typeof examine>
@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
   let isCut = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever reads has read enough, as `head` does; a database that was started is stopped all the same.
+    // EPIPE: the reader has closed the pipe, such as `head`. A database that was started is still stopped.
     if (error.code === 'EPIPE' || isCut) return
     isCut = true
     console.error(`Not everything could be written (${error.code}): make room where the output goes.`)
@@ -53,7 +53,7 @@ export async function run(): Promise<void> {
     ...(to === undefined ? [] : sendTests(to, settings)),
   ])
   const [interrupted] = await Promise.race([telling, signal])
-  // One that was started for this is stopped again.
+  // Stops a database that was started for this.
   await database.then(
     ({ close }) => close(interrupted === undefined ? undefined : 'at once'),
     () => {},
@@ -62,11 +62,11 @@ export async function run(): Promise<void> {
     console.error('Interrupted.')
     return leave(128 + constants.signals[interrupted])
   }
-  // What did not answer in time may still be waited for.
+  // Calls that timed out may still be pending.
   await leave()
 }
 
-/** Prints what was found, in its order, each as soon as it is known. */
+/** Prints the findings in order, each as soon as it is known. */
 async function tell(findings: Findings): Promise<[]> {
   for (const finding of findings) print(await finding)
   return []

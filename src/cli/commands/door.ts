@@ -9,15 +9,15 @@ import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run door -- [options]
 
-  (none)              says whether applications are taken
-  --close             takes none from now on
-  --open              takes them again
-  --until <time>      takes them until then, such as 2027-03-01T18:00: in this machine's time zone, unless it ends
+  (none)              says whether applications are open
+  --close             closes them now
+  --open              opens them again
+  --until <time>      opens them until then, such as 2027-03-01T18:00: in this machine's time zone, unless it ends
                       with another, such as Z or +01:00
-  --after <number>    takes so many, counted from the opening
+  --after <number>    opens them for this many, counted from the opening
   --sentence <text>   what applicants read while it is closed; blank for "${closedSentence}"
 
-  --until and --after may go together; each opening forgets those of the one before. --sentence goes with all of
+  --until and --after may go together; each opening replaces those of the one before. --sentence goes with all of
   them, and alone.`
 
 export async function run(): Promise<void> {

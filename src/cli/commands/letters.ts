@@ -15,11 +15,11 @@ import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run letters -- [option]
 
-  (none)    counts the letters to applicants, and says what keeps them
-  --list    lists those that were refused or given up, or failed and are tried again, and what the other side said
+  (none)    counts the letters to applicants, and says what holds them
+  --list    lists those that were refused or given up, or failed and are retried, with the last reply
   --retry   tries these again
-  --stop    lets no letter leave from now on; what is being handed over this moment is not broken off
-  --start   lets them leave again, each in a minute: until then the desk can stop it`
+  --stop    sends no letters from now on; letters that are being handed over are not aborted
+  --start   sends them again, each in a minute: until then the desk can stop it`
 
 const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
 

@@ -22,13 +22,13 @@ import type { Sql } from '../../server/database/sql.ts'
 const usage = `Usage: npm run -s organisers -- [option]
 
   (none)                   lists who may sign in
-  --add <e-mail>           makes an account; prints a link that signs in once, within an hour
-  --link <e-mail>          prints another such link
-  --remove <e-mail>        ends the account, its sessions and its rights at once
-  --reset-factor <e-mail>  takes a lost second factor away
-  --new-key                has another key sign tokens from now on
+  --add <e-mail>           adds an account; prints a link that signs in once, within an hour
+  --link <e-mail>          prints another link of this kind
+  --remove <e-mail>        deletes the account, its sessions and its rights at once
+  --reset-factor <e-mail>  removes a lost second factor
+  --new-key                makes another key sign tokens from now on
 
-  On the database of a Supabase project, accounts are the project's: --add and --remove give and take the right alone.`
+  On the database of a Supabase project, accounts are the project's: --add and --remove only give and take the right.`
 
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -107,7 +107,7 @@ async function list(sql: Sql) {
   }
 }
 
-/** On standard output alone, so that it can be piped. */
+/** Only on standard output, so that it can be piped. */
 async function printLink(sql: Sql, email: string) {
   const settings = readSettings()
   await checkOrganiser(sql, email)
@@ -118,8 +118,8 @@ async function printLink(sql: Sql, email: string) {
 }
 
 /**
- * Where the server listens, so that a link can lead there. Nothing that is known to be another program gets a link, since whoever
- * has it can sign in.
+ * The address where the server listens, so that a link can lead there. No link is made for an address of another program, since
+ * anybody who has the link can sign in.
  */
 async function addressHere(sql: Sql, settings: Settings, email: string) {
   const address = await serverAddress(sql, settings)

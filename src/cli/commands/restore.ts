@@ -10,11 +10,11 @@ import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run restore -- --from <folder> [--keep-erased]
 
-  Brings back what "npm run backup" wrote, into an empty database: set DATA_DIR to a new folder, or DATABASE_URL
-  to a new database. What was delivered to the webhook is not delivered again. Who was erased since is erased again,
-  by the list "erasures" in BACKUP_DIR or beside the backup.
+  Restores what "npm run backup" wrote, into an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a
+  new database. Deliveries to the webhook are not repeated. Applications that were erased since are erased again, by
+  the list "erasures" in BACKUP_DIR or beside the backup.
 
-  --keep-erased    brings them back, too`
+  --keep-erased    restores them too`
 
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -38,12 +38,12 @@ export async function run(): Promise<void> {
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
       console.log(
-        'No list of erasures is beside the backup or in BACKUP_DIR: if anybody was erased since, they are back.',
+        'No list of erasures is beside the backup or in BACKUP_DIR: applications that were erased since are restored.',
       )
     }
     if (accounts === 0) return
     console.log(
-      'Of the accounts, passwords came back; sessions, second factors and keys did not: organisers sign in anew, and set up a second factor again.',
+      'Of the accounts, passwords came back; sessions, second factors and keys did not: organisers sign in again, and set up a second factor again.',
     )
   }, 'migrate')
 }

@@ -50,7 +50,7 @@ function linesOf({ applied, alone, took, room, tables }: DryRun): string[] {
 
 const shown = (count: number | null) => count?.toLocaleString('en') ?? 'no table'
 
-/** Lines in columns, the first one from the left and the others from the right. */
+/** Formats rows in columns: the first left-aligned, the others right-aligned. */
 function table(head: string[], rows: string[][]): string[] {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
   return [head, ...rows].map((row) =>

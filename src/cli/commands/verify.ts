@@ -18,9 +18,9 @@ its webhook. Where the door is closed, it says so and leaves nothing.
   --url <address>  the backend's address, such as https://<project>.supabase.co
   --key <key>      its public key`
 
-/** Milliseconds after which a request counts as not answered. */
+/** Timeout of a request, in milliseconds. */
 const timeout = 20_000
-/** How often a request is repeated that a rate limit put off. */
+/** How often a request is retried after a rate limit. */
 const repeats = 3
 
 export async function run(): Promise<void> {
@@ -70,21 +70,21 @@ async function reach(url: string) {
   }
 }
 
-/** Where the key is refused, so would be everything else. Whoever shows the right one may not read, which is said by its code. */
+/** If the key is refused, so would be everything else. With the right key the read is refused too, with another code. */
 async function checkKey({ request }: Target) {
   const { status, error } = await request({ method: 'GET', path: `${table}?limit=0`, body: null })
   if (status !== 401 || error?.code === '42501') return
   throw new OperatorError('--key (not shown) is not the public key of this backend, which refuses it.')
 }
 
-/** What the network says is in the cause of what `fetch` says. */
+/** The network's message is in the cause of the error of `fetch`. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause !== undefined) return reason(error.cause)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
 
-/** A server that takes only so many applications a minute says when to come again. */
+/** Retries after a rate limit, which says how long to wait. */
 async function fetchWithRetry(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   for (let repeat = 0; ; repeat += 1) {
     const response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeout) })
@@ -111,7 +111,7 @@ async function outcomeOf({ name, run: runCheck }: Check, target: Target) {
   }
 }
 
-/** A backend that failed may have stored more than it should. */
+/** A backend that failed a check may have stored more than it should. */
 function tellWhatIsLeft({ application: { email } }: Target, failed: number, isClosed: boolean) {
   if (isClosed && failed === 0) {
     const skipped = checks.filter(({ needsOpenDoor }) => needsOpenDoor).length

@@ -13,11 +13,11 @@ import { withDatabase } from '../with-database.ts'
 const usage = `Usage: npm run webhooks -- [option]
 
   (none)           counts the deliveries to the webhook
-  --list           lists those that failed: what the receiver said last, and when they are tried again, if they are
+  --list           lists those that failed, with the last response, and when they are retried, if they are
   --retry          tries those again that were given up
-  --retry --all    tries at once also those that wait for their next try, once the receiver is mended`
+  --retry --all    also tries those at once that wait for their next try, once the receiver works again`
 
-/** Deliveries that are asked of the database at a time. */
+/** Deliveries that are read from the database at a time. */
 const batchSize = 500
 
 const deliveries = (count: number) => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
