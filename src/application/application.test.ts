@@ -68,7 +68,7 @@ const whole: Application = {
   consent: true,
 }
 
-test('a whole application may leave choices and words of its own blank, and be as long as it may', () => {
+test('a complete application may leave choices and own words blank, and be as long as the limits', () => {
   const wholes: object[] = [
     {},
     { custom_solution: '' },
@@ -99,17 +99,17 @@ test.each<[string, object[]]>([
       { email: 'x'.repeat(10_001) },
     ],
   ],
-])('an application that %s is not whole', (_what, changes) => {
+])('an application that %s is not complete', (_what, changes) => {
   expect(changes.filter((changed) => isComplete({ ...whole, ...changed }))).toEqual([])
 })
 
-test('the two long answers may be ten times as long as the others', () => {
+test('the two long form answers may be ten times as long as the others', () => {
   const long = columns.filter((column) => longest(column) === 100_000)
   expect(long).toEqual(['custom_solution', 'reason'])
   expect(columns.filter((column) => longest(column) === 10_000)).toHaveLength(9)
 })
 
-test('a repeat is what the one index refuses, by its name', () => {
+test("the unique index refuses a duplicate, and its error has the index's name", () => {
   const message = 'duplicate key value violates unique constraint "retreat_applications_once"'
   expect(isAlreadyStored({ code: '23505', message })).toBe(true)
   expect(isAlreadyStored({ code: '23505', message: message.replace('_once', '_pkey') })).toBe(false)

@@ -13,7 +13,7 @@ const row: TableRow = {
   status: 'accepted',
 }
 
-test('the columns are those that are asked for, in that order, with the words beside the codes', () => {
+test('the columns are the requested ones in the requested order, with labels beside the codes', () => {
   const columns = ['id', 'created_at', 'paid_solution', 'team_size', 'consent', 'status'] as const
   expect(csvHeader(columns) + csvLines([row, row], columns)).toBe(
     `id,created_at,paid_solution,paid_solution_label,team_size,team_size_label,consent,status
@@ -34,7 +34,7 @@ test.each([
   ["'a'", "'a'"],
   ['', ''],
   ['$& $1', '$& $1'],
-])('only what RFC 4180 has in quotes is in quotes: %j', (given, expected) => {
+])('only values that RFC 4180 wants in quotes are in quotes: %j', (given, expected) => {
   expect(csvLines([{ ...row, reason: given }], ['reason'])).toBe(`${expected}\r\n`)
 })
 
@@ -46,21 +46,21 @@ test.each([
   ['a\t- rest', "a\t'- rest"],
   ['Why:\n-rest', "Why:\n'-rest"],
 ])(
-  'a dash and a blank begin a line of a list after a line, and a formula anywhere else: %j',
+  'a dash and a space begin an item of a list after a line end, and a formula anywhere else: %j',
   (given, expected) => {
     const cell = expected.includes('\n') ? `"${expected}"` : expected
     expect(csvLines([{ ...row, reason: given }], ['reason'])).toBe(`${cell}\r\n`)
   },
 )
 
-test('what is not there is blank, and what a program would obey is not written', () => {
+test('a missing value is blank, and control characters are not written', () => {
   const columns = ['email', 'first_name', 'phone'] as const
   expect(csvLines([{ ...row, first_name: '\u001b[31mEve\u0000' }], columns)).toBe(
     ',\ufffd[31mEve\ufffd,+44 (20) 7946 0958\r\n',
   )
 })
 
-test('what organisers made of an application stands behind it, a line each, and is no formula', () => {
+test('decisions, notes and letters follow an application, one line each, and are no formula', () => {
   const at = '2026-11-22T12:03:04.567891+02:00'
   const moment = '2026-11-22T10:03:04.567Z'
   const letter = { occasion: 'accepted', way: 'mail', state: 'sent', otherwise: null, at } as const
@@ -93,12 +93,12 @@ test('what organisers made of an application stands behind it, a line each, and 
   )
 })
 
-test('a moment of an answer is written as every other', () => {
+test('the time of an RSVP is formatted like every other', () => {
   const columns = ['answer', 'answered_at'] as const
   const answered = { ...row, answer: 'coming', answered_at: '2026-11-22T12:03:04+02:00' } as TableRow
   expect(csvLines([answered, row], columns)).toBe('coming,2026-11-22T10:03:04.000Z\r\n,\r\n')
 })
 
-test('of no rows the table is its header', () => {
+test('a table without rows is its header', () => {
   expect(csvHeader(tableColumns) + csvLines([], tableColumns)).toMatch(/^id,created_at,[^\r\n]*\r\n$/)
 })

@@ -39,7 +39,7 @@ test.each<[Partial<Door>, ...string[]]>([
     `The door is closed since ${localTime(past)}.`,
     'Applicants read: Applications are closed.',
   ],
-])('the door is told in a line for each thing: %j', (changes, ...lines) => {
+])('the state of the door is one line for each fact: %j', (changes, ...lines) => {
   expect(doorLines({ ...open, ...changes })).toEqual(lines)
 })
 
@@ -55,7 +55,7 @@ test.each(['2999-02-30T18:00', '2999-03-01', '2999-03-01T25:00', 'soon'])('%s is
   )
 })
 
-test('a time that is past is refused', () => {
+test('a past time is refused', () => {
   expect(() => timeOf('2020-03-01T12:15Z')).toThrow(`--until is ${localTime(past)}, which is past.`)
 })
 
@@ -65,6 +65,6 @@ test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is no number of application
   )
 })
 
-test('the greatest number of applications is one', () => {
+test('the largest number of applications is one that the database accepts', () => {
   expect([numberOf('1'), numberOf('2147483647'), numberOf(undefined)]).toEqual([1, 2_147_483_647, undefined])
 })

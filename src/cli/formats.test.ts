@@ -46,7 +46,7 @@ test.each([
   ['a\t=1', "a\t'=1"],
   ['a\n=1', "a\n'=1"],
   ['a\r\n-1+cmd|x', "a\r\n'-1+cmd|x"],
-])('what a spreadsheet would take for a formula is text: %j', async (given, expected) => {
+])('a text that a spreadsheet would read as a formula stays text: %j', async (given, expected) => {
   expect((await csvOf(given)).replaceAll('"', '')).toContain(`,${expected},`)
 })
 
@@ -57,7 +57,7 @@ test.each(['+49 (30) 123-4', '-1', 'a; b = c', 'a-b', 'Why:\n- one\n- two', 'a;+
   },
 )
 
-test('beside the codes stand their words', async () => {
+test('the labels are beside the codes', async () => {
   const rows: string[] = []
   for await (const text of toCsv(
     batches(stored({ paid_solution: 'not', team_size: 'just-me', reason: 'x' })),
@@ -71,7 +71,7 @@ test('beside the codes stand their words', async () => {
   expect([read('team_size'), read('team_size_label')]).toEqual(['just-me', 'Just me'])
 })
 
-test('signs that turn the direction of writing do not reach the terminal', async () => {
+test('characters that change the direction of writing do not reach the terminal', async () => {
   let text = ''
   const turned = stored({ first_name: '\u202eAda', reason: '\u2066x\u061c\u200fy\u2029z' })
   for await (const part of toText(batches(turned))) text += part
@@ -90,7 +90,7 @@ test('a terminal that is too narrow to wrap values well still shows twenty colum
 `)
 })
 
-/** The whole of a text that comes in parts. */
+/** Joins the parts of a text. */
 async function whole(parts: AsyncIterable<string>) {
   let text = ''
   for await (const part of parts) text += part
@@ -100,7 +100,7 @@ async function whole(parts: AsyncIterable<string>) {
 const ada = stored({ last_name: 'Lovelace', email: 'ada@example.com' })
 const id = '00000000-0000-4000-8000-000000000000'
 
-test('in a text an application is a paragraph: its name, its id, and what was answered', async () => {
+test('in a text an application is a paragraph: its name, its id, and its form answers', async () => {
   expect(await whole(toText(batches(ada)))).toBe(`Ada Lovelace, 1970-01-01T00:00:00.000Z
   ${id}
   Email         ada@example.com
@@ -117,7 +117,7 @@ test('in a text an application is a paragraph: its name, its id, and what was an
 `)
 })
 
-test('what was not answered has no line, and words of one’s own have one', async () => {
+test('a blank form answer has no line, and own words have one', async () => {
   const blank = stored({ paid_solution: '', team_size: '', custom_solution: 'A cabin' })
   const text = await whole(toText(batches(blank, blank)))
   expect(text).not.toMatch(/Paid before|Team/)
@@ -126,7 +126,7 @@ test('what was not answered has no line, and words of one’s own have one', asy
   expect(text).toMatch(/\n {2}Webhook {7}waiting\n\nAda Lovelace/)
 })
 
-test('on a terminal the number comes first, the name is bold and the time is the one here', async () => {
+test('on a terminal the number comes first, the name is bold and the time is local', async () => {
   const time = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' }).format(0)
   const text = await whole(toScreen(batches(ada), 1_000, 80))
   expect(text).toMatch(/^1,000 applications\.\n\n/)
@@ -136,7 +136,7 @@ test('on a terminal the number comes first, the name is bold and the time is the
   expect(localTime(new Date(0))).toBe(`${time} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`)
 })
 
-test('before the first application that is said', async () => {
+test('the number is written before the first application', async () => {
   expect(await whole(toText(batches()))).toBe('No applications yet.\n')
   expect(await whole(toScreen(batches(), 0, 80))).toBe('No applications yet.\n')
 })
@@ -154,12 +154,12 @@ test.each<[Partial<StoredApplication>, string]>([
   [{ attempts: 2, next_attempt_at: later }, '2 tries, next 2026-11-25T12:00:00.000Z, last answer none'],
   [{ attempts: 10, next_attempt_at: null, last_status: 410 }, 'given up after 10 tries, last answer 410'],
   [{ attempts: 0, next_attempt_at: null }, 'given up after 0 tries'],
-])('how a delivery stands is said: %o', async (delivery, words) => {
+])('the state of a delivery is written out: %o', async (delivery, words) => {
   const text = await whole(toText(batches({ ...ada, ...delivery })))
   expect(text).toContain(`\n  Webhook       ${words}\n`)
 })
 
-test('in JSON each application is a line of its columns, with nothing that a terminal obeys', async () => {
+test('in JSON each application is one line with its columns, without terminal control characters', async () => {
   const lines = await whole(toJsonLines(batches(stored({ reason: 'a\u007fb\u0085' }), ada)))
   expect(lines).toContain('"a\\u007fb\\u0085"')
   const [first, second, rest] = lines.split('\n')
@@ -172,12 +172,12 @@ test('in JSON each application is a line of its columns, with nothing that a ter
   expect(rest).toBe('')
 })
 
-test('what an applicant wrote cannot forge a line, and what a terminal would obey is not written', () => {
+test("an applicant's text cannot forge a line, and terminal control characters are not written", () => {
   expect(onOneLine('one\r\ntwo\rthree\nfour\tfive')).toBe('one two three four five')
   expect(onOneLine('a\u001bb\u202ec')).toBe('a\ufffdb\ufffdc')
 })
 
-test('a number is told with what it counts', () => {
+test('a number is followed by what it counts', () => {
   expect([countOf(1), countOf(2), countOf(2, 'two')]).toEqual([
     '1 application',
     '2 applications',

@@ -12,24 +12,24 @@ afterEach(() => {
   process.argv = argv
 })
 
-/** Reads these arguments as a command that knows `--csv`. */
+/** Reads these arguments as a command with the option `--csv`. */
 function read(...args: string[]) {
   process.argv = ['node', 'start.js', ...args]
   return readOptions({ csv: { type: 'boolean' } }, 'Usage: npm run applications')
 }
 
-test('options that are there are read', () => {
+test('given options are read', () => {
   expect(read('--csv')).toEqual({ csv: true })
   expect(read()).toEqual({})
   expect(console.log).not.toHaveBeenCalled()
 })
 
-test('whoever asks for help gets it, and nothing else is done', () => {
+test('--help prints the usage, and nothing else is done', () => {
   expect(read('--help', '--csv')).toBeUndefined()
   expect(vi.mocked(console.log).mock.calls).toEqual([['Usage: npm run applications']])
 })
 
-test('an option that is not there is told with those that are', () => {
+test('an unknown option is refused with the usage', () => {
   expect(() => read('--json')).toThrow(OperatorError)
   expect(() => read('--json')).toThrow(/'--json'[^]*\n\nUsage: npm run applications$/)
   expect(() => read('--json')).toThrow(

@@ -7,12 +7,12 @@ afterEach(() => vi.unstubAllGlobals())
 const key = callKey('token', 'https://project.example/rest/v1/rpc/desk_me', '{}')
 const signal = new AbortController().signal
 
-/** Lets the document have begun these calls. */
+/** Lets the document begin these calls. */
 function begin(calls: BegunCalls) {
   vi.stubGlobal('window', { begunCalls: calls })
 }
 
-test('a call is known by who makes it, where it goes and what it asks', () => {
+test('a call is identified by its caller, its address and its arguments', () => {
   const keys = [
     callKey('a', 'b', 'c'),
     callKey('ab', '', 'c'),
@@ -22,7 +22,7 @@ test('a call is known by who makes it, where it goes and what it asks', () => {
   expect(new Set(keys).size).toBe(4)
 })
 
-test('what the document began answers one call of its key', async () => {
+test('a call that the document began responds to one call of its key', async () => {
   const answer = new Response('{}')
   begin(new Map([[key, Promise.resolve(answer)]]))
   expect(await takeBegun(callKey('another', 'x', '{}'), signal)).toBeUndefined()
@@ -30,13 +30,13 @@ test('what the document began answers one call of its key', async () => {
   expect(await takeBegun(key, signal)).toBeUndefined()
 })
 
-test('nothing was begun where there is no document, or where it began nothing', async () => {
+test('nothing was begun without a document, or where it began nothing', async () => {
   expect(await takeBegun(key, signal)).toBeUndefined()
   vi.stubGlobal('window', {})
   expect(await takeBegun(key, signal)).toBeUndefined()
 })
 
-test('what was begun is waited for no longer than its caller wants', async () => {
+test("the wait for a begun call ends with its caller's signal", async () => {
   const leaving = new AbortController()
   begin(new Map([[key, new Promise(() => {})]]))
   const taken = takeBegun(key, leaving.signal)

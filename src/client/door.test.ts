@@ -20,7 +20,7 @@ test('a closed door has a sentence, and an open one has none', async () => {
   expect(new Set(asked)).toEqual(new Set(['https://project.example/rest/v1/rpc/door_is_open']))
 })
 
-test('a door that cannot be asked is said to be so in the console alone', async () => {
+test('a failed request for the door is only logged in the console', async () => {
   const told = vi.spyOn(console, 'info').mockReturnValue()
   const refusal = Response.json({ message: 'no such function' }, { status: 404 })
   expect(await askDoor(backend, async () => refusal)).toBeUndefined()

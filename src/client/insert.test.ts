@@ -12,7 +12,7 @@ afterEach(() => vi.useRealTimers())
 
 type Reply = Response | Error
 
-/** Sends the application to a backend that replies so, one after the other; the last one again and again. */
+/** Sends the application to a backend with these replies in order; the last one repeats. */
 async function sendTo(...replies: Reply[]) {
   const sent: { address: unknown; init: RequestInit; after: number }[] = []
   const begun = Date.now()
@@ -35,7 +35,7 @@ const away = new Response('<h1>Bad Gateway</h1>', { status: 502 })
 const refusal = (code: string, message: string, status = 400) => Response.json({ code, message }, { status })
 const noNetwork = new TypeError('Load failed')
 
-test('an application is sent with the public key, and nothing is asked back', async () => {
+test('an application is sent with the public key, and no row is requested back', async () => {
   const { outcome, sent } = await sendTo(stored)
   expect(outcome).toBe('stored')
   expect(sent.map(({ address }) => address)).toEqual(['https://project.example/rest/v1/retreat_applications'])
@@ -47,7 +47,7 @@ test('an application is sent with the public key, and nothing is asked back', as
   expect(headers.get('prefer') ?? '').not.toContain('representation')
 })
 
-test('an application that no try was answered about is sent three times', async () => {
+test('an application is sent three times where no try gets a response', async () => {
   const { outcome, sent } = await sendTo(noNetwork)
   expect(sent.map(({ after }) => after)).toEqual([0, 700, 2_500])
   expect(outcome).toBeInstanceOf(UnreachableError)
@@ -55,29 +55,29 @@ test('an application that no try was answered about is sent three times', async 
   expect((await sendTo(away, noNetwork, stored)).outcome).toBe('stored')
 })
 
-test('what is stored already is stored', async () => {
+test('a duplicate counts as stored', async () => {
   const repeat = 'duplicate key value violates unique constraint "retreat_applications_once"'
   expect((await sendTo(away, refusal('23505', repeat, 409))).outcome).toBe('stored')
   const { outcome } = await sendTo(refusal('23505', 'another "index"', 409))
   expect(outcome).toMatchObject({ name: 'RefusedCall', message: 'another "index"' })
 })
 
-test('a refusal of the backend is told in its own words, at once', async () => {
+test('a refusal of the backend is thrown at once, with its message', async () => {
   const { outcome, sent } = await sendTo(refusal('PT403', 'We are full.', 403))
   expect(outcome).toMatchObject({ code: 'PT403', message: 'We are full.' })
   expect(sent).toHaveLength(1)
 })
 
-test('the words of somebody else are no message for a visitor', async () => {
+test('the text of another program is no message for a visitor', async () => {
   expect((await sendTo(new Response('<h1>Welcome</h1>'))).outcome).toEqual(new SyntaxError(''))
 })
 
-test('once it is answered nobody waits for those 20 seconds', async () => {
+test('the timeout ends with the response', async () => {
   await insertApplication(application, backend, async () => stored)
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('after 20 seconds without an answer a send is given up, all its tries together', async () => {
+test('a send is given up after 20 seconds without a response, including all its tries', async () => {
   let tries = 0
   const outcome = insertApplication(application, backend, (_address, init) => {
     tries += 1

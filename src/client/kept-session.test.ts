@@ -22,7 +22,7 @@ function keep(value: object) {
   kept.set(sessionKey, JSON.stringify(value))
 }
 
-test('who is signed in stands in the browser’s store', () => {
+test('the signed-in session is read from the browser’s store', () => {
   expect(sessionKey).toBe('unplugged-desk')
   expect(keptSession()).toBeNull()
   keep({ ...session, refresh_token: 'not read here' })
@@ -35,19 +35,19 @@ test.each([
   ['is not there', { access_token: '' }],
   ['is nobody’s', { user: {} }],
   ['has no user', { user: undefined }],
-])('a token that %s is for the sign-in’s own client to tell of', (_what, changed) => {
+])('a token that %s is left to the sign-in’s own client', (_what, changed) => {
   keep({ ...session, ...changed })
   expect(keptSession()).toBeUndefined()
   keep({ ...session, expires_at: now / 1000 + 91 })
   expect(keptSession()).toBeDefined()
 })
 
-test('so is what cannot be read', () => {
+test('an unreadable session is left to the client too', () => {
   kept.set(sessionKey, '{')
   expect(keptSession()).toBeUndefined()
 })
 
-/** A token of this level, whose payload has both signs that base64 writes otherwise. */
+/** A token of this level. Its payload has both characters that base64url replaces. */
 const tokenOf = (aal: string) =>
   `head.${Buffer.from(JSON.stringify({ aal, name: '???>>>~~~' })).toString('base64url')}.sign`
 

@@ -8,14 +8,14 @@ const open = { state: 'open', first_name: 'Ada', until: '2026-12-03', answer: nu
 const backend = { url: 'https://project.example', anonKey: 'key' }
 const signal = new AbortController().signal
 
-/** Lets a backend answer so; gives what it is sent. */
+/** Lets a backend give these responses; returns what it is sent. */
 function backendAnswers(...answers: Response[]) {
   const fetcher = vi.fn<typeof fetch>(async () => answers.shift() ?? Response.error())
   vi.stubGlobal('fetch', fetcher)
   return fetcher
 }
 
-test('a place is read by the token of a letter', async () => {
+test('an invitation is read by the token of a letter', async () => {
   const fetcher = backendAnswers(Response.json(open))
   expect(await readPlace(backend, 'token', signal)).toEqual(open)
   const [address, request] = fetcher.mock.calls[0] ?? []
@@ -23,7 +23,7 @@ test('a place is read by the token of a letter', async () => {
   expect(request).toMatchObject({ method: 'POST', body: '{"token":"token"}' })
 })
 
-test('an answer that got none is sent again as it was', async () => {
+test('an RSVP without a response is sent again unchanged', async () => {
   vi.useFakeTimers()
   const fetcher = backendAnswers(new Response('', { status: 502 }), Response.json(open))
   const answered = answerPlace(backend, 'token', 'not coming', 'act', signal)
@@ -35,7 +35,7 @@ test('an answer that got none is sent again as it was', async () => {
   expect(bodies).toEqual(Array(2).fill('{"token":"token","answer":"not coming","act":"act"}'))
 })
 
-test('a refusal is told with its status, by which the page knows whether it is for guests', async () => {
+test('a refusal keeps its status, so that the page knows whether its message is for guests', async () => {
   backendAnswers(Response.json({ message: 'Too many.' }, { status: 429 }))
   await expect(readPlace(backend, 'token', signal)).rejects.toMatchObject({
     name: 'RefusedCall',

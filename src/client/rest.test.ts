@@ -33,7 +33,7 @@ test.each([
   ['key', 'token', 'Bearer token'],
   ['a.b.c', undefined, 'Bearer a.b.c'],
   ['a.b.c', 'token', 'Bearer token'],
-])('JSON is posted with the key %s, by who has the token %s', (anonKey, token, bearer) => {
+])('JSON is posted with the key %s and the token %s', (anonKey, token, bearer) => {
   const { init } = requestOf({ url: 'https://project.example', anonKey }, 'rpc/x', { note: '"' }, token)
   expect(init).toEqual({
     method: 'POST',
@@ -46,7 +46,7 @@ test.each([
   })
 })
 
-test('a request is sent as it is until a response comes, and no longer than its caller wants', async () => {
+test('a request is repeated unchanged until a response comes, or its caller aborts it', async () => {
   const { signal } = new AbortController()
   const responses = [new Response('', { status: 503 }), Response.json([1])]
   const fetcher = vi.fn<typeof fetch>(async () => responses.shift() ?? Response.error())
@@ -56,7 +56,7 @@ test('a request is sent as it is until a response comes, and no longer than its 
   expect(fetcher.mock.calls).toEqual([sent, sent])
 })
 
-test('a reply is JSON, or nothing', async () => {
+test('a reply is JSON, or null for an empty one', async () => {
   expect(await replyIn(new Response('[1]'))).toEqual([1])
   expect(await replyIn(new Response('null'))).toBeNull()
   expect(await replyIn(new Response('', { status: 201 }))).toBeNull()
@@ -65,7 +65,7 @@ test('a reply is JSON, or nothing', async () => {
 test.each([
   ['{"message":"Not yours.","code":"42501"}', 'Not yours.', '42501'],
   ['{"message":"Not now."}', 'Not now.', ''],
-])('a refusal is told in its own words: %s', async (text, message, code) => {
+])('a refusal has its own message: %s', async (text, message, code) => {
   await expect(replyIn(new Response(text, { status: 403 }))).rejects.toMatchObject({
     name: 'RefusedCall',
     message,
@@ -82,6 +82,6 @@ test.each([
   ['null', Response.json(null, { status: 400 })],
   ['a list', Response.json([], { status: 404 })],
   ['a message that is no text', Response.json({ message: { a: 1 } }, { status: 500 })],
-])('the words of somebody else are no message for a visitor: %s', async (_what, response) => {
+])('the text of another program is no message for a visitor: %s', async (_what, response) => {
   await expect(replyIn(response)).rejects.toEqual(new SyntaxError(''))
 })

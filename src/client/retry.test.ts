@@ -4,7 +4,7 @@ import { withRetry } from './retry.ts'
 
 type Outcome = number | Error
 
-/** Tries that end so, one after the other; `made` counts them. */
+/** Tries with these outcomes in order; `made` counts them. */
 function triesOf(...outcomes: Outcome[]) {
   const tries = {
     made: 0,
@@ -38,7 +38,7 @@ test.for([200, 400, 401, 403, 404, 409, 413, 429, 500])(
   },
 )
 
-test('after the last try the caller has what that one came to', async () => {
+test('the caller gets the outcome of the last try', async () => {
   const refused = triesOf(noNetwork, 502, 503)
   expect((await withRetry(refused.attempt, [0, 0])).status).toBe(503)
   const cut = triesOf(503, 503, noNetwork)
@@ -46,7 +46,7 @@ test('after the last try the caller has what that one came to', async () => {
   expect([refused.made, cut.made]).toEqual([3, 3])
 })
 
-test('what was given up is not tried again, be it amid a try or a pause', async () => {
+test('an aborted request is not retried, whether it is aborted in a try or in a pause', async () => {
   const reason = new Error('Enough.')
   const amidTry = new AbortController()
   let made = 0

@@ -11,7 +11,7 @@ import { actPauses, createSession, OfflineError, SignedOutError } from './sessio
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
-/** A session at a backend that answers so. */
+/** A session at a backend with these responses. */
 async function sessionAt(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
   anonKey = 'public-anon-key',
@@ -27,7 +27,7 @@ async function sessionAt(
   return createSession({ url, anonKey }, [0, 0])
 }
 
-/** A token as the client reads it: nobody signed it. */
+/** A token that the client can read; nobody signed it. */
 function tokenOf(account: string) {
   const parts = [
     { alg: 'ES256', typ: 'JWT' },
@@ -65,7 +65,7 @@ test('the address of a backend keeps its folder, and may end with a slash', asyn
   expect(new Set(asked)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
 })
 
-test('whoever is not signed in calls nothing', async () => {
+test('nobody can call anything without a session', async () => {
   atEnd(() => void vi.unstubAllGlobals())
   vi.stubGlobal('localStorage', { getItem: () => null })
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
@@ -86,7 +86,7 @@ test('a sign-in that gives no new token is no sign-out', async () => {
   )
 })
 
-test('a sign-in whose script does not come is loaded again when it is needed again', async () => {
+test('a script of the sign-in that could not be loaded is loaded again on the next use', async () => {
   vi.doMock('./auth.ts', () => {
     throw new TypeError('Failed to fetch dynamically imported module')
   })
@@ -98,7 +98,7 @@ test('a sign-in whose script does not come is loaded again when it is needed aga
   expect([await session.auth(), await session.authIsThere]).toEqual([client, client])
 })
 
-/** A backend where whoever shows a token is signed in; other calls are answered so. */
+/** A backend that treats every token as signed in. `answer` responds to all other calls. */
 function backendOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return sessionAt((request, response) => {
     response.setHeader('content-type', 'application/json')
@@ -112,7 +112,7 @@ const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: 
   if (error) throw error
 }
 
-test('what one person called is never sent as the next', async () => {
+test('a call of one person is never sent as the next one', async () => {
   const sentBy: string[] = []
   const session = await backendOf(async (request, response) => {
     sentBy.push(accountIn(request))
@@ -123,14 +123,14 @@ test('what one person called is never sent as the next', async () => {
   await signIn(session, 'ada')
   const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.callAs(account)))
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
-  // It is under way when the next one signs in, and sent again.
+  // It is pending when the next one signs in, and is retried.
   await asAda?.('desk_note', note)
   await expect(asAda?.('desk_note', note)).rejects.toThrow(SignedOutError)
   await asBob?.('desk_note', note)
   expect(sentBy).toEqual(['ada', 'ada', 'bob'])
 })
 
-test('a call that got no answer is sent again as it was, and the sign-in is asked once for its token', async () => {
+test('a call without a response is retried unchanged, and the sign-in is asked once for its token', async () => {
   const bodies: string[] = []
   const session = await backendOf(async (request, response) => {
     let body = ''
@@ -148,7 +148,7 @@ test('a call that got no answer is sent again as it was, and the sign-in is aske
   expect(getSession).toHaveBeenCalledOnce()
 })
 
-test('an act that somebody waits for is sent again once', async () => {
+test('an act that somebody waits for is retried once', async () => {
   let asked = 0
   const session = await backendOf((_request, response) => {
     asked += 1
@@ -176,7 +176,7 @@ test('offline a call is tried once: a server on the same machine responds, and n
   expect(asked).toBe(2)
 })
 
-test('what is asked of the sign-in is not sent again', async () => {
+test('a call of the sign-in is not retried', async () => {
   let asked = 0
   const session = await sessionAt((_request, response) => {
     asked += 1

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A store that keeps so many values. */
+/** A store that holds this many values. */
 function storeOf(room: number) {
   const kept = new Map<string, string>()
   vi.stubGlobal('localStorage', {
@@ -21,7 +21,7 @@ function storeOf(room: number) {
   return kept
 }
 
-test('what the browser stores is there after a reload, and gone once it is removed', () => {
+test('a stored value survives a reload, and is gone once it is removed', () => {
   const kept = storeOf(1)
   const told = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')
@@ -36,7 +36,7 @@ test('what the browser stores is there after a reload, and gone once it is remov
   expect(told).not.toHaveBeenCalled()
 })
 
-test('what a full store refuses is kept as long as the page, told once, and stored when there is room', () => {
+test('a value that a full store refuses is held in memory, reported once, and stored when there is room', () => {
   const kept = storeOf(0)
   const told = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')
@@ -55,7 +55,7 @@ test('what a full store refuses is kept as long as the page, told once, and stor
   expect(store.getItem('a')).toBe('4')
 })
 
-test('where storage is forbidden all is kept as long as the page', () => {
+test('all values are held in memory where storage is forbidden', () => {
   vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('sessionStorage')
   expect(store.getItem('a')).toBeNull()

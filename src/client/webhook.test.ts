@@ -17,7 +17,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a webhook is called as a browser does across origins unasked, and outlives the page', async () => {
+test('a webhook is called like a form is sent across origins, without a preflight, and outlives the page', async () => {
   const fetcher = vi.fn<typeof fetch>(async () => new Response('taken', { status: 202 }))
   await callWebhook(application, url, fetcher)
   const [address, init] = fetcher.mock.calls[0] ?? []
@@ -27,7 +27,7 @@ test('a webhook is called as a browser does across origins unasked, and outlives
   expect(vi.mocked(console.log).mock.calls).toEqual([['Webhook answered:', 202, 'taken']])
 })
 
-test('what browsers would not keep alive is sent without', async () => {
+test('a body that browsers would not keep alive is sent without keepalive', async () => {
   const blank = applicationFrom([])
   const room = 60 * 1024 - webhookBody(blank).toString().length
   const keptAlive = async (characters: number) => {
@@ -44,7 +44,7 @@ test('a webhook that fails is only logged', async () => {
   expect(vi.mocked(console.error).mock.calls).toEqual([['Webhook failed:', failure]])
 })
 
-test('what was stored is sent on to the webhook where there is one, and what was not is not', async () => {
+test('a stored application is sent to the webhook where there is one; one that was not stored is not', async () => {
   const called: string[] = []
   let status = 201
   vi.stubGlobal('fetch', async (address: string | URL) => {

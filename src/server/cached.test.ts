@@ -14,7 +14,7 @@ function counting(fails = () => false, options: { keepsFailures?: boolean } = {}
   return { clock, get: cached(load, { ...options, now: () => clock.now }) }
 }
 
-test('nothing is loaded before somebody asks, and then it is used again until it is too old', async () => {
+test('nothing is loaded before the first call, and then it is reused until it is too old', async () => {
   const { clock, get } = counting()
   expect(await get(1_000)).toBe(1)
   clock.now = 999
@@ -34,7 +34,7 @@ test('each caller says how old the value may be', async () => {
   expect(await get(1_000)).toBe(2)
 })
 
-test('whoever asks during a load waits for that one, however long it takes', async () => {
+test('a call during a load waits for that load, however long it takes', async () => {
   const answers: ((value: string) => void)[] = []
   let now = 0
   const get = cached(() => new Promise<string>((resolve) => answers.push(resolve)), { now: () => now })
@@ -44,19 +44,19 @@ test('whoever asks during a load waits for that one, however long it takes', asy
   expect(answers).toHaveLength(1)
   answers[0]?.('one')
   expect([await first, await second]).toEqual(['one', 'one'])
-  // Its age counts from when its load began.
+  // Its age counts from the start of its load.
   const third = get(1_000)
   answers[1]?.('two')
   expect(await third).toBe('two')
 })
 
-test('a load that failed is tried again by the next who asks', async () => {
+test('a failed load is retried by the next call', async () => {
   const { get } = counting(() => true)
   await expect(get(1_000)).rejects.toThrow('load 1')
   await expect(get(1_000)).rejects.toThrow('load 2')
 })
 
-test('a failure that is kept counts for as long as a value', async () => {
+test('a cached failure counts for as long as a value', async () => {
   const { clock, get } = counting(() => clock.now < 1_000, { keepsFailures: true })
   await expect(get(1_000)).rejects.toThrow('load 1')
   clock.now = 999

@@ -7,7 +7,7 @@ test.each([
   ['20.19.0', '2026-05-01T00:00:00Z', '2026-04-30'],
   ['24.21.0', '2026-11-24T00:00:00Z', undefined],
   ['24.21.0', '2028-05-01T00:00:00Z', '2028-04-30'],
-  // Of versions that are newer than this program nothing is known.
+  // Versions that are newer than this program are unknown.
   ['30.1.0', '2040-01-01T00:00:00Z', undefined],
   ['31.0.0-nightly', '2040-01-01T00:00:00Z', undefined],
 ])('Node.js %s on %s: its last security release was on %s', (version, now, lastDay) => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { secretNames, settingNames, unknownName } from './names.ts'
 import { readSettings } from './server-settings.ts'
 
-test('the names that are known are those that the docs and the example file list', async () => {
+test('the known names are those that the docs and the example file list', async () => {
   const docs = await Promise.all(['operate', 'hosted'].map((name) => readFile(`docs/${name}.md`, 'utf8')))
   const rows = docs.join('').match(/^\| `[A-Z_]+`(, `[A-Z_]+`)* \|.*$/gm) ?? []
   const listed = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Z_]+/g) ?? [])
@@ -35,13 +35,13 @@ test.each([
   ['MAILFRO', 'MAIL_FROM'],
   // Nearer to this than to BACKUP_AT.
   ['BACKUP_DI', 'BACKUP_DIR'],
-])('%s is told to be %s', (name, meant) => {
+])('%s is corrected to %s', (name, meant) => {
   for (const isInFile of [true, false]) {
     expect(unknownName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
   }
 })
 
-test("what begins as ours is told to be no setting, and in our own file everything that is not another program's", () => {
+test("a name that begins like ours is reported, and in our own file every name that is not another program's", () => {
   expect(unknownName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
   expect(unknownName('LETTERS', true)).toBe('LETTERS is no setting.')
   expect(unknownName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
@@ -75,7 +75,7 @@ test("what begins as ours is told to be no setting, and in our own file everythi
   expect(near.filter((name) => unknownName(name, true) === undefined)).toEqual([])
 })
 
-test('of what may hold a secret nothing is shown', () => {
+test('values that may be secret are not shown', () => {
   expect(secretNames).toContain('SMTP_URL')
   for (const name of secretNames) {
     expect(() => readSettings({ [name]: 'hunter2!' })).toThrow(new RegExp(`^${name} (?!.*hunter2)`))

@@ -7,7 +7,7 @@ afterEach(() => {
   process.exitCode = undefined
 })
 
-test('what an operator can solve is printed as its one sentence, and the program fails', async () => {
+test('an operator error is printed as its one sentence, and the program fails', async () => {
   const print = vi.spyOn(console, 'error').mockReturnValue()
   await runProgram(async () => {
     throw new OperatorError('Name another folder.')
@@ -16,7 +16,7 @@ test('what an operator can solve is printed as its one sentence, and the program
   expect(process.exitCode).toBe(1)
 })
 
-test('a bug is thrown on, and a program that goes well sets nothing', async () => {
+test('a bug is rethrown, and a program that succeeds sets no exit code', async () => {
   const bug = new TypeError('undefined is no function')
   await expect(runProgram(() => Promise.reject(bug))).rejects.toBe(bug)
   const main = vi.fn<() => Promise<void>>(async () => {})

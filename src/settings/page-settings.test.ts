@@ -19,7 +19,7 @@ test.each(['sb_secret_abc', ' sb_secret_abc', jwtOf('service_role')])(
 )
 
 test.each(['VITE_SUPABASE_PUBLISHABLE_KEY', 'VITE_SUPABASE_PUBLISHABLE_DEFAULT_KEY'])(
-  'a key under the name %s is not passed over, unless there is one under ours',
+  'a key under the name %s is refused, unless there is one under ours',
   (name) => {
     expect(() => readPageSettings({ [name]: 'sb_publishable_a' })).toThrow(
       `${name} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`,
@@ -48,7 +48,7 @@ test('a page is built with the backend and the addresses that the VITE_ settings
 })
 
 test.each([{}, { HOME: '/home/ada' }])(
-  'a page that is built without any asks its own origin, and calls no webhook: %j',
+  'a page that is built without settings asks its own origin, and calls no webhook: %j',
   (environment) => {
     expect(readPageSettings(environment)).toEqual({
       backendUrl: null,

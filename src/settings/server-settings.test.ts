@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 import { hostAndPort } from './mail-settings.ts'
 import { readSettings } from './server-settings.ts'
 
-/** A secret of so many bytes. */
+/** A secret of this many bytes. */
 const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
 
-/** The second column of the settings' table, by the names of the first. */
+/** The second column of the settings' table, by the names in the first. */
 async function defaultsOfDocs() {
   const rows = [
     ...(await readFile('docs/operate.md', 'utf8')).matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| (.*?) \|/gm),
@@ -25,7 +25,7 @@ async function defaultsOfDocs() {
   ) as Record<string, string>
 }
 
-test('without any variable the settings are the defaults of the docs', async () => {
+test('without variables the settings are the defaults of the docs', async () => {
   const defaults = await defaultsOfDocs()
   const settings = readSettings({ PORT: '' })
   const told = (value: string | number | string[] | false | undefined) =>
@@ -62,7 +62,7 @@ test('the public address may have its old name too', () => {
   ).toBe('https://new.example')
 })
 
-test('a mail server is read with what is percent-encoded in it', () => {
+test('a mail server is read and percent-decoded', () => {
   const read = (url: string, from = 'hello@example.org') =>
     readSettings({ SMTP_URL: url, MAIL_FROM: from }).mailServer
   expect(read('smtps://a%40b:p%2Fw%25@mail.example:2465')).toEqual({
@@ -96,7 +96,7 @@ test.each([
   ['smtp://mail.example', 'a@b.org, c@d.org', /^MAIL_FROM /],
   ['smtp://mail.example', 'a: b <c@d.org>, e', /^MAIL_FROM /],
   ['smtp://mail.example', 'x\r\nBcc: c@d.org <a@b.org>', /^MAIL_FROM /],
-])('of SMTP_URL %s and MAIL_FROM %j is said what they should be', (url, from, sentence) => {
+])('SMTP_URL %s and MAIL_FROM %j are refused with what they should be', (url, from, sentence) => {
   expect(() => readSettings({ SMTP_URL: url, MAIL_FROM: from })).toThrow(sentence)
 })
 
@@ -176,13 +176,13 @@ test.each([
   ['ada.example:12345@hooks.example.com', '(not shown: it may hold a password)'],
   ['ada.example:secre', '(not shown: it may hold a password)'],
   ['whsec_hunter2', '(not shown: it may hold a password)'],
-])('of the refused address %s is shown what is no secret', (given, expected) => {
+])('the refused address %s is shown without its secrets', (given, expected) => {
   expect(() => readSettings({ WEBHOOK_URL: given })).toThrow(
     `WEBHOOK_URL ${expected} should be an address that begins with https:// or http://.`,
   )
 })
 
-test('secrets are not repeated in what is said about them', () => {
+test('secrets are not repeated in messages about them', () => {
   expect(() => readSettings({ DATABASE_URL: 'http://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ WEBHOOK_SECRET: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
   expect(() => readSettings({ DATABASE_URL: 'postgres://u:hunter2#@h/d' })).toThrow(/^(?!.*hunter2)/)
@@ -231,12 +231,12 @@ test('folders are absolute, and backups may lie in DATA_DIR where the database d
   expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
 })
 
-test('a database has one host also where a list stands behind it', () => {
+test('a database has one host, even with a list behind it', () => {
   const url = 'postgres://h/d?application_name=http://a,b'
   expect(readSettings({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
-test('a database may be behind a pooler of transactions, and a webhook at any port of the web', () => {
+test('a database may be behind a pooler in transaction mode, and a webhook on any port of the web', () => {
   const settings = { DATABASE_POOLER: 'transaction', WEBHOOK_URL: 'https://u:p@example.com:8443/hook' }
   expect(readSettings(settings)).toMatchObject({
     databasePooler: 'transaction',
@@ -248,7 +248,7 @@ test.each([
   ['smtp://mail.example', 587],
   ['smtps://mail.example', 465],
   ['smtps://mail.example:2465/', 2465],
-])('for people the mail server %s is at port %i', (url, port) => {
+])('the mail server %s is shown at port %i', (url, port) => {
   const mailServer = readSettings({ SMTP_URL: url, MAIL_FROM: 'hello@example.org' }).mailServer
   expect(mailServer && hostAndPort(mailServer)).toEqual({ host: 'mail.example', port })
 })

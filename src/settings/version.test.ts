@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { versionOf } from '../../tools/version.js'
 import { version } from './version.ts'
 
-/** A repository with one commit; gives its folder and its commit. */
+/** Creates a repository with one commit; returns its folder and its commit. */
 function makeRepository(number: string) {
   const folder = mkdtempSync(join(tmpdir(), 'unplugged-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -39,6 +39,6 @@ test('a copy without its history names no commit, not even that of a repository 
   expect(versionOf(copy)).toBe('1.1.0-dev')
 })
 
-test('what runs is the version of the sources that it was built from', () => {
+test('the running version is that of the sources that it was built from', () => {
   expect(version).toBe(versionOf('.'))
 })

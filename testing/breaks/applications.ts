@@ -24,7 +24,7 @@ export const applications: readonly Break[] = [
   }
   if (error instanceof Error && 'statusCode'`,
     test: 'src/server/http/errors.test.ts',
-    name: 'a failure of the server is told in its own words, not in those of PostgreSQL',
+    name: "a failure of the server has the server's own message, not PostgreSQL's",
   },
   {
     promise: 'an acknowledged application is kept, once',
@@ -33,7 +33,7 @@ export const applications: readonly Break[] = [
     find: "command === 'ROLLBACK'",
     replace: "command === 'never'",
     test: 'src/server/database/pool.test.ts',
-    name: 'a transaction is whole or nothing, and a part of it can fail alone',
+    name: 'a transaction is all or nothing, and a part of it can fail alone',
   },
   {
     promise: 'a delivery is not forged or replayed unnoticed',

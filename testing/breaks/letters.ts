@@ -10,7 +10,7 @@ export const letters: readonly Break[] = [
 `,
     replace: '',
     test: 'src/server/rest/letters.test.ts',
-    name: 'what was not read as it would be sent is not released, nor what quotes a blank answer',
+    name: 'a letter is not released unless its text was read, or where it quotes a blank answer',
   },
   {
     promise: 'Another decision withdraws it.',
@@ -19,7 +19,7 @@ export const letters: readonly Break[] = [
     find: '  perform private.recall(recalled);',
     replace: '',
     test: 'src/server/rest/letters.test.ts',
-    name: 'what was released is withdrawn by another decision, and drafted anew when that is taken back',
+    name: 'a released letter is withdrawn by another decision, and drafted again when that is taken back',
   },
   {
     promise: "An applicant's answers stay text.",
@@ -28,7 +28,7 @@ export const letters: readonly Break[] = [
     find: "'{ ', 'g')",
     replace: "'{', 'g')",
     test: 'src/server/rest/places.test.ts',
-    name: 'what an applicant wrote is no link, and without a site the paragraph with it is left out',
+    name: "an applicant's text is no link, and without a site the paragraph with the link is left out",
   },
   {
     promise: 'Emails fetch nothing',
@@ -37,7 +37,7 @@ export const letters: readonly Break[] = [
     find: "${paragraphs.join('')}</body>",
     replace: `\${paragraphs.join('')}<img src="https://example.org/"></body>`,
     test: 'src/server/mail/compose.test.ts',
-    name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere',
+    name: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or linked',
   },
   {
     promise: 'Strangers get little email through the form.',
@@ -46,7 +46,7 @@ export const letters: readonly Break[] = [
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
     replace: "when domain = 'gmail.com' then parts[1]",
     test: 'src/server/letters/receipts.test.ts',
-    name: 'a mailbox has one receipt a day, however its address is written, and what leads to none has none',
+    name: 'a mailbox has one receipt a day, in any spelling of its address, and an unknown mailbox none',
   },
   {
     promise: '**Notices** keep to the same rule of names',
@@ -66,7 +66,7 @@ export const letters: readonly Break[] = [
     replace: `      ...result,
       milliseconds:`,
     test: 'src/server/letters/postman.test.ts',
-    name: 'refused at %s is final, and the words are kept but not logged',
+    name: 'a refusal at %s is permanent, and the reply is saved but not logged',
   },
   {
     promise: 'nobody answers without the letter',
@@ -75,7 +75,7 @@ export const letters: readonly Break[] = [
     find: 'where is_accepted and invitation.token',
     replace: 'where invitation.token',
     test: 'src/server/rest/places.test.ts',
-    name: 'what is no link, and what is one no more, is answered the same',
+    name: 'a wrong link and one that is no longer valid get the same response',
   },
   {
     promise: 'nobody answers by opening a letter',
@@ -94,7 +94,7 @@ export const letters: readonly Break[] = [
     replace: `text := private.filled(template.subject, template.body, given, blind);
     text := text || jsonb_build_object('body', (private.fill_at_handover(given.id, text ->> 'subject', text ->> 'body')).body);`,
     test: 'src/server/rest/places.test.ts',
-    name: 'an acceptance has a link and a day when it is handed over, and nobody else is shown the link',
+    name: 'an acceptance gets a link and a deadline when it is handed over, and nobody else sees the link',
   },
   {
     promise: 'each RSVP is kept once, and the newest counts',
@@ -103,7 +103,7 @@ export const letters: readonly Break[] = [
     find: '  return false;',
     replace: '  return true;',
     test: 'src/server/rest/places.test.ts',
-    name: 'organisers note what was answered otherwise, and the newest counts',
+    name: 'organisers note RSVPs that were given another way, and the newest counts',
   },
   {
     promise: 'an RSVP is not changed without an end',
@@ -114,6 +114,6 @@ export const letters: readonly Break[] = [
     replace: `    ) >= 2000 then
       raise exception 'This answer was changed too often.`,
     test: 'src/server/rest/places.test.ts',
-    name: 'an answer is changed twenty times an hour',
+    name: 'an RSVP is changed at most twenty times an hour',
   },
 ]

@@ -9,7 +9,7 @@ export const organisers: readonly Break[] = [
     find: 'exists (select from private.organisers where account_id = auth.uid())',
     replace: 'auth.uid() is not null',
     test: 'src/server/rest/desk-rights.test.ts',
-    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+    name: 'each function refuses everybody but an organiser of ours, who gets a response',
   },
   {
     promise: 'only an organiser acts as one',
@@ -48,7 +48,7 @@ export const organisers: readonly Break[] = [
     find: 'nologin noinherit`',
     replace: 'nologin noinherit createrole`',
     test: 'src/server/database/owner.test.ts',
-    name: 'on the embedded database everything of ours belongs to a role that logs in nowhere and may nothing else',
+    name: 'on the embedded database everything of ours belongs to a role that cannot log in and has no other rights',
   },
   {
     promise: "each function that the API's roles may execute asks first",
@@ -65,7 +65,7 @@ as $$
 declare
   me record := (select nobody from (select '' as email, false as blind) as nobody);`,
     test: 'src/server/rest/desk-rights.test.ts',
-    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+    name: 'each function refuses everybody but an organiser of ours, who gets a response',
   },
   {
     promise: "each function that the API's roles may execute asks first",
@@ -74,7 +74,7 @@ declare
     find: "and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))",
     replace: '',
     test: 'src/server/rest/desk-rights.test.ts',
-    name: 'each function refuses whoever is no organiser of ours, and answers one who is',
+    name: 'each function refuses everybody but an organiser of ours, who gets a response',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
@@ -83,7 +83,7 @@ declare
     find: 'if decision.version is distinct from standing.version then',
     replace: 'if decision.version > standing.version then',
     test: 'src/server/rest/desk.test.ts',
-    name: 'a decision is kept where it was made on what stands, and refused with who did what where not',
+    name: 'a decision is kept where its version is current, and otherwise refused with who did what',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
@@ -92,7 +92,7 @@ declare
     find: "not private.begin_act(act, 'desk_decide', decisions::text)",
     replace: 'false',
     test: 'src/server/rest/desk.test.ts',
-    name: 'the same act again gives the same answer and changes nothing',
+    name: 'repeating an act gives the same response and changes nothing',
   },
   {
     promise: 'a blind reader gets none of the five hidden answers from any function',
@@ -101,7 +101,7 @@ declare
     find: 'where id = any (hits) and coalesce(',
     replace: 'where id = any (hits) or coalesce(',
     test: 'src/server/rest/desk.test.ts',
-    name: 'the search of who reads blind covers reason and custom answer alone, also for what is common',
+    name: 'the search of a blind reader covers only reason and custom answer, even for common words',
   },
   {
     promise:
@@ -151,7 +151,7 @@ declare
     find: 'const mostTries = 5',
     replace: 'const mostTries = 50',
     test: 'src/server/auth/calls/verify.test.ts',
-    name: 'five wrong tries from anywhere end a code, not the link of its mail, and not the next code',
+    name: "five wrong tries from anywhere end a code, but not its email's link or the next code",
   },
   {
     promise: 'a password is not guessed',
@@ -169,7 +169,7 @@ declare
     find: 'step === undefined || step <= factor.last_step',
     replace: 'step === undefined',
     test: 'src/server/auth/calls/factors.test.ts',
-    name: 'a code is taken once, and so is none from before it',
+    name: 'a code is accepted once, and so is none from before it',
   },
   {
     promise: 'a stolen refresh token is found out',
@@ -197,7 +197,7 @@ declare
     find: 'const isSite = target.origin === site.origin ||',
     replace: 'const isSite = target.protocol === site.protocol ||',
     test: 'src/server/auth/mail/links.test.ts',
-    name: 'a link that should lead to %s leads to the desk',
+    name: 'a link to %s leads to the desk instead',
   },
   {
     promise: 'links lead nowhere else',
@@ -217,7 +217,7 @@ declare
     replace: `      if (session === null) throw new SignedOutError()
 `,
     test: 'src/client/session.test.ts',
-    name: 'what one person called is never sent as the next',
+    name: 'a call of one person is never sent as the next one',
   },
   {
     promise: "an intruder in the mailbox alone ends nobody's sessions, and changes nothing unseen",
@@ -226,7 +226,7 @@ declare
     find: 'if (isGuarded) refuseLowAal(now)',
     replace: 'if (!isGuarded) refuseLowAal(now)',
     test: 'src/server/auth/calls/user.test.ts',
-    name: 'with a second factor only who has shown it changes the password or the address',
+    name: 'with a second factor only a session that has used it changes the password or the address',
   },
   {
     promise: 'the log holds no code, token, password or address of an organiser',
@@ -244,6 +244,6 @@ declare
     find: 'requireTLS: !isHere',
     replace: 'requireTLS: false',
     test: 'src/server/mail/send.test.ts',
-    name: 'to another machine nothing is sent without TLS, nor to a certificate that nobody signed',
+    name: 'nothing is sent to another machine without TLS, or with an untrusted certificate',
   },
 ]

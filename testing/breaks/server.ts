@@ -18,7 +18,7 @@ export const server: readonly Break[] = [
     find: 'next = performance.now() + pause + size / pace',
     replace: 'next = performance.now()',
     test: 'src/server/http/large-requests.test.ts',
-    name: 'large bodies take turns, a second late at the most; small ones do not wait',
+    name: 'large bodies are queued for a second at most; small ones do not wait',
   },
   {
     promise: 'responses that nobody reads',
@@ -41,7 +41,7 @@ const pace = 1024
 const pace = Infinity
 `,
     test: 'src/server/http/unread.test.ts',
-    name: 'of one that goes on and on only so much is read',
+    name: 'an endless request is read only up to a limit',
   },
   {
     promise: 'slow requests',
@@ -59,7 +59,7 @@ const pace = Infinity
     find: 'const wait = take(address, rows)',
     replace: 'const wait = take(address, Math.min(rows, 1))',
     test: 'src/server/http/limits.test.ts',
-    name: 'an array counts its rows',
+    name: 'each row of an array counts',
   },
   {
     promise: 'wrong tokens of letters',
@@ -68,7 +68,7 @@ const pace = Infinity
     find: "if (called.parameters.has('token') && isInvalid(result)) countWrongToken(request.ip)",
     replace: 'void countWrongToken, isInvalid',
     test: 'src/server/rest/data-interface.test.ts',
-    name: 'wrong tokens of letters have a limit of their own by address, which keeps nobody from a right one, or from applying',
+    name: 'wrong letter tokens have a separate limit by address, which blocks no right one, and no application',
   },
   {
     promise: 'consent that nobody gave',
@@ -104,7 +104,7 @@ const pace = Infinity
     find: 'or octets_left <= 0 or',
     replace: 'or',
     test: 'src/server/rest/desk.test.ts',
-    name: 'searching and counting have no more to fold behind two hundred applications that are costly to search in',
+    name: 'searching and counting fold no more text with two hundred costly applications in front',
   },
   {
     promise: "anonymous calls of the desk's functions",
@@ -114,7 +114,7 @@ const pace = Infinity
 `,
     replace: '',
     test: 'src/server/rest/rpc.test.ts',
-    name: 'a function that the public key may not call is refused before the database',
+    name: 'a function that the public key may not call is refused before it reaches the database',
   },
   {
     promise: 'nonsense',
@@ -134,7 +134,7 @@ const pace = Infinity
     find: 'idle.splice(index, 1)',
     replace: 'idle.slice(index, index + 1)',
     test: 'src/server/database/pool.test.ts',
-    name: 'work at the same time has a connection each, and the next work has one of them',
+    name: 'concurrent work has a connection each, and the next work has one of them',
   },
   {
     promise: 'a database that is frozen, or a connection to it that passes nothing on',
@@ -144,7 +144,7 @@ const pace = Infinity
 `,
     replace: '',
     test: 'src/server/database/pool.test.ts',
-    name: 'a statement that is not answered in time fails and ends in the database, and no other one does',
+    name: 'a statement without a response in time fails and ends in the database, and no other one does',
   },
   {
     promise: 'other users of the machine',
@@ -162,7 +162,7 @@ const pace = Infinity
     find: 'if ((stats.mode & 0o022) !== 0)',
     replace: 'if ((stats.mode & 0o022) === 0o777)',
     test: 'src/server/database/programs.test.ts',
-    name: 'programs that others could change, or that are not there, are refused in a sentence',
+    name: 'programs that others could change, or that are missing, are refused in a sentence',
   },
   {
     promise: 'a disk of backups that does not respond',
@@ -171,7 +171,7 @@ const pace = Infinity
     find: 'if (isStuck) throw silent()',
     replace: 'if (isStuck && limit < 0) throw silent()',
     test: 'src/server/backups/file-work.test.ts',
-    name: 'work that does not come back is given up, none is begun until it does, and then all goes on',
+    name: 'hanging work is given up, nothing is begun until it ends, and then all continues',
   },
   {
     promise: 'a disk of the database that is not mounted',

@@ -27,14 +27,14 @@ const send = (payload: string | Buffer, type?: string) =>
   })
 
 test.each([undefined, 'application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])(
-  'a body is JSON, also as %s',
+  'a body is JSON, even as %s',
   async (type) => {
     const answer = await send('{"name":"é","create":false,"data":{"a":[1]}}', type)
     expect(answer.json()).toEqual({ fields: { name: 'é', create: false, data: { a: [1] } } })
   },
 )
 
-test('null stands for absent, and what the call does not know is ignored', async () => {
+test('null means absent, and unknown fields are ignored', async () => {
   const absent = { fields: { name: '' } }
   expect((await send('{}')).json()).toEqual(absent)
   expect((await send('null')).json()).toEqual(absent)
@@ -158,7 +158,7 @@ test.each([
   expect(refusal).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-test('a UUID is one in any case, and nothing around it', () => {
+test('a UUID is valid in any case, and only alone', () => {
   const id = '0f6e2c1a-5b7d-4a3e-9c8f-001122334455'
   expect(isUuid(id)).toBe(true)
   expect(isUuid(id.toUpperCase())).toBe(true)
@@ -175,7 +175,7 @@ test('a UUID is one in any case, and nothing around it', () => {
   }
 })
 
-/** What a check throws; nothing where it passes. */
+/** The error of a check; undefined where it passes. */
 function refusalOf(check: () => unknown): unknown {
   try {
     check()

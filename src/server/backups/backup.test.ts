@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../../testing/database.ts'
 import { keptTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
-/** What no backup holds, and why. A new table is kept, or has a reason. */
+/** The tables that no backup has, and why. A new table is backed up, or has a reason. */
 const leftOut: Record<string, string> = {
   'private.account_counts': 'what is counted against guessing, for minutes',
   'private.password_tries': 'what is counted against guessing, for minutes',
@@ -22,7 +22,7 @@ const leftOut: Record<string, string> = {
   'private.acts': 'repeated within a day',
 }
 
-test('each table is kept in a backup, or is left out for a reason', async () => {
+test('each table is in a backup, or is left out for a reason', async () => {
   const database = await openTestDatabase()
   const tables = await database.owner<{ name: string }[]>`
     select relnamespace::regnamespace || '.' || relname as name from pg_class
@@ -32,7 +32,7 @@ test('each table is kept in a backup, or is left out for a reason', async () => 
   )
 })
 
-test('an address that an organiser set before there was a table of them is one after a restore', async () => {
+test('an address from before the table of addresses is in that table after a restore', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   expect(await database.owner`select application_id, address from private.addresses`).toEqual([
@@ -40,7 +40,7 @@ test('an address that an organiser set before there was a table of them is one a
   ])
 })
 
-test('a day that an organiser set before there was a column for it is one after a restore', async () => {
+test('a deadline that an organiser set before there was a column for it has it after a restore', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   const set = await database.owner`

@@ -21,7 +21,7 @@ async function listDirectory() {
   return { dir: directory.path, list: join(directory.path, 'erasures') }
 }
 
-test('whoever erases, each erasing is listed once, behind what a full disk cut off', async () => {
+test('each erasure is listed once, by anybody, even after a full disk cut the list off', async () => {
   const { dir, list } = await listDirectory()
   for (let count = 0; count < 3; count += 1) {
     await insertApplications(database.as(visitor), rowsOf(anApplication()))
@@ -39,14 +39,14 @@ test('whoever erases, each erasing is listed once, behind what a full disk cut o
   ])
   expect(new Set(lines)).toHaveLength(5)
   expect((await readErasures(join(dir, 'a-backup'), undefined))?.size).toBe(3)
-  // A list that is lost is written again.
+  // A lost list is written again.
   await rm(list)
   await appendErasures(database.owner, dir)
   expect((await readErasures('/nowhere/a-backup', dir))?.size).toBe(3)
   expect(await readErasures('/nowhere/a-backup', '/nowhere')).toBeUndefined()
 })
 
-test('nothing is appended to what is no regular file', async () => {
+test('nothing is appended to anything but a regular file', async () => {
   const { dir, list } = await listDirectory()
   const theirs = join(dir, 'theirs')
   await writeFile(theirs, 'x')
@@ -55,10 +55,10 @@ test('nothing is appended to what is no regular file', async () => {
   expect(await readFile(theirs, 'utf8')).toBe('x')
 })
 
-test('a list that cannot be read is no list without erasures', async () => {
+test('a list that cannot be read is not treated as empty', async () => {
   const { dir, list } = await listDirectory()
   await writeFile(list, '')
-  // What is no folder can be looked into by nobody, not even by root.
+  // Not even root can read a folder inside a file.
   await expect(readErasures(join(dir, 'a-backup'), list)).rejects.toThrow(
     /^The list of erasures .* cannot be read \(ENOTDIR/,
   )

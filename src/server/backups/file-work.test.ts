@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { createFileWork, SilentError } from './file-work.ts'
 
-/** A pipe, whose readers wait in one of Node.js's threads until somebody writes. */
+/** A pipe. Its readers block one of Node.js's threads until somebody writes. */
 async function pipe() {
   const directory = await temporaryDirectory()
   const path = join(directory.path, 'pipe')
@@ -15,7 +15,7 @@ async function pipe() {
   return path
 }
 
-test('work that does not come back is given up, none is begun until it does, and then all goes on', async () => {
+test('hanging work is given up, nothing is begun until it ends, and then all continues', async () => {
   const path = await pipe()
   const files = createFileWork('/backups', 100)
   let begun = 0
@@ -33,7 +33,7 @@ test('work that does not come back is given up, none is begun until it does, and
   expect(await files(async () => (begun += 1))).toBe(1)
 })
 
-test('work is done one piece after the other, and one that fails keeps none behind it', async () => {
+test('work is done one piece at a time, and a failure does not block the next', async () => {
   const files = createFileWork('/backups')
   const order: string[] = []
   const piece = (name: string) => async () => {

@@ -16,7 +16,7 @@ import { deliveries, fileOf, letters, manifestName, type Manifest } from './mani
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
-/** An automation, and what tells it RSVPs. Those of a database are queued from now on. */
+/** An automation, and a dispatcher that tells it RSVPs. Those of the database are queued from now on. */
 async function startAutomation({ owner, server }: Database) {
   await owner`update private.postman set automation_seen_at = now()`
   const receiver = await startReceiver()
@@ -36,7 +36,7 @@ async function startAutomation({ owner, server }: Database) {
   }
 }
 
-/** Takes a table away from a backup, as if it was written before there was that table. */
+/** Removes a table from a backup, as if it was written before the table existed. */
 async function withoutFile(folder: string, table: string) {
   await rm(join(folder, fileOf(table)))
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
@@ -57,7 +57,7 @@ async function withRows(folder: string, table: string, rows: object[]) {
 const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
   select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
-test('a restore tells an automation no RSVP twice, and each that was waiting once, by its id', async () => {
+test('a restore tells an automation no RSVP twice, and each waiting one once, by its id', async () => {
   const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   const folder = join(directory.path, 'backup')
@@ -73,7 +73,7 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   const [left] = await waiting(from)
   await backUp(from.owner, folder)
 
-  // Into a database whose server is at work.
+  // Into a database whose server is running.
   const second = await startAutomation(to)
   await restore(to.owner, await checkBackup(folder))
   const [told] = await second.receiver.count(1)
@@ -83,7 +83,7 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   await second.stop()
   expect(second.receiver.received).toHaveLength(1)
 
-  // As 1.0.0 wrote it.
+  // In the format of 1.0.0.
   await withoutFile(folder, deliveries)
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
@@ -91,14 +91,14 @@ test('a restore tells an automation no RSVP twice, and each that was waiting onc
   expect(await older.owner`select from private.deliveries`).toEqual([])
 })
 
-test('a backup that is older than invitations is restored with those of the accepted people', async () => {
+test('a backup older than invitations is restored with those of the accepted people', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   const { id } = await acceptSomebody(from.owner)
   await backUp(from.owner, folder)
   await withoutFile(folder, 'private.invitations')
   await withoutFile(folder, deliveries)
-  // As the first versions wrote a letter.
+  // In the format of the first versions.
   const sent = {
     occasion: 'accepted',
     edition: 1,
@@ -120,7 +120,7 @@ test('a backup that is older than invitations is restored with those of the acce
   ])
 })
 
-test('of each trigger is said what a restore does with it, and all are on afterwards', async () => {
+test('a restore has a rule for each trigger, and all are enabled afterwards', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   await backUp(from.owner, join(directory.path, 'backup'))

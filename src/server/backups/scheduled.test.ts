@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-/** A folder for backups that is gone when the test ends. */
+/** A folder for backups that is removed when the test ends. */
 async function backupDirectory() {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
@@ -28,7 +28,7 @@ async function backupDirectory() {
   return dir
 }
 
-/** Backups as a server makes them, by a clock that the test sets, until the test ends. */
+/** Automatic backups with a clock that the test sets, until the test ends. */
 function serverOf(dir: string, clock: { now: Date }, keep = 14) {
   const logged: string[] = []
   const log = {
@@ -36,7 +36,7 @@ function serverOf(dir: string, clock: { now: Date }, keep = 14) {
     error: (_details: object, message: string) => logged.push(message),
   }
   const backups = createScheduledBackups({ dir, at: '03:00', keep, log, now: () => clock.now, interval: 10 })
-  /** Resolves when it has seen, or made, the backup of this moment. */
+  /** Resolves when it has seen, or made, the backup of this time. */
   const knows = async (moment: Date) => {
     await expect.poll(() => backups.state().newestAt).toEqual(moment)
   }
@@ -65,7 +65,7 @@ test.each([
   expect(lastOccurrence(at, new Date(now)).toISOString()).toBe(new Date(expected).toISOString())
 })
 
-test('two servers make one backup at the start and one a day, and keep so many', async () => {
+test('two servers make one backup at the start and one a day, and keep the newest of them', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
   const servers = [serverOf(dir, clock, 3), serverOf(dir, clock, 3)]
@@ -106,7 +106,7 @@ test('a server that starts makes a backup only where the last is older than a da
   expect(await backupsIn(dir)).toHaveLength(2)
 })
 
-test('nothing is taken away that this database did not write, or that somebody put into a backup', async () => {
+test('nothing is removed that this database did not write, or that has a foreign file in it', async () => {
   await database.owner`delete from public.retreat_applications`
   const dir = await backupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
@@ -137,7 +137,7 @@ test('nothing is taken away that this database did not write, or that somebody p
   await backUp(database.owner, join(dir, backupName(old(8))))
   const theirs = (await backupsIn(dir)).filter((name) => name !== own)
   expect(theirs).toHaveLength(7)
-  // And one that may go, though a file of it is gone.
+  // And one that may be removed, although a file of it is missing.
   await as(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))
 
   clock.now = new Date(2026, 5, 2, 3)
@@ -150,7 +150,7 @@ test('nothing is taken away that this database did not write, or that somebody p
   })
 })
 
-test('the newest whole backup is never taken away, however the clock was wrong', async () => {
+test('the newest complete backup is never removed, even after a wrong clock', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date(2030, 5, 1, 12) }
   const ahead = serverOf(dir, clock, 1)
@@ -164,7 +164,7 @@ test('the newest whole backup is never taken away, however the clock was wrong',
   await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
 })
 
-test('what a killed backup left is taken away where it is ours, and nothing else', async () => {
+test('the remains of a killed backup are removed where they are ours, and nothing else', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date() }
   const [row] = await database.owner<[{ id: string }]>`select id from private.installation`
@@ -190,7 +190,7 @@ test('what a killed backup left is taken away where it is ours, and nothing else
   expect(left.map((name) => name.slice(-6))).toEqual(['cccccc', 'dddddd', 'eeeeee', 'ffffff'])
 })
 
-test('a folder that is gone is told once, and when it is back a backup is made', async () => {
+test('a missing folder is reported once, and when it is back a backup is made', async () => {
   const dir = await backupDirectory()
   await rm(dir, { recursive: true })
   const clock = { now: new Date(2026, 5, 1, 12) }

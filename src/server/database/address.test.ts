@@ -13,7 +13,7 @@ beforeAll(async () => {
   await writeFile(file, 'PEM')
 })
 
-test('an address says host, port, user, password and database, signs percent-decoded', () => {
+test('an address has host, port, user, password and database, percent-decoded', () => {
   const { address, description } = parseAddress('postgres://a%40b:p%23%3A%25@db.example:6543/my%20data')
   expect(address).toMatchObject({
     hosts: ['db.example'],
@@ -26,7 +26,7 @@ test('an address says host, port, user, password and database, signs percent-dec
   expect(description).toBe('PostgreSQL at db.example:6543/my data')
 })
 
-test("what libpq keeps to itself does not reach the server, as in providers' addresses; what is the server's does", () => {
+test("libpq's own parameters do not reach the server, as in providers' addresses; the server's own do", () => {
   const { address } = parseAddress(
     'postgres://u@h/d?sslmode=require&channel_binding=require&pgbouncer=true&connect_timeout=7&target_session_attrs=read-write&application_name=x&options=-c%20search_path%3Dpublic',
   )

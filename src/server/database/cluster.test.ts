@@ -11,7 +11,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
 import { accepts, trimLog } from './files.ts'
 
-test("PostgreSQL's log is kept to a length, and what was cut off is kept once", async () => {
+test("PostgreSQL's log is truncated, and the former part is kept once", async () => {
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'postgres.log')
   await trimLog(directory.path)
@@ -25,7 +25,7 @@ test("PostgreSQL's log is kept to a length, and what was cut off is kept once", 
   expect((await readFile(`${file}.1`, 'utf8')).length).toBe(long.length)
 })
 
-test("a DATA_DIR that is another user's, or that others may write to, is refused", async () => {
+test('a DATA_DIR of another user, or that others may write to, is refused', async () => {
   const directory = await temporaryDirectory()
   const refusal = async () => {
     const error: unknown = await ensureCluster(directory.path, true).catch((caught: unknown) => caught)
@@ -44,7 +44,7 @@ test("a DATA_DIR that is another user's, or that others may write to, is refused
   getuid.mockRestore()
 })
 
-test('a database is made in an empty DATA_DIR alone, in which a start may have been cut off', async () => {
+test('a database is created only in an empty DATA_DIR, even after an interrupted start', async () => {
   const directory = await temporaryDirectory()
   let asked = 0
   const beforeCreation = async () => {
@@ -85,7 +85,7 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
   expect(await readdir(directory.path)).toEqual(['file', 'link'])
 })
 
-test('a database is locked as long as it runs, so that no other container starts a second one on its files', async () => {
+test('a database is locked while it runs, so that no other container starts a second one on its files', async () => {
   const directory = await dataDirectory('cluster')
   const files = join(directory.path, 'pgdata')
   const holder = spawn('flock', ['--no-fork', files, 'sh', '-c', 'echo; exec sleep 1'])
@@ -97,7 +97,7 @@ test('a database is locked as long as it runs, so that no other container starts
   await promisify(execFile)('flock', [files, 'true'])
 })
 
-test('where there is no flock(1) a database starts without', async () => {
+test('a database starts without a lock where there is no flock(1)', async () => {
   const directory = await dataDirectory('cluster')
   const programs = join(directory.path, 'programs')
   await mkdir(programs)
@@ -109,7 +109,7 @@ test('where there is no flock(1) a database starts without', async () => {
   vi.unstubAllEnvs()
 })
 
-test('a socket whose server is frozen counts as one that listens, also when its queue is full', async () => {
+test('a socket of a frozen server counts as listening, even when its queue is full', async () => {
   const directory = await temporaryDirectory()
   const socket = join(directory.path, 'socket')
   const listen = `require('net').createServer().listen({ path: '${socket}', backlog: 1 }, () => console.log())`

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const released = migrations.filter((each) => isReleased(each))
 
-/** A database as 1.0.1 has it. */
+/** A database of 1.0.1. */
 async function olderDatabase(name: string) {
   await postgres.admin.unsafe(`create database ${name}`)
   const sql = connectTo(postgres.url(name), 4)
@@ -50,7 +50,7 @@ test('an update without room on the disk is refused before its backup, and with 
   expect((await recorded()).length).toBeGreaterThan(before.length)
 })
 
-test('an update asks for more room the more rows it copies, and for none where it copies none', async () => {
+test('an update needs more room the more rows it copies, and none where it copies none', async () => {
   const sql = await olderDatabase('room')
   const needed = async (files = migrations) => (await dryRun(sql, { files })).room.needed
   const few = await needed()
@@ -88,7 +88,7 @@ test('a dry run ends as soon as an applicant waits for it, who is stored', async
   expect(await sql`select from pg_class where relname = 'new'`).toEqual([])
 })
 
-test('a dry run names what runs alone, and tries the rest', async () => {
+test('a dry run names migrations that run alone, and tries the rest', async () => {
   const sql = await olderDatabase('alone')
   const index = migration(
     '20270101000000',

@@ -25,13 +25,13 @@ import { migrate } from './schema.ts'
 import type { Sql } from './sql.ts'
 import { copyDatabase } from './upgrade/copy.ts'
 
-/** Begins the next edition, as docs/decisions/0062 says it. */
+/** Begins the next edition, as in docs/decisions/0062. */
 const beginEdition = (sql: Sql, id: number) =>
   sql.unsafe(`
     insert into private.editions (id, name, began_at) values (${id}, 'Retreat ${id}', now());
     alter table public.retreat_applications alter column edition set default ${id}`)
 
-/** The real client of somebody who applies. */
+/** The real client of an applicant. */
 async function applicantOf(database: Database) {
   const app = await createApp({
     settings: {
@@ -55,7 +55,7 @@ const editionsOf = async (sql: Sql, { email }: Application) =>
       select edition from public.retreat_applications where email = ${email} order by 1`
   ).map(({ edition }) => edition)
 
-test('the same eleven answers are stored once in an edition, and again in the next one', async () => {
+test('the same eleven form answers are stored once in an edition, and again in the next one', async () => {
   const database = await openTestDatabase()
   const client = await applicantOf(database)
   const application = anApplication()
@@ -71,7 +71,7 @@ test('the same eleven answers are stored once in an edition, and again in the ne
   expect(await editionsOf(database.owner, application)).toEqual([1, 2])
 })
 
-test('an applicant may not set the edition, whatever the client asks for', async () => {
+test('an applicant cannot set the edition, regardless of the client', async () => {
   const database = await openTestDatabase()
   const client = await applicantOf(database)
   const application = anApplication()
@@ -115,7 +115,7 @@ test('a backup keeps editions, and after its restore applications go on in the n
   expect(await editionsOf(to.owner, later)).toEqual([2])
 })
 
-test('what 1.0.0 backed up is restored into the first edition', async () => {
+test('a backup of 1.0.0 is restored into the first edition', async () => {
   const { owner } = await openTestDatabase()
   const { applications } = await restore(owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   expect(
@@ -126,7 +126,7 @@ test('what 1.0.0 backed up is restored into the first edition', async () => {
   ])
 })
 
-test('in a copy for another PostgreSQL applications go on in the newest edition', async () => {
+test('in a copy for another PostgreSQL applications continue in the newest edition', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await beginEdition(from.owner, 2)
   await from.owner.begin((transaction) => copyDatabase(transaction, to.owner))
@@ -135,7 +135,7 @@ test('in a copy for another PostgreSQL applications go on in the newest edition'
   expect(await editionsOf(to.owner, later)).toEqual([2])
 })
 
-test('while a database with applications learns editions all who apply are stored once, and are told of a repeat', async () => {
+test('while a database gets editions all applicants are stored once, and duplicates are refused', async () => {
   const postgres = await startPostgres()
   await postgres.admin`create database learning`
   const [sql, applicants] = [connectTo(postgres.url('learning'), 2), connectTo(postgres.url('learning'), 4)]
@@ -167,7 +167,7 @@ test('while a database with applications learns editions all who apply are store
   ).toEqual([{ name: 'retreat_applications_once', valid: true }])
 })
 
-test('a project whose new index was interrupted keeps the one before, and its owner reads what to do', async () => {
+test('a project with an interrupted new index keeps the former one, and its owner reads what to do', async () => {
   const project = await newProject(await startPostgres())
   const [index = '', swap = ''] = await Promise.all(
     ['20261126000200_once_in_an_edition', '20261126000300_once_by_its_name'].map((name) =>
@@ -176,14 +176,14 @@ test('a project whose new index was interrupted keeps the one before, and its ow
   )
   await migrate(project.owner, { files: migrations.filter(({ version }) => version < '20261126000200') })
   await project.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
-  // As far as it comes where it is interrupted.
+  // The step at which it is interrupted.
   const unfinished = index.replace(/\(\n {2}edition,[^]*\)/, '((true))')
   await expect(project.owner.unsafe(unfinished)).rejects.toMatchObject({ code: '23505' })
   await project.owner.unsafe(index)
   await expect(project.owner.unsafe(swap)).rejects.toThrow(
     'retreat_applications_once_in_edition is not complete',
   )
-  // What the hint says.
+  // The statement of the hint.
   await project.owner`drop index concurrently if exists public.retreat_applications_once_in_edition`
   await project.owner.unsafe(index)
   await project.owner.unsafe(swap)

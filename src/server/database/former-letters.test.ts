@@ -21,7 +21,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-/** A row of the letters of 1.0.1, apart from what follows from its state. */
+/** A row of the letters of 1.0.1, except what follows from its state. */
 interface Former {
   state: string
   occasion?: string
@@ -40,9 +40,9 @@ interface Former {
 
 interface Case {
   rows: Former[]
-  /** The letters and deliveries that the update makes of them. */
+  /** The letters and deliveries after the update. */
   is: string[]
-  /** The same of a restore, where it settles something. */
+  /** The same after a restore, where it settles something. */
   restored?: string[]
 }
 
@@ -51,7 +51,7 @@ const [noon, later] = ['2026-11-20T12:00:00Z', '2026-11-20T13:00:00Z']
 const edited = { subject: 'Edited', from_template: false }
 const personal = { occasion: '', subject: 'To you' }
 const receipt = { occasion: 'received', mailbox: 'ada@example.org' }
-/** Taken away before it was released. */
+/** Withdrawn before it was released. */
 const taken = { state: 'withdrawn', released_at: null, withdrawn_at: later, withdrawn_by: 'ada' }
 const stopped = { state: 'withdrawn', withdrawn_at: later, withdrawn_by: 'ada' }
 
@@ -176,7 +176,7 @@ const cases: Record<string, Case> = {
   },
 }
 
-/** A database as 1.0.1 has it, with an accepted applicant for each case. */
+/** A database of 1.0.1, with an accepted applicant for each case. */
 async function olderDatabase(name: string) {
   await postgres.admin.unsafe(`create database ${name}`)
   const sql = connectTo(postgres.url(name), 2)
@@ -214,7 +214,7 @@ async function storeLetter(sql: Sql, company: string, given: Former) {
     insert into private.letters ${valuesOf({ ...row, body: row.subject, application_id: application.id })}`
 }
 
-/** What became of the rows of each case. */
+/** The outcome of each case's rows. */
 async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
   const rows = await sql<{ company: string; is: string }[]>`
     select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as is
@@ -237,7 +237,7 @@ const expected = (of: (given: Case) => string[]) =>
 const sorted = (outcomes: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(outcomes).map(([name, is]) => [name, is.toSorted()]))
 
-/** Takes columns away from the letters of a backup, as if it was written before there were these. */
+/** Removes columns from the letters of a backup, as if it was written before they existed. */
 async function withoutColumns(folder: string, change: (row: Record<string, unknown>) => object) {
   const file = join(folder, fileOf('private.letters'))
   const rows = (await readFile(file, 'utf8')).trim().split('\n')
@@ -251,7 +251,7 @@ async function withoutColumns(folder: string, change: (row: Record<string, unkno
   await writeFile(join(folder, manifestName), JSON.stringify(manifest))
 }
 
-test('an update and a restore take over letters of 1.0.1 in each of their states', async () => {
+test('an update and a restore convert letters of 1.0.1 in each of their states', async () => {
   const sql = await olderDatabase('former')
   const folder = join((await temporaryDirectory()).path, 'backup')
   await backUp(sql, folder)

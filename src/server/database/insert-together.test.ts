@@ -22,13 +22,13 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await database.owner`delete from public.retreat_applications`
-  // Time passes as it is told to, however busy the machine is.
+  // Time passes only as the test says, on a machine of any speed.
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
 })
 
 afterEach(() => vi.useRealTimers())
 
-/** A connection that notes which rows each statement was sent, and how many, and holds them back until it is told. */
+/** A connection that records the rows and number of each statement's sending, and holds them back until released. */
 function watched({ isHeld = false } = {}) {
   const sizes: number[] = []
   const statements: unknown[] = []
@@ -44,7 +44,7 @@ function watched({ isHeld = false } = {}) {
   return { connection, sizes, statements, letGo: () => letGo() }
 }
 
-/** A row as the data interface hands it on. */
+/** A row as the data interface passes it on. */
 function rowFrom(row: Record<string, unknown>): SentRows {
   const isWhole = Object.keys(row).length === columns.length
   const names = Object.keys(row) as SentRows['columns']
@@ -67,14 +67,14 @@ const stored = async () => {
 }
 const many = (count: number) => Array.from({ length: count }, () => anApplication())
 
-test('while nothing is under way, a row goes at once and alone', async () => {
+test('a row is sent at once and alone while nothing is pending', async () => {
   const { connection, sizes } = watched()
   const insert = createInserts(connection)
   for (const application of many(5)) expect(await insert(rowsOf(application))).toBe(1)
   expect(sizes).toEqual([1, 1, 1, 1, 1])
 })
 
-test('what waits goes together, and is answered when all of it is stored', async () => {
+test('waiting rows are sent together, and each gets its result when all are stored', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
   const applications = many(21)
@@ -87,12 +87,12 @@ test('what waits goes together, and is answered when all of it is stored', async
         expect(await stored()).toContain(application.last_name)
       }),
     )
-    // Each comes by itself.
+    // Each arrives alone.
     await new Promise((resolve) => setImmediate(resolve))
   }
   vi.advanceTimersByTime(20)
   expect(sizes).toEqual([1])
-  // Also where nothing ends: there are more connections.
+  // Even where nothing ends: there are more connections.
   vi.advanceTimersByTime(1)
   expect(sizes).toEqual([1, 20])
   expect(answered).toEqual([])
@@ -101,7 +101,7 @@ test('what waits goes together, and is answered when all of it is stored', async
   expect((await stored()).toSorted()).toEqual(applications.map((each) => each.last_name).toSorted())
 })
 
-test('one statement takes 64 rows, and more go beside each other the more wait', async () => {
+test('one statement has 64 rows, and more run concurrently the more wait', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
   const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
@@ -112,7 +112,7 @@ test('one statement takes 64 rows, and more go beside each other the more wait',
   expect(sizes).toEqual([64, 64, 64, 7])
 })
 
-test('beside one that is under way the next goes at once where half a statement waits', async () => {
+test('with one statement pending the next begins at once where half a statement waits', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
   const inserts = [insert(rowsOf(anApplication()))]
@@ -124,7 +124,7 @@ test('beside one that is under way the next goes at once where half a statement 
   await Promise.all(inserts)
 })
 
-test('one statement takes 256 KiB, and what is longer goes alone', async () => {
+test('one statement has up to 256 KiB, and longer rows are sent alone', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
   const of = (reason: string) => insert(rowsOf(anApplication({ reason })))
@@ -136,7 +136,7 @@ test('one statement takes 256 KiB, and what is longer goes alone', async () => {
   expect(await stored()).toHaveLength(6)
 })
 
-test('each has its own answer where one of them is stored already, and so has who sends the same twice', async () => {
+test('each row has its own result where one is stored already, and so has a sender of the same row twice', async () => {
   const [first, ...others] = many(30)
   if (first === undefined) throw new Error('there is none')
   await createInserts(database.as(visitor))(rowsOf(first))
@@ -155,7 +155,7 @@ test('each has its own answer where one of them is stored already, and so has wh
   expect(answers[29]).toMatchObject({ code: '23505' })
   expect(await stored()).toHaveLength(30)
   expect(Math.max(...sizes)).toBeGreaterThan(20)
-  // For a while none goes together.
+  // None are batched for a while.
   const sizesOfNext = async () => {
     const before = sizes.length
     await Promise.all(many(20).map((application) => insert(rowsOf(application))))
@@ -177,7 +177,7 @@ test.each([
   ['a sign that text cannot hold', { reason: 'a\0b' }, '22P05'],
   ['half a sign', { reason: 'a\ud800b' }, '22P02'],
   ['a column that is not theirs', { id: crypto.randomUUID() }, '42501'],
-])('what would be refused never joins: %s', async (_what, change, code) => {
+])('a row that would be refused never joins others: %s', async (_what, change, code) => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection)
   const inserts = many(10).map((application) => insert(rowsOf(application)))
@@ -188,7 +188,7 @@ test.each([
   expect(sizes).toEqual([1, 10])
 })
 
-test('what the database cannot do now is everybody’s answer, and nobody’s row is tried again', async () => {
+test('a failure of the database is the result of all rows, and none is retried', async () => {
   let statements = 0
   const full = through(database.as(visitor), async () => {
     statements += 1
@@ -202,7 +202,7 @@ test('what the database cannot do now is everybody’s answer, and nobody’s ro
   expect(statements).toBe(1)
 })
 
-test('a row that waits too long is told so, and is not stored later', async () => {
+test('a row that waits too long fails, and is not stored later', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection, 10)
   const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
@@ -211,14 +211,14 @@ test('a row that waits too long is told so, and is not stored later', async () =
   vi.advanceTimersByTime(10)
   for (const result of await Promise.allSettled(others))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
-  // This one is under way: it may be stored.
+  // This one is pending: it may be stored.
   expect(await first).toMatchObject({ code: 'DEADLINE' })
   letGo()
   await expect.poll(stored).toHaveLength(1)
   expect(sizes).toEqual([1])
 })
 
-test('a row whose time is over takes no other one along that is alike', async () => {
+test('an expired row does not remove another one with the same content', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createInserts(connection, 10)
   const application = anApplication()
@@ -233,7 +233,7 @@ test('a row whose time is over takes no other one along that is alike', async ()
   expect(await second).toMatchObject({ code: '23505' })
 })
 
-test('rows go in one order, in whichever they came', async () => {
+test('rows are sent in one order, regardless of their arrival', async () => {
   const applications = many(20)
   const orders = []
   for (const came of [applications, applications.toReversed()]) {
@@ -248,7 +248,7 @@ test('rows go in one order, in whichever they came', async () => {
   expect(orders[1]).toEqual(orders[0])
 })
 
-test('two statements with the same rows in another order do not wait for each other in a circle', async () => {
+test('two statements with the same rows in another order do not deadlock', async () => {
   const applications = many(20)
   const held = watched({ isHeld: true })
   const other = watched({ isHeld: true })

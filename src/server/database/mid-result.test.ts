@@ -16,7 +16,7 @@ const organiser = { role: 'authenticated', claims: { sub: 'ada' } } as const
 
 type Ask = (statement: string) => Promise<readonly Record<string, unknown>[]>
 
-/** Everybody who asks the database, each with connections of their own. */
+/** All pools of the database, each with its own connections. */
 const askers: Record<string, Ask> = {
   'a command': (statement) => database.owner.unsafe(statement),
   'the server': (statement) => database.server.unsafe(statement),
@@ -25,7 +25,7 @@ const askers: Record<string, Ask> = {
   'an organiser': (statement) => database.as(organiser).unsafe(statement),
 }
 
-/** Expects whole results on all the connections of somebody, of whom nobody has so many. */
+/** Expects complete results on all connections of a pool; none has this many. */
 async function expectWhole(ask: Ask) {
   const firsts = Array.from({ length: 20 }, (_each, index) => 3 * index)
   const results = await Promise.all(
@@ -75,7 +75,7 @@ test.each(
 )('a connection that is cut %s changes no result of %s', async (_where, _asker, ask, statement, at) => {
   // A connection that is opened later would not be cut.
   await expectWhole(ask)
-  // What begins a transaction is answered in fewer bytes.
+  // The response to the beginning of a transaction has fewer bytes.
   const spare = server.cutInside((length) => (length < 2_000 ? length : at(length)))
   await expect(ask(statement)).rejects.toThrow('Connection terminated unexpectedly')
   spare()

@@ -5,7 +5,7 @@ import { connectTo } from '../../../testing/sql.ts'
 import { followMinorVersion } from './minor-version.ts'
 import { migrate } from './schema.ts'
 
-test('indexes that cannot be rebuilt after another minor version are told, and rebuilt by the next start', async () => {
+test('indexes that cannot be rebuilt after another minor version are reported, and rebuilt by the next start', async () => {
   const server = await startPostgres()
   const start = async () => {
     const told: string[] = []

@@ -25,7 +25,7 @@ async function newDatabase(name: string, owner = 'postgres') {
   return connectTo(server.url(name, owner), 2)
 }
 
-/** Who owns what in our schemas: everything in them, of whatever kind. */
+/** The owners of everything in our schemas. */
 async function ownersIn(sql: Sql) {
   const rows = await sql<{ owner: string; things: string[] }[]>`
     with ours as (select oid from pg_namespace where nspname in ('public', 'private', 'auth')), things as (
@@ -41,7 +41,7 @@ async function ownersIn(sql: Sql) {
   return new Map(rows.map(({ owner, things }) => [owner, things]))
 }
 
-/** The schema, and a migration of nobody yet that makes a table and a function. */
+/** The schema, and a fictional migration that creates a table and a function. */
 const withAnother: readonly Migration[] = [
   ...migrations,
   {
@@ -53,7 +53,7 @@ const withAnother: readonly Migration[] = [
   },
 ]
 
-test('on the embedded database everything of ours belongs to a role that logs in nowhere and may nothing else', async () => {
+test('on the embedded database everything of ours belongs to a role that cannot log in and has no other rights', async () => {
   const { owner } = database
   expect([...(await ownersIn(owner)).keys()]).toEqual([ownerRole])
   const roles = await owner`
@@ -101,7 +101,7 @@ test.each([
     throw undo
   })
   await expect(called).rejects.toMatchObject({ code: '42501' })
-  // It is as it was.
+  // It is unchanged.
   expect(await as(visitor)`select public.door_is_open() as door`).toEqual([{ door: { is_open: true } }])
 })
 
@@ -113,7 +113,7 @@ test('the owner may not change the settings of PostgreSQL', async () => {
   await expect(asOwner`alter system set archive_command = 'true'`).rejects.toMatchObject({ code: '42501' })
 })
 
-test('a database that belonged to the superuser is given over, with what a migration adds, and takes applications', async () => {
+test('a database of the superuser is given to the owner, with what a migration adds, and stores applications', async () => {
   const sql = await newDatabase('former')
   await migrate(sql)
   await sql.unsafe(`reassign owned by ${ownerRole} to postgres`)
@@ -125,7 +125,7 @@ test('a database that belonged to the superuser is given over, with what a migra
   expect(await sql`select kind from private.deliveries`).toEqual([{ kind: 'application' }])
 })
 
-test('what a user owns who is no superuser stays theirs, also where a superuser changes the schema', async () => {
+test('objects of a user who is no superuser stay theirs, even where a superuser changes the schema', async () => {
   await migrate(await newDatabase('roles'))
   await server.admin.unsafe('create role organiser login; grant anon, authenticated to organiser')
   const theirs = await newDatabase('theirs', 'organiser')

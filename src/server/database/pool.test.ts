@@ -27,7 +27,7 @@ async function pid(sql: Sql) {
 const isAlive = async (backend: number) =>
   (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
 
-/** A port before the database that ends a connection once so many bytes of a marked result have passed. */
+/** A proxy before the database that ends a connection after this many bytes of a marked result. */
 async function cutter(bytes: number) {
   const door = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
@@ -49,16 +49,16 @@ async function cutter(bytes: number) {
   return server.url().replace(/:\d+\//, `:${(door.address() as AddressInfo).port}/`)
 }
 
-test('work at the same time has a connection each, and the next work has one of them', async () => {
+test('concurrent work has a connection each, and the next work has one of them', async () => {
   const pool = poolOf({ size: 2 })
   const both = await Promise.all([pid(pool), pid(pool)])
   expect(new Set(both).size).toBe(2)
   expect(both).toContain(await pid(pool))
-  // Of those that are idle, too, no two callers have the same.
+  // No two callers share an idle one either.
   expect(new Set(await Promise.all([pid(pool), pid(pool)])).size).toBe(2)
 })
 
-test('a statement that is not answered in time fails and ends in the database, and no other one does', async () => {
+test('a statement without a response in time fails and ends in the database, and no other one does', async () => {
   const pool = poolOf({ size: 2, deadline: 1_000 })
   const [held] = await Promise.all([pid(pool), pid(pool)])
   const late = pool`select pg_sleep(60), pg_backend_pid()`
@@ -71,7 +71,7 @@ test('a statement that is not answered in time fails and ends in the database, a
   expect(await Promise.all([pid(pool), pid(pool)])).toContain(other)
 })
 
-test('the deadline counts from when a statement begins, and work that waits for a connection has its own', async () => {
+test('the deadline counts from the start of a statement, and waiting for a connection has its own', async () => {
   const pool = poolOf({ size: 1, deadline: 2_000 })
   const work = Array.from({ length: 3 }, () => pool`select pg_sleep(0.9)`)
   await expect(Promise.all(work)).resolves.toHaveLength(3)
@@ -84,7 +84,7 @@ test('the deadline counts from when a statement begins, and work that waits for 
   expect(await pid(waiting)).toBeGreaterThan(0)
 })
 
-test('one person has at most half of the connections, and others go past', async () => {
+test('one person has at most half of the connections, and others overtake', async () => {
   const pool = poolOf({ size: 4 })
   const order: string[] = []
   const holders: (() => void)[] = []
@@ -105,7 +105,7 @@ test('one person has at most half of the connections, and others go past', async
 test.each([
   ['22012', 'select 1 / (500 - n) as n from generate_series(1, 1000) as n'],
   ['57014', `select n, case when n > 500 then pg_sleep(1) end from generate_series(1, 1000) as n`],
-])('a statement that fails with %s once rows have come leaves nothing for the next', async (code, text) => {
+])('a statement that fails with %s after some rows leaves nothing for the next', async (code, text) => {
   const pool = poolOf({ size: 1 })
   await pool`set statement_timeout = 300`
   for (const prepare of [false, true]) {
@@ -116,7 +116,7 @@ test.each([
 })
 
 test.each([1, 9, 30, 200, 5_000, 20_000])(
-  'a connection that is cut %i bytes into a result fails its statement alone, and the next has its own result',
+  'a connection that is cut %i bytes into a result fails only its statement, and the next has its own result',
   async (bytes) => {
     const pool = poolOf({ size: 1 }, await cutter(bytes))
     await pid(pool)
@@ -129,7 +129,7 @@ test.each([1, 9, 30, 200, 5_000, 20_000])(
   },
 )
 
-test('a connection that the database ended while nobody used it is not used again', async () => {
+test('an idle connection that the database ended is not used again', async () => {
   const pool = poolOf({ size: 2 })
   const both = await Promise.all([pid(pool), pid(pool)])
   await server.admin`select pg_terminate_backend(pid) from unnest(${both}::int[]) as pid`
@@ -138,14 +138,14 @@ test('a connection that the database ended while nobody used it is not used agai
   expect(after.filter((each) => both.includes(each))).toEqual([])
 })
 
-test('where no connection can be opened, who waits is told so at once', async () => {
+test('callers that wait fail at once where no connection can be opened', async () => {
   const pool = poolOf({ size: 1, deadline: 60_000 }, 'postgres://u@127.0.0.1:1/d')
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => pid(pool)))
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ECONNREFUSED' } })
 })
 
-test('a transaction is whole or nothing, and a part of it can fail alone', async () => {
+test('a transaction is all or nothing, and a part of it can fail alone', async () => {
   const pool = poolOf({ size: 1 })
   await pool`create temp table kept (n int)`
   const spoilt = pool.begin(async (sql) => {
@@ -169,7 +169,7 @@ test('a transaction is whole or nothing, and a part of it can fail alone', async
   expect(await pool`select n from kept where n = 5`).toEqual([])
 })
 
-test('what is prepared goes on when a table has other columns', async () => {
+test('prepared statements still work when a table has other columns', async () => {
   const pool = poolOf({ size: 2 })
   await server.admin`create table public.changing (a int)`
   const read = () => pool`select * from public.changing`
@@ -180,7 +180,7 @@ test('what is prepared goes on when a table has other columns', async () => {
   expect(await read()).toEqual([{ a: 1, b: 2 }])
 })
 
-test('values come and go as what they are', async () => {
+test('values keep their types in both directions', async () => {
   const pool = poolOf({ size: 1 })
   const at = new Date('2026-11-24T01:02:03.456Z')
   const [row] = await pool`
@@ -221,7 +221,7 @@ test('rows in batches are all rows, in order', async () => {
   ])
 })
 
-test('at the end work under way is awaited, and what does not end is given up with what the database does', async () => {
+test('pending work is awaited at the end, and then given up and cancelled in the database', async () => {
   const pool = poolOf({ size: 3 })
   const running = () =>
     server.admin`select from pg_stat_activity where query like 'select ''until%' and state = 'active'`

@@ -7,7 +7,7 @@ import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
 
 let server: TestPostgres
-/** One that is reached as it is, and one as behind a pooler of transactions. */
+/** One that is reached directly, and one as behind a pooler in transaction mode. */
 let databases: [Database, Database]
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const whoIsIt = `select current_user::text as role, current_setting('request.jwt
   current_setting('statement_timeout') as "timeout"`
 
 test.each([0, 1] as const)(
-  'a caller has their role, their claims and their time limit, with no pooler and with one (%i)',
+  'a caller has their role, their token claims and their time limit, with no pooler and with one (%i)',
   async (index) => {
     const database = databases[index]
     expect(await database.as({ role: 'anon' }).unsafe(whoIsIt)).toMatchObject([
@@ -36,7 +36,7 @@ test.each([0, 1] as const)(
   },
 )
 
-test('statements of the server itself end in the database, too; migrations and commands have no limit', async () => {
+test('statements of the server itself are cancelled in the database too; migrations and commands have no limit', async () => {
   const [database] = databases
   const limit = 'select current_setting($$statement_timeout$$) as "limit"'
   expect(await database.server.unsafe(limit)).toEqual([{ limit: '10s' }])
@@ -45,7 +45,7 @@ test('statements of the server itself end in the database, too; migrations and c
 })
 
 test.each([0, 1] as const)(
-  'of a caller nothing is left for the next one on the same connection (%i)',
+  'nothing of a caller is left for the next one on the same connection (%i)',
   async (index) => {
     const database = databases[index]
     // More than there are connections.
@@ -66,7 +66,7 @@ test.each([0, 1] as const)(
 )
 
 test.each(['select * from public.retreat_applications', 'select * from private.deliveries'])(
-  'somebody who signed in may not run: %s',
+  'a signed-in caller may not run: %s',
   async (statement) => {
     for (const database of databases) {
       await expect(database.as(organiser).unsafe(statement)).rejects.toMatchObject({
@@ -76,8 +76,8 @@ test.each(['select * from public.retreat_applications', 'select * from private.d
   },
 )
 
-test('where a pooler drops the role of a connection, no visitor is anybody else, and the setting is named', async () => {
-  // A stand-in for such a pooler: it takes the startup packet without its options.
+test('where a pooler drops the role of a connection, no visitor gets another role, and the error names the setting', async () => {
+  // A stand-in for such a pooler: it accepts the startup packet without its options.
   const dropping = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
     outside.once('data', (startup: Buffer) => {
@@ -107,7 +107,7 @@ test('where a pooler drops the role of a connection, no visitor is anybody else,
   expect(await pooled.as({ role: 'anon' }).unsafe('select current_user as role')).toEqual([{ role: 'anon' }])
 })
 
-test('of several hosts the first that answers is asked, and none that only reads where the address says so', async () => {
+test('the first of several hosts that responds is used, and no read-only one where the address says so', async () => {
   const two = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
   const open = (databaseUrl: string) =>
     openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })

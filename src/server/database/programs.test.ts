@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { builtIn, checkInstalled, known, versionOf } from './programs.ts'
 
-test('the PostgreSQL that is known is the one that npm brings, or a newer one of its major version', async () => {
+test('the known PostgreSQL is the one from npm, or a newer one of its major version', async () => {
   const { version } = JSON.parse(await readFile(join(builtIn(), '..', '..', 'package.json'), 'utf8')) as {
     version: string
   }
@@ -16,7 +16,7 @@ test('the PostgreSQL that is known is the one that npm brings, or a newer one of
   expect(known.minor).toBeGreaterThanOrEqual(minor ?? 0)
 })
 
-test('programs that others could change, or that are not there, are refused in a sentence', async () => {
+test('programs that others could change, or that are missing, are refused in a sentence', async () => {
   const directory = await temporaryDirectory()
   const programs = join(directory.path, 'bin')
   const refused = async (because: string) => {

@@ -21,7 +21,7 @@ let server: TestPostgres
 
 beforeAll(async () => {
   server = await startPostgres()
-  // Roles are the server's: the first schema makes them for all databases.
+  // Roles belong to the PostgreSQL server: the first schema creates them for all databases.
   await (await open(await newDatabase('first'))).close()
 })
 
@@ -36,7 +36,7 @@ async function newDatabase(name: string, owner = 'postgres') {
 const count = async (sql: Sql) =>
   (await sql`select count(*)::int as n from public.retreat_applications`)[0]?.['n'] as number
 
-test('a user who may not create roles is told the SQL for an administrator, which then suffices', async () => {
+test('a user who may not create roles gets the SQL for an administrator, which then suffices', async () => {
   const another = await startPostgres()
   await another.admin.unsafe('create role "just a user" login')
   await another.admin.unsafe('create database restricted owner "just a user"')
@@ -64,7 +64,7 @@ test('a user who may create roles needs no administrator', async () => {
   expect(await count(database.owner)).toBe(1)
 })
 
-test('an empty database of another server gets the schema, recorded as the Supabase CLI does', async () => {
+test('an empty database of another server gets the schema, recorded as by the Supabase CLI', async () => {
   const database = await open(await newDatabase('fresh'))
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
@@ -90,7 +90,7 @@ test('servers that start together apply the migrations once', async () => {
     )
   const databases = await Promise.all([opening(), opening(), opening()])
   const files = await readdir('supabase/migrations')
-  // Told by one of them alone.
+  // Reported by only one of them.
   const names = [...files, ...(await readdir('src/server/database/migrations'))].map((file) =>
     file.slice(0, -4),
   )
@@ -104,13 +104,13 @@ test.each([
   ['nobody listens there', 'postgres://u@127.0.0.1:1/d', /cannot be used .*ECONNREFUSED/],
   ['no such host', 'postgres://u@no-such-host.invalid/d', /cannot be used/],
   ['no way leads there', 'postgres://u@255.255.255.255/d', /cannot be used/],
-])('a DATABASE_URL where %s is told in a sentence without its password', async (_what, url, message) => {
+])('a DATABASE_URL where %s gives a sentence without its password', async (_what, url, message) => {
   const failure = open(url.replace('u@', 'u:hunter2@'))
   await expect(failure).rejects.toThrow(message)
   await expect(failure).rejects.toThrow(/^(?!.*hunter2)/)
 })
 
-test('a mail that a server is handing over ends before the schema changes, and none begins meanwhile', async () => {
+test('an email that a server is handing over ends before the schema changes, and none begins meanwhile', async () => {
   const url = await newDatabase('handing_over')
   const database = await open(url)
   const { owner } = database
@@ -136,13 +136,13 @@ test('a mail that a server is handing over ends before the schema changes, and n
   expect(await claimLetter(owner)).toMatchObject({ attempt: 1 })
 })
 
-test('a database that is not there is told in a sentence', async () => {
+test('a missing database gives a sentence', async () => {
   await expect(open(server.url('nothing'))).rejects.toThrow(
     /cannot be used \(database "nothing" does not exist\)/,
   )
 })
 
-test('an application and its place in the outbox are stored together or not at all, also of several', async () => {
+test('applications and their deliveries are stored together or not at all, even several', async () => {
   const database = await open(await newDatabase('outbox'))
   const { owner } = database
   const anon = database.as(visitor)
@@ -169,7 +169,7 @@ test('a migration that was edited since it was applied ends the start, and is na
     await sql`update ${identifier(table)} set statements = ${change(row.text)} where name = ${name}`
     return () => sql`update ${identifier(table)} set statements = ${[row.text]} where name = ${name}`
   }
-  // Comments, blanks, and that the Supabase CLI records each statement alone and without its end, are no edit.
+  // Comments, white space, and the Supabase CLI's single statements without semicolons are no edits.
   await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
     text.split(/;\n/).map((statement) => `${statement}  -- as it is`),
   )
@@ -189,7 +189,7 @@ test('a migration that was edited since it was applied ends the start, and is na
   await (await open(url)).close()
 })
 
-test('what landed in several texts counts as it landed', async () => {
+test('a migration that was released in several texts counts as applied in each', async () => {
   const url = await newDatabase('landed')
   await (await open(url)).close()
   const sql = connectTo(url)
@@ -201,7 +201,7 @@ test('what landed in several texts counts as it landed', async () => {
   expect(database.isUpToDate).toBe(true)
 })
 
-test('a schema is repeated in the texts that were applied, and not where one of them is unknown', async () => {
+test('a schema is repeated in the applied texts, and not where one of them is unknown', async () => {
   const from = connectTo(await newDatabase('recorded'), 2)
   await migrate(from)
   const record = (text: string) => from`
@@ -240,7 +240,7 @@ test.each(['own', 'project'])(
   },
 )
 
-test('of a migration that was edited since a hosted project applied it a server tells, and starts', async () => {
+test('a server reports a migration that was edited since a hosted project applied it, and starts', async () => {
   const project = await newProject(server, 'editing')
   await (await open(project.url)).close()
   await project.owner`
@@ -253,7 +253,7 @@ test('of a migration that was edited since a hosted project applied it a server 
   expect(told).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
 })
 
-/** The first two shared migrations, recorded, as a server or a project of the first release has them. */
+/** The first two shared migrations, recorded as by a server or a project of the first release. */
 async function applyFirstRelease(sql: Sql) {
   await sql.unsafe(`
     create schema supabase_migrations;
@@ -264,17 +264,17 @@ async function applyFirstRelease(sql: Sql) {
   }
 }
 
-/** Stores an application as the owner; gives its id. */
+/** Stores an application as the owner; returns its id. */
 async function store(sql: Sql) {
   const [row] = await sql<[{ id: string }]>`
     insert into public.retreat_applications ${valuesOf(anApplication())} returning id`
   return row.id
 }
 
-/** The outbox as the first versions had it. */
+/** The outbox in the format of the first versions. */
 const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
-/** The same of what took its place. */
+/** The same of its replacement. */
 const deliveriesOf = (sql: Sql) => sql`
   select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
   from private.deliveries order by 1`
@@ -299,12 +299,12 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   const due = await sql`select id from private.deliveries where due_at <= now()`
   expect(due.map(({ id }) => id as string).toSorted()).toEqual([waiting, failing].toSorted())
 
-  // What comes from then on is queued as before, once.
+  // New applications are queued as before, once.
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 
-test('while a long reader keeps the schema from changing applications are stored, and then it changes', async () => {
+test('applications are stored while a long reader delays a change of the schema, and then it changes', async () => {
   const url = await newDatabase('long_reader')
   await server.admin`alter database long_reader set statement_timeout = '20s'`
   const sql = connectTo(url, 2)
@@ -330,7 +330,7 @@ test('while a long reader keeps the schema from changing applications are stored
   expect(await count(database.owner)).toBe(5)
 })
 
-test('an index is built while applications are stored, by one of two servers, and what a former try left is dropped', async () => {
+test('an index is built while applications are stored, by one of two servers, and an unfinished one is dropped', async () => {
   const url = await newDatabase('building')
   const [sql, one, other] = [connectTo(url, 2), connectTo(url, 2), connectTo(url, 2)]
   await migrate(one)
@@ -367,7 +367,7 @@ test('an index is built while applications are stored, by one of two servers, an
   await Promise.all([sql, one, other].map((each) => each.end()))
 })
 
-test('what runs alone is applied in its turn, and what comes before it stays where it fails', async () => {
+test('a migration that runs alone is applied in order, and those before it stay where it fails', async () => {
   const url = await newDatabase('in_turn')
   await server.admin`alter database in_turn set statement_timeout = '20s'`
   const sql = connectTo(url, 2)
@@ -394,7 +394,7 @@ test('what runs alone is applied in its turn, and what comes before it stays whe
   expect(await recorded()).toHaveLength(4)
 })
 
-test('a day that an organiser had set stays one over the update that has a column for it', async () => {
+test('a deadline that an organiser had set stays set over the update that adds a column for it', async () => {
   const url = await newDatabase('days')
   const sql = connectTo(url, 2)
   await migrate(sql, { files: migrations.filter(({ version }) => version < '20261125000100') })
@@ -414,7 +414,7 @@ test('a day that an organiser had set stays one over the update that has a colum
   )
 })
 
-test('a link, a reminder, an RSVP and an address stay over the update that has other tables for them', async () => {
+test('a link, a reminder, an RSVP and an address survive the update that moves them to other tables', async () => {
   const url = await newDatabase('invited')
   const sql = connectTo(url, 2)
   await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
@@ -454,8 +454,8 @@ test('a link, a reminder, an RSVP and an address stay over the update that has o
   ])
 })
 
-test('no new migration builds an index or checks a constraint while those who apply wait', () => {
-  // What landed before cannot be changed any more.
+test('no new migration builds an index or checks a constraint while applicants wait', () => {
+  // Released migrations cannot be changed any more.
   const holding = migrations.filter(({ version, sql }) => {
     const text = sql.replaceAll(/--.*/g, '')
     const made = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)
@@ -476,7 +476,7 @@ test('no new migration builds an index or checks a constraint while those who ap
   ).toEqual([])
 })
 
-test('an existing self-hosted database that never had a webhook keeps all that waits', async () => {
+test('an existing self-hosted database that never had a webhook keeps everything that waits', async () => {
   const url = await newDatabase('waiting')
   const sql = connectTo(url)
   await applyFirstRelease(sql)
@@ -488,11 +488,11 @@ test('an existing self-hosted database that never had a webhook keeps all that w
   expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
 })
 
-test('a hosted project queues nothing; a server pointed at its database delivers what comes from then on', async () => {
+test('a hosted project queues nothing; a server pointed at its database delivers new applications from then on', async () => {
   const project = await newProject(server)
   await applyFirstRelease(project.owner)
   const before = [await store(project.owner), await store(project.owner)]
-  // What `supabase db push` of this version does.
+  // The same as `supabase db push` of this version.
   for (const file of (await readdir('supabase/migrations')).toSorted().slice(2)) {
     await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
     await project.owner`
@@ -514,7 +514,7 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   expect(await queued()).not.toContain(unqueued)
   await database.close()
 
-  // Only the first of such servers meets what nobody ever delivered.
+  // Only the first of such servers meets applications that nobody ever delivered.
   await open(project.url)
   expect(await due()).toEqual([after])
 })
@@ -531,7 +531,7 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
   expect(due).toEqual([{ id: waiting }])
 })
 
-test("a schema auth that is neither ours nor Supabase's ends the start in a sentence", async () => {
+test("a schema auth that is neither ours nor Supabase's ends the start with a sentence", async () => {
   const url = await newDatabase('foreigner')
   const sql = connectTo(url)
   await sql`create schema auth`
@@ -539,7 +539,7 @@ test("a schema auth that is neither ours nor Supabase's ends the start in a sent
   expect(await sql`select to_regclass('public.retreat_applications') as there`).toEqual([{ there: null }])
 })
 
-test('a command changes no schema: an older one is used as it is, and one that is not there is told', async () => {
+test('a command changes no schema: it uses an older one, and reports a missing one', async () => {
   const url = await newDatabase('older')
   const sql = connectTo(url)
   const check = () => openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
@@ -554,7 +554,7 @@ test('a command changes no schema: an older one is used as it is, and one that i
   expect(await count(database.owner)).toBe(0)
   const given = anApplication()
   await sql`insert into public.retreat_applications ${valuesOf({ ...given })}`
-  // What was never kept there is blank in a table.
+  // Columns that were not stored there are blank in a table.
   await database.owner.begin(async (owner) => {
     for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
       expect(rows).toMatchObject([given])
@@ -569,7 +569,7 @@ test('a command changes no schema: an older one is used as it is, and one that i
 })
 
 test.each(['supabase_migrations.schema_migrations', 'private.server_migrations'])(
-  'a schema that a newer version recorded in %s is refused by everybody',
+  'a schema that a newer version recorded in %s is refused by all programs',
   async (ledger) => {
     const url = await newDatabase(`newer_${ledger.split('_')[0]?.replace('.', '_')}`)
     await (await open(url)).close()

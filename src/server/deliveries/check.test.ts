@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 const words = { subject: 'Hello', body: 'Dear Ada' }
-/** What a delivery of each kind needs. */
+/** The columns that a delivery of each kind needs. */
 const whole = (): Record<string, Record<string, unknown>> => {
   const { application_id, letter_id, event_id, organiser_id } = about
   return {
@@ -52,7 +52,7 @@ const store = (delivery: object) => owner`insert into private.deliveries ${value
 const refused = { code: '23514', message: /lacks something, or has too much/ }
 
 test.each(['rsvp', 'letter', 'decision', 'receipt', 'notice', 'test'])(
-  'a delivery of kind %s is stored with what it needs, and refused where one of it is missing',
+  'a delivery of kind %s is stored with its columns, and refused where one of them is missing',
   async (kind) => {
     const needs = whole()[kind] ?? {}
     await store({ kind, ...needs })
@@ -76,7 +76,7 @@ test.each([
   await expect(store({ ...delivery, ...change })).rejects.toMatchObject(refused)
 })
 
-test('a delivery cannot become what could not be stored, an application neither', async () => {
+test("a delivery, even an application's, cannot change to an invalid one", async () => {
   await store({ kind: 'test', ...whole()['test'] })
   for (const kind of ['test', 'application']) {
     await expect(

@@ -22,7 +22,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
 let client: SupabaseClient
-/** What automations answer that are asked for it. */
+/** The status with which automations respond. */
 let answersWith = 200
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [i
 const states = async (id: string) =>
   (await lettersOf(id)).map(({ way, state }) => `${way}: ${state}`).toSorted()
 
-test('an automation is told of a decision when an organiser sends, and not when it is made', async () => {
+test('an automation is told of a decision when an organiser sends it, and not when it is made', async () => {
   const { receiver } = await automation()
   const id = await store('zoe+1@example.org')
   await decide(id, 'accepted')
@@ -116,16 +116,16 @@ test('an automation is told of a decision when an organiser sends, and not when 
   })
   const { headers, body = '' } = request ?? {}
   const verify = () => new Webhook(secret).verify(body, headers as Record<string, string>)
-  // What is signed is not JSON: the signature is right where only that is complained of.
+  // The signed body is not JSON: the signature is right if only that is reported.
   expect(verify).toThrow(SyntaxError)
-  // Nobody else carries it: it is the letter.
+  // It is told instead of a letter.
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(receiver.received).toHaveLength(1)
-  // It says nothing of the mail server.
+  // It says nothing about the mail server.
   expect(await sql()`select problem from private.postman`).toEqual([{ problem: 'no mail' }])
 })
 
-test('an automation is told where and until when is answered, and the answers, in their order', async () => {
+test('an automation is told the RSVP link and deadline, and the RSVPs in their order', async () => {
   await sql()`update private.places set site = 'https://unplugged.example', days = 7`
   const { receiver } = await automation((_request, response) => response.writeHead(answersWith).end())
   const id = await store()
@@ -148,7 +148,7 @@ test('an automation is told where and until when is answered, and the answers, i
     interval: 50,
   })
   atEnd(() => answers.stop())
-  // The first one is not taken at once, and what comes behind it waits for it.
+  // The first one fails at first, and the ones behind it wait for it.
   answersWith = 500
   await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
   await receiver.count(2)
@@ -183,13 +183,13 @@ test('an automation is told where and until when is answered, and the answers, i
     .toHaveLength(0)
 })
 
-test('an answer that was given up is not told after a later one, whoever tries again', async () => {
+test('an RSVP that was given up is not told after a later one, even on a retry', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const answer = (given: string) =>
     ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
-  /** What an automation is told next, and what it says to that. */
+  /** The next delivery of an automation, and its reply. */
   const claimed = async () => {
     const rsvps = outboxOf('rsvp')
     const claims = await rsvps.claimDue(sql(), 10)
@@ -222,7 +222,7 @@ test('an answer that was given up is not told after a later one, whoever tries a
   ).toHaveLength(0)
 })
 
-test('an answer is queued where an automation was told of some within a day, and nowhere else', async () => {
+test('an RSVP is queued only where an automation was told of some within a day', async () => {
   const queuedAfter = async (hours: number) => {
     await sql()`update private.postman set automation_seen_at = now() - ${hours} * interval '1 hour'`
     const id = await store()
@@ -233,7 +233,7 @@ test('an answer is queued where an automation was told of some within a day, and
   expect([await queuedAfter(25), await queuedAfter(23)]).toEqual([0, 1])
 })
 
-/** A mail server accepts the letter that is due, or says `451`. */
+/** A mail server accepts the letter that is due, or replies `451`. */
 async function carry(outcome: 'sent' | 'retry' = 'sent') {
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
@@ -241,7 +241,7 @@ async function carry(outcome: 'sent' | 'retry' = 'sent') {
   await record(sql(), mail, outcome === 'sent' ? { outcome, code: 250 } : retry)
 }
 
-test('beside a mail server an automation is told what the mail has told, and nothing before', async () => {
+test('beside a mail server an automation is told what the email has told, and nothing before', async () => {
   const { receiver } = await automation()
   await mailIsThere()
   const id = await store()
@@ -257,7 +257,7 @@ test('beside a mail server an automation is told what the mail has told, and not
   await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: sent', 'mail: withdrawn'])
 })
 
-test('a letter that arrives though it was stopped is told to an automation once, and so is what follows', async () => {
+test('a letter that arrives although it was stopped is told to an automation once, and so are later ones', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -277,7 +277,7 @@ test('a letter that arrives though it was stopped is told to an automation once,
   expect([await told(), await told(), await told()]).toEqual(['accepted', 'declined', undefined])
 })
 
-test('an automation that is told a rejection sets no deadline of somebody who is accepted since', async () => {
+test('an automation that is told a rejection sets no deadline of a person who was accepted since', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'declined')
@@ -292,7 +292,7 @@ test('an automation that is told a rejection sets no deadline of somebody who is
   ])
 })
 
-test('what somebody sent by hand an automation is not told, nor what was told where none was at work', async () => {
+test('an automation is not told letters that were sent by hand, or sent while none was running', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -305,7 +305,7 @@ test('what somebody sent by hand an automation is not told, nor what was told wh
   expect(await states(id)).toEqual(['mail: sent', 'mail: sent'])
 })
 
-test('what an automation is told beside a mail that has left is stopped, and no further letter is drafted', async () => {
+test('a decision for an automation beside a sent email can be stopped, and no further letter is drafted', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -331,7 +331,7 @@ test('what an automation is told beside a mail that has left is stopped, and no 
   ])
 })
 
-test('an acceptance that an automation tells in place of a mail is not told once its last day is over', async () => {
+test('an acceptance that an automation tells in place of an email is not told after its deadline', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -357,7 +357,7 @@ test('an acceptance that an automation tells in place of a mail is not told once
   expect(told?.body.get('replyBy')).toBe(later)
 })
 
-test('who decides on several people and a server that tells of them do not wait for each other', async () => {
+test('an organiser who decides on several people and a server that tells of them do not block each other', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const ids = [await store('ada@example.org'), await store('bob@example.org')]
   for (const id of ids) await decide(id, 'accepted')
@@ -376,7 +376,7 @@ test('who decides on several people and a server that tells of them do not wait 
   }
 })
 
-test('who erases somebody and a server that tells of their answers do not wait for each other', async () => {
+test('an organiser who erases somebody and a server that tells of their RSVPs do not block each other', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -401,7 +401,7 @@ test('who erases somebody and a server that tells of their answers do not wait f
   expect(await recorded).toBe('lost')
 })
 
-test('a decision that changes before it is told is not told, and what stands is drafted', async () => {
+test('a decision that changes before it is told is not told, and the current one is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
@@ -413,7 +413,7 @@ test('a decision that changes before it is told is not told, and what stands is 
   expect(await claimDecisions()).toEqual([])
 })
 
-test('what changes while it is being told is told once more only as what stands', async () => {
+test('a decision that changes while it is told is told again only in its current state', async () => {
   const asked: (() => void)[] = []
   const { receiver } = await automation((_request, response) => {
     asked.push(() => response.writeHead(500).end())
@@ -428,7 +428,7 @@ test('what changes while it is being told is told once more only as what stands'
   expect(receiver.received).toHaveLength(1)
 })
 
-test('one that fails is told again, with the same id; one that is gone is asked no more', async () => {
+test('a failed delivery is retried with the same id, and one with 410 is not', async () => {
   let status = 500
   const { receiver, lines } = await automation((request, response) =>
     response.writeHead(status, { 'retry-after': '3600' }).end(request.body.replace('%40', '@')),
@@ -440,7 +440,7 @@ test('one that fails is told again, with the same id; one that is gone is asked 
   await expect.poll(() => states(id)).toEqual(['automation: waiting'])
   const [failed] = await lettersOf(id)
   expect(failed).toMatchObject({ attempts: 1, answer: 'HTTP 500', uncertain: 0 })
-  // It asked to be left alone for an hour.
+  // It asked to wait for an hour.
   expect(Date.parse(failed?.due_at ?? '') - Date.now()).toBeGreaterThan(3_500_000)
   status = 410
   await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
@@ -455,7 +455,7 @@ test('one that fails is told again, with the same id; one that is gone is asked 
   expect(JSON.stringify(lines)).not.toContain('ada@example.org')
 })
 
-test('a decision that certainly did not reach the automation was not told, and the days to answer begin when it is', async () => {
+test('a decision that certainly did not reach the automation was not told, and the deadline counts from when it is', async () => {
   await sql()`update private.places set days = 7`
   const { receiver } = await automation()
   await receiver.close()
@@ -468,7 +468,7 @@ test('a decision that certainly did not reach the automation was not told, and t
   const place = () => sql()`
     select told_at, deadline - current_date as days from private.invitations where application_id = ${id}`
   expect(await place()).toEqual([{ told_at: null, days: 7 }])
-  // It was there again a day later.
+  // It was back a day later.
   await sql()`update private.invitations set deadline = deadline - 1`
   await startReceiver(undefined, Number(new URL(receiver.origin).port))
   await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
@@ -476,7 +476,7 @@ test('a decision that certainly did not reach the automation was not told, and t
   expect(await place()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
 })
 
-test('a try that a stop breaks off may have told the automation', async () => {
+test('a try that a stop aborts may have told the automation', async () => {
   const { receiver, stop } = await automation(() => {})
   const id = await store()
   await decide(id, 'accepted')
@@ -486,7 +486,7 @@ test('a try that a stop breaks off may have told the automation', async () => {
   expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
 })
 
-test('while organisers let nothing leave, nobody is told', async () => {
+test('nobody is told while organisers have stopped all letters', async () => {
   const { receiver } = await automation()
   const id = await store()
   await decide(id, 'accepted')
@@ -514,7 +514,7 @@ test('while organisers let nothing leave, nobody is told', async () => {
   expect(receiver.received).toHaveLength(2)
 })
 
-test('two servers tell each decision once; and nobody but decisions go to an automation alone', async () => {
+test('two servers tell each decision once, and automations get only decisions', async () => {
   const { receiver, tell } = await automation()
   tell()
   const ids = []

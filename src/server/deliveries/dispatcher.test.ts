@@ -29,7 +29,7 @@ beforeEach(async () => {
   await database.owner`delete from public.retreat_applications`
 })
 
-/** Collects the log; `written` resolves when so many lines with this message have been written. */
+/** Collects the log; `written` resolves when this many lines with this message have been written. */
 function aLog() {
   const lines: { message: string; details: Record<string, unknown> }[] = []
   const waiting = new Set<() => void>()
@@ -52,12 +52,12 @@ function aLog() {
 }
 
 const store = () => insertApplications(database.as(visitor), rowsOf(anApplication()))
-/** Lets time pass for the outbox: everything becomes due earlier by so many seconds. */
+/** Moves everything in the outbox earlier by this many seconds. */
 const pass = (seconds: number) => database.owner`
   update private.deliveries set due_at = due_at - ${seconds} * interval '1 second'`
 const outbox = () => database.owner`select state, attempts, reply_status, due_at from private.deliveries`
 
-test('what waits in the outbox is delivered once, form-encoded, and logged with the answer cut short', async () => {
+test('waiting deliveries are made once, form-encoded, and logged with a truncated response', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => response.end('y'.repeat(500)))
   const { log, lines, written } = aLog()
@@ -77,7 +77,7 @@ test('what waits in the outbox is delivered once, form-encoded, and logged with 
   expect(await outbox()).toMatchObject([{ attempts: 1, state: 'done', reply_status: 200 }])
 })
 
-test('a failed delivery is tried again on the schedule, with the same id', async () => {
+test('a failed delivery is retried on the schedule, with the same id', async () => {
   await store()
   let status = 500
   const receiver = await startReceiver((_request, response) => response.writeHead(status).end())
@@ -121,14 +121,14 @@ test('the signature is the one that the Standard Webhooks library makes', async 
   const id = String(call?.headers['webhook-id'])
   const time = new Date(Number(call?.headers['webhook-timestamp']) * 1000)
   expect(call?.headers['webhook-signature']).toBe(new Webhook(secret).sign(id, time, call?.body ?? ''))
-  // As docs/operate.md has it: the body is a form.
+  // As in docs/operate.md: the body is a form.
   const verify = (body: string) =>
     new Webhook(secret).verify(body, call?.headers as Record<string, string>, { jsonParse: false })
   expect(() => verify(call?.body ?? '')).not.toThrow()
   expect(() => verify(`${call?.body}x`)).toThrow('No matching signature')
 })
 
-test('without a secret there is no signature, and the other headers are there', async () => {
+test('without a secret there is no signature, but the other headers', async () => {
   await store()
   const receiver = await startReceiver()
   const { log, written } = aLog()
@@ -196,7 +196,7 @@ test.each([
   ],
   ['never ends', (response: ServerResponse) => response.write('half')],
   ['never begins', (response: ServerResponse) => response.flushHeaders()],
-])('2xx is success also where the answer %s', async (_how, answer) => {
+])('2xx is success even where the response %s', async (_how, answer) => {
   await store()
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200, { 'content-length': 100 })
@@ -207,7 +207,7 @@ test.each([
   expect(await outbox()).toMatchObject([{ state: 'done', attempts: 1 }])
 })
 
-test('user and password of the address are sent as basic authentication, and logged nowhere', async () => {
+test('user and password of the address are sent as basic authentication, and never logged', async () => {
   await store()
   const receiver = await startReceiver()
   const { host } = new URL(receiver.origin)
@@ -225,7 +225,7 @@ test('user and password of the address are sent as basic authentication, and log
   expect(JSON.stringify([...lines, ...failed])).not.toMatch(/p(@|%40)ss|hunter2/)
 })
 
-test('a receiver that says nothing is given up on after a time', async () => {
+test('a receiver without a response times out', async () => {
   const receiver = await startReceiver(() => {})
   const result = await deliver('id', new URLSearchParams(), { url: receiver.origin, secret }, undefined, 50)
   expect(result).toMatchObject({
@@ -235,7 +235,7 @@ test('a receiver that says nothing is given up on after a time', async () => {
   })
 })
 
-test('a claim is for a little longer than a try takes', async () => {
+test('a lease is a little longer than a try takes', async () => {
   await store()
   const [claim] = await claimDue(database.owner, 10)
   expect(claim).toMatchObject({ attempt: 1 })
@@ -246,7 +246,7 @@ test('a claim is for a little longer than a try takes', async () => {
   expect(await claimDue(database.owner, 10)).toMatchObject([{ id: claim?.id, attempt: 2 }])
 })
 
-test('whose lease ran out records nothing, and gives nothing back', async () => {
+test('a server with an expired lease records nothing, and gives nothing back', async () => {
   await store()
   const [late] = await claimDue(database.owner, 1)
   await pass(31)
@@ -258,7 +258,7 @@ test('whose lease ran out records nothing, and gives nothing back', async () => 
   expect(await outbox()).toEqual(before)
 })
 
-test('without being woken the dispatcher looks for itself', async () => {
+test('the dispatcher polls without being woken', async () => {
   const receiver = await startReceiver()
   const { log, written } = aLog()
   let polled = () => {}
@@ -272,7 +272,7 @@ test('without being woken the dispatcher looks for itself', async () => {
   expect(receiver.received).toHaveLength(1)
 })
 
-test('whenever it is woken, it looks again', async () => {
+test('the dispatcher polls again whenever it is woken', async () => {
   const { log } = aLog()
   let polls = 0
   let afterPoll = () => {}
@@ -287,7 +287,7 @@ test('whenever it is woken, it looks again', async () => {
   }
   const receiver = { url: 'http://127.0.0.1:1', secret }
   const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
-  // Also in each of the moments in which a poll comes to its end.
+  // Including each moment in which a poll ends.
   for (let moment = 0; moment < 10; moment += 1) {
     const woken = new Promise<number>((resolve) => {
       const wakeAfter = (turns: number) => {
@@ -309,7 +309,7 @@ test('whenever it is woken, it looks again', async () => {
   }
 })
 
-test('a webhook that is down for hours is delivered to when it is back', async () => {
+test('a webhook that is down for hours gets its deliveries when it is back', async () => {
   await store()
   const { log, written } = aLog()
   const receiver = await startReceiver()
@@ -317,7 +317,7 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   await receiver.close()
   const dispatcher = startDispatcher({ sql: database.server, receiver: { url: origin, secret }, log })
   const failed = 'webhook failed; it will be tried again'
-  // Time passes only after a try was recorded: a leap would end the lease of one that is under way.
+  // Time passes only after a try was recorded: a leap would end the lease of a pending one.
   for (let tries = 1; tries <= 6; tries += 1) {
     await written(failed, tries)
     await pass(12 * 3600)
@@ -333,7 +333,7 @@ test('a webhook that is down for hours is delivered to when it is back', async (
   expect(back.received).toHaveLength(1)
 })
 
-test('when the clock is set back, what is due later than any wait takes is due at once', async () => {
+test('deliveries that are due later than any wait, since the clock was set back, are due at once', async () => {
   for (let index = 0; index < 3; index += 1) await store()
   const [asked] = await claimDue(database.owner, 2)
   if (asked === undefined) throw new Error('nothing was claimed')
@@ -345,7 +345,7 @@ test('when the clock is set back, what is due later than any wait takes is due a
     update private.deliveries set due_at = due_at + interval '30 days', queued_at = queued_at + interval '30 days'`
   const due = await claimDue(database.owner, 10)
   expect(due).toHaveLength(3)
-  // Nobody knows for how long it asked for the next try: each is one of the schedule's.
+  // Nobody knows how long they were to wait: each try is one of the schedule's.
   for (const claim of due) {
     expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
   }
@@ -361,7 +361,7 @@ test('after ten tries a delivery is given up', async () => {
   expect(await outbox()).toMatchObject([{ state: 'failed', attempts: 10 }])
 })
 
-test('a receiver that does not answer holds up no other delivery', async () => {
+test('a receiver that does not respond delays no other delivery', async () => {
   const slow = await store().then(() => database.owner`select id from public.retreat_applications`)
   for (let index = 0; index < 20; index += 1) await store()
   const slowId = slow[0]?.['id'] as string
@@ -376,12 +376,12 @@ test('a receiver that does not answer holds up no other delivery', async () => {
   })
   await receiver.count(20, ({ headers }) => headers['webhook-id'] !== slowId)
   await dispatcher.stop()
-  // What was broken off by the stop is due again and does not count.
+  // The aborted tries are due again and do not count.
   const unfinished = await database.owner`select attempts from private.deliveries where state <> 'done'`
   expect(unfinished).toEqual([{ attempts: 0 }])
 })
 
-test('two servers on one database share the deliveries: each is made by one of them', async () => {
+test('two servers on one database share the deliveries: each is made once', async () => {
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
   const { log } = aLog()
@@ -394,7 +394,7 @@ test('two servers on one database share the deliveries: each is made by one of t
   expect(new Set(ids).size).toBe(60)
 })
 
-test('what one server is claiming another one passes by, and does not wait for', async () => {
+test('a server skips deliveries that another one is claiming, without waiting', async () => {
   await store()
   await store()
   await database.owner.begin(async (one) => {
@@ -407,7 +407,7 @@ test('what one server is claiming another one passes by, and does not wait for',
   })
 })
 
-test('an answer without end is not read to its end', async () => {
+test('a response without an end is not read to its end', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => {
     const pour = () => {

@@ -5,7 +5,7 @@ import { nextAttempt } from './schedule.ts'
 const hour = 3_600_000
 const still = () => 0
 
-test('tries follow each other on the schedule of Standard Webhooks, then end', () => {
+test('tries follow the schedule of Standard Webhooks, then end', () => {
   const next = Array.from({ length: 10 }, (_, index) => nextAttempt(index + 1, 0, undefined, still))
   expect(next.map((attempt) => attempt?.pause)).toEqual([
     5_000,
@@ -22,20 +22,20 @@ test('tries follow each other on the schedule of Standard Webhooks, then end', (
   expect(next.slice(0, 9).every((attempt) => attempt?.counts)).toBe(true)
 })
 
-test('deliveries that failed together are spread', () => {
+test('deliveries that failed together are spread by jitter', () => {
   expect(nextAttempt(1, 0, undefined, () => 1)).toEqual({ pause: 5_500, counts: true })
 })
 
-test('the receiver may ask for more time, but not for more than a day', () => {
+test('the receiver may request a longer wait, but no more than a day', () => {
   expect(nextAttempt(1, 0, 60_000)).toEqual({ pause: 60_000, counts: true })
   expect(nextAttempt(1, 0, 100 * hour)).toEqual({ pause: 24 * hour, counts: true })
   expect(nextAttempt(10, 0, 60_000)).toBeNull()
 })
 
-test('the receiver may ask for an earlier try, which does not count until the schedule would have ended', () => {
+test('the receiver may request an earlier try, which does not count until the schedule would have ended', () => {
   expect(nextAttempt(2, 0, 60_000)).toEqual({ pause: 60_000, counts: false })
   expect(nextAttempt(2, 0, 1)).toEqual({ pause: 1_000, counts: false })
   expect(nextAttempt(2, 76 * hour, 60_000)).toEqual({ pause: 60_000, counts: true })
-  // Nobody knows how long that is when the clock was set back.
+  // The age is unknown when the clock was set back.
   expect(nextAttempt(2, -hour, 60_000)).toEqual({ pause: 60_000, counts: true })
 })

@@ -10,7 +10,7 @@ import { deliver } from './webhook.ts'
 const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
   deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, cancelled, limit)
 
-/** The address that a server has, as if it spoke HTTP over TLS. */
+/** The address of a server, as if it spoke HTTP over TLS. */
 async function listenTls(server: Server) {
   server.listen(0, '127.0.0.1')
   atEnd(() => void server.close())
@@ -24,7 +24,7 @@ async function closedPort() {
   return new URL(receiver.origin).port
 }
 
-/** Receivers that no connection becomes ready to, each with what is said of it. */
+/** Receivers with which no connection becomes ready, each with the expected reason. */
 const unreached: [string, () => Promise<string>, RegExp][] = [
   ['is refused', async () => `http://127.0.0.1:${await closedPort()}`, /ECONNREFUSED/],
   [
@@ -34,7 +34,7 @@ const unreached: [string, () => Promise<string>, RegExp][] = [
   ],
   ['leads to no network', async () => 'http://255.255.255.255', /ENETUNREACH|EACCES/],
   ['is to a name that is none', async () => 'http://nobody.invalid', /ENOTFOUND|EAI_AGAIN/],
-  // A mail server that speaks TLS from the first byte brings such a certificate along.
+  // A mail server with TLS from the first byte sends such a certificate.
   [
     'meets a certificate that nobody signed',
     () => listenTls(new SMTPServer({ secure: true }).on('error', () => {}).server),
@@ -58,7 +58,7 @@ test.each(unreached)('where a connection %s nothing has left', async (_what, url
   })
 })
 
-test('a receiver that answers by another protocol may have it, and keeps nobody waiting', async () => {
+test('a receiver that responds in another protocol may have it, and causes no long wait', async () => {
   const other = createServer((socket) =>
     socket.once('data', () =>
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
@@ -68,13 +68,13 @@ test('a receiver that answers by another protocol may have it, and keeps nobody 
   expect(await send(url)).toMatchObject({ delivered: false, status: null, isUncertain: true })
 })
 
-test('what was cancelled before a connection has not left', async () => {
+test('a delivery that was cancelled before the connection was not sent', async () => {
   const receiver = await startReceiver()
   expect(await send(receiver.origin, AbortSignal.abort())).toMatchObject({ status: null, isUncertain: false })
   expect(receiver.received).toEqual([])
 })
 
-test('what left and was not answered may have arrived, over a connection that was kept too', async () => {
+test('a delivery that was sent without a response may have arrived, over a reused connection too', async () => {
   let answers = true
   const receiver = await startReceiver((request, response) => {
     if (answers) response.end()

@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startPostgres()
 })
 
-/** A database with the schema, as a copy of one: quicker than to make each. */
+/** A database with the schema, as a copy of one: faster than creating each. */
 async function newDatabase(name: string) {
   const [template] = await server.admin`select from pg_database where datname = 'template_of_tests'`
   if (template === undefined) {
@@ -45,7 +45,7 @@ async function newDatabase(name: string) {
   return server.url(name)
 }
 
-/** What is said of each thing. */
+/** The finding about each thing. */
 async function said(environment: Record<string, string>) {
   const settings = readSettings({ PORT: '0', ...environment })
   const database = openAsItIs(settings, 1_000)
@@ -64,7 +64,7 @@ async function change(url: string, act: (sql: Sql) => Promise<unknown>) {
   await database.close()
 }
 
-test('nothing is changed: not one transaction of it writes', async () => {
+test('the doctor changes nothing: none of its transactions writes', async () => {
   const DATABASE_URL = await newDatabase('untouched')
   const next = async () =>
     (await server.admin`select txid_snapshot_xmax(txid_current_snapshot())::text as next`)[0]?.['next']
@@ -79,7 +79,7 @@ test('nothing is changed: not one transaction of it writes', async () => {
   await expect(attempt).rejects.toThrow('read-only transaction')
 })
 
-test('a schema that is older, newer or edited is told with its newest migration', async () => {
+test('a schema that is older, newer or edited is reported with its newest migration', async () => {
   const DATABASE_URL = await newDatabase('moved')
   const newest = /^ok: (\d+)_\w+ is the newest migration\.$/
   const [, last = ''] = newest.exec((await said({ DATABASE_URL }))['schema'] ?? '') ?? []
@@ -109,7 +109,7 @@ test('a schema that is older, newer or edited is told with its newest migration'
   })
 })
 
-test('a user who may not enough, and visitors who may too much, are told with what an administrator does', async () => {
+test('a user with too few rights, and visitors with too many, are reported with what an administrator does', async () => {
   await newDatabase('limited')
   await server.admin.unsafe('create role limited login')
   expect((await said({ DATABASE_URL: server.url('limited', 'limited') }))['rights']).toMatch(
@@ -121,7 +121,7 @@ test('a user who may not enough, and visitors who may too much, are told with wh
   )
 })
 
-test('what was given up, refused, waits or is kept is told, with the command that says why', async () => {
+test('letters and deliveries that were given up, refused, wait or are held are reported, with a command that says why', async () => {
   const DATABASE_URL = await newDatabase('stuck')
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, { schema: 'check' })
   for (let index = 0; index < 3; index += 1) {
@@ -148,7 +148,7 @@ test('what was given up, refused, waits or is kept is told, with the command tha
   expect((await said({ DATABASE_URL }))['webhook']).toBe('not set: WEBHOOK_URL is not set; 5 wait for one.')
 })
 
-test('a delivery and a letter that fail once are wrong, with the last response and no address in it', async () => {
+test('a delivery and a letter that failed once are wrong, with the last response but no address', async () => {
   const DATABASE_URL = await newDatabase('failing')
   await change(DATABASE_URL, async (sql) => {
     for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
@@ -177,7 +177,7 @@ test('a delivery and a letter that fail once are wrong, with the last response a
   )
 })
 
-test('a newest backup is told; one that is old, missing, or open to everybody is wrong', async () => {
+test('the newest backup is reported, and is wrong where it is old, missing, or open to everybody', async () => {
   const url = await newDatabase('kept')
   const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
   const directory = await temporaryDirectory()
@@ -205,13 +205,13 @@ test('a newest backup is told; one that is old, missing, or open to everybody is
   )
 })
 
-test("a hosted project's database is looked at as one, before a server was there and after", async () => {
+test("a hosted project's database is recognised, before a server was there and after", async () => {
   const { url, owner, asSupabase, end } = await newProject(server, 'hosted')
   const page = await startReceiver()
   const environment = { DATABASE_URL: url, SITE_URL: page.origin }
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'migrate' })
   await database.close()
-  // As `supabase db push` leaves it.
+  // The state after `supabase db push`.
   await owner`delete from private.server_migrations`
   const [account] = await asSupabase<{ id: string }[]>`
     insert into auth.users (email, email_confirmed_at) values ('ada@example.org', now()) returning id`
@@ -229,7 +229,7 @@ test("a hosted project's database is looked at as one, before a server was there
   await Promise.all([end(), page.close()])
 })
 
-test('a database that is frozen, or refuses, is told in a sentence, and all the rest is looked into', async () => {
+test('a database that is frozen, or refuses, gives a sentence, and everything else is still checked', async () => {
   const another = await startPostgres()
   another.freeze()
   const [frozen, refused] = await Promise.all([
@@ -248,7 +248,7 @@ test('a database that is frozen, or refuses, is told in a sentence, and all the 
   expect(JSON.stringify(refused)).not.toContain('hunter2')
 })
 
-test('SITE_URL is told to be this server, another one, on its way elsewhere, or not there', async () => {
+test('SITE_URL is reported as this server, another one, a redirect, or nothing', async () => {
   const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
   const serve = async (databaseUrl: string) => {
     const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })
@@ -298,7 +298,7 @@ test('SITE_URL is told to be this server, another one, on its way elsewhere, or 
   )
 })
 
-test('clocks that are apart, a disk that is full and a file that everybody may read are told', async () => {
+test('a wrong clock, a full disk and a file that everybody may read are reported', async () => {
   const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: await newDatabase('clock') }, 1_000)
   expect(await checkClock(open, () => Date.now() + 60_000)).toMatchObject({
     verdict: 'wrong',

@@ -36,7 +36,7 @@ const settings = {
   rateLimitPerMinute: 0,
 }
 
-/** A server of its own for each test: what the database said is kept for a moment. */
+/** A separate server for each test, since responses of the database are cached for a moment. */
 async function ask(path: string, delivers = true) {
   const app = await createApp({ settings, database, delivers })
   const answer = await app.inject(path)
@@ -54,7 +54,7 @@ const nothing = {
   newestBackupSeconds: null,
   backupsFailingSince: null,
 }
-/** Stores an application whose delivery waits, for so many seconds already; or was given up; or was made. */
+/** Stores an application whose delivery has waited for this many seconds, or was given up, or was made. */
 async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') {
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   const waitsFor = typeof delivery === 'string' ? 0 : delivery.waitsFor
@@ -64,20 +64,20 @@ async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') 
       due_at = ${typeof delivery === 'string' ? null : database.owner`due_at`},
       done_at = ${delivery === 'delivered' ? database.owner`now()` : null}
     where attempts = 0`
-  // So that the next one is told from this one.
+  // Distinguishes it from the next one.
   await database.owner`update private.deliveries set attempts = 1`
 }
 
-test('readiness tells how long the oldest application waits for its delivery', async () => {
+test('readiness says how long the oldest application has waited for its delivery', async () => {
   expect(await ask('/readyz')).toEqual({ status: 200, body: nothing })
   await store({ waitsFor: 3600 })
   await store({ waitsFor: 0 })
   expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: expect.closeTo(3600, -3) })
-  // Where nothing is delivered, nothing is late.
+  // Without deliveries, nothing is late.
   expect((await ask('/readyz', false)).body).toMatchObject({ oldestUndeliveredSeconds: null })
 })
 
-test('readiness tells what was given up and refused, what waits, and since when the mail server takes nothing', async () => {
+test('readiness reports what was given up and refused, what waits, and since when the mail server accepts nothing', async () => {
   await store('given up')
   await store('given up')
   await storeDueLetters(database.owner, 4)
@@ -102,7 +102,7 @@ test('readiness tells what was given up and refused, what waits, and since when 
   expect(new Date(mailFailingSince)).toEqual(row?.['failing_since'])
 })
 
-test('what was delivered is not looked at, however much it is', async () => {
+test('successful deliveries are not read, however many there are', async () => {
   const many = 3_000
   await database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
@@ -127,7 +127,7 @@ test('what was delivered is not looked at, however much it is', async () => {
   expect(read).toBeLessThan(many / 10)
 })
 
-test('an application that met its deadline is told for a minute, unless one was stored since', async () => {
+test('an application that met its deadline is reported for a minute, unless one was stored since', async () => {
   let answer: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
   const as: Database['as'] = () => through(database.as(visitor), (run) => (isLate ? answer() : run()))
   let isLate = true
@@ -144,7 +144,7 @@ test('an application that met its deadline is told for a minute, unless one was 
   expect(await apply()).toEqual([503, 503])
   isLate = false
   expect(await apply()).toEqual([201, 200])
-  // What the database ends itself, because of a lock.
+  // A statement that the database ends itself, because of a lock.
   isLate = true
   answer = () => Promise.reject(Object.assign(new Error('canceling statement'), { code: '57014' }))
   expect((await apply())[1]).toBe(503)
@@ -163,7 +163,7 @@ test('an application that met its deadline is told for a minute, unless one was 
   expect((await alone.inject('/readyz')).statusCode).toBe(200)
 })
 
-test('once an application could not be stored, the server is ready when the database can write', async () => {
+test('after a failure to store an application, the server is ready once the database can write', async () => {
   let now = 0
   const app = fastify()
   const storing = { fails: true }
@@ -199,7 +199,7 @@ test('the database is asked at most once a second, however often readiness is', 
   expect(await givenUp()).toBe(1)
 })
 
-test('who asks for the health leaves no line in the log, and every other request one', async () => {
+test('health requests leave no line in the log, and every other request leaves one', async () => {
   const lines: string[] = []
   const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
   const app = await createApp({ settings, database, log })
@@ -209,7 +209,7 @@ test('who asks for the health leaves no line in the log, and every other request
   expect(logged.filter(({ msg }) => msg === 'request').map(({ route }) => route)).toEqual(['/desk'])
 })
 
-test('without its database the server is alive, but not ready', async () => {
+test('the server is alive without its database, but not ready', async () => {
   const own = await openTestDatabase()
   const app = await createApp({ settings, database: own })
   await own.close()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const stranger = '203.0.113.7'
 const client = '198.51.100.1'
 
-/** What a server says that got this `X-Forwarded-For` from a connection of a proxy's. */
+/** The response to this `X-Forwarded-For` from a proxy's connection. */
 async function ask(trustProxy: Settings['trustProxy'], header: string | undefined) {
   const settings = {
     anonKey: 'key',
@@ -55,7 +55,7 @@ test.each([
   },
 )
 
-test('a server tells its database from others by a mark, which is the same each time, and nothing of visitors unasked', async () => {
+test('a server identifies its database by a stable id, and says nothing about visitors unasked', async () => {
   expect(database.mark).toMatch(/^[0-9a-f]{16}$/)
   expect(await ask(false, undefined)).toEqual({ mark: database.mark })
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { httpError } from './errors.ts'
 
-/** An error as the driver makes it of what PostgreSQL answers. */
+/** The driver's error for a SQLSTATE. */
 const refusal = (code: string) => Object.assign(new DatabaseError('no', 0, 'error'), { code, message: 'no' })
 
 test.each([
@@ -15,12 +15,12 @@ test.each([
   ['28P01', 503, 503],
   ['3D000', 503, 503],
   ['25006', 503, 503],
-])('%s is %i for a visitor and %i for somebody who signed in', (code, forVisitor, forSomebody) => {
+])('%s is %i for a visitor and %i for a signed-in caller', (code, forVisitor, forSomebody) => {
   expect(httpError(refusal(code)).status).toBe(forVisitor)
   expect(httpError(refusal(code), true).status).toBe(forSomebody)
 })
 
-test('a failure of the server is told in its own words, not in those of PostgreSQL', () => {
+test("a failure of the server has the server's own message, not PostgreSQL's", () => {
   const failure = Object.assign(refusal('53100'), {
     message: 'could not extend file: ada@example.org',
     detail: 'Failing row contains (Ada).',

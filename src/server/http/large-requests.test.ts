@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { createTurns } from './large-requests.ts'
 
-test('large bodies take turns, a second late at the most; small ones do not wait', async () => {
+test('large bodies are queued for a second at most; small ones do not wait', async () => {
   const takeTurn = createTurns()
   const order: string[] = []
   const turn = (name: string, size: number) =>

@@ -11,7 +11,7 @@ const status = (take: () => void) => {
   }
 }
 
-test('an address has its share at once, and then as much as comes back with time', () => {
+test('an address has its full bucket at once, and then as much as is refilled', () => {
   let now = 0
   const take = createLimiter(30, 5, () => now)
   const atOnce = Array.from({ length: 31 }, () => take('192.0.2.1'))
@@ -22,7 +22,7 @@ test('an address has its share at once, and then as much as comes back with time
   expect(take('192.0.2.1')).toBe(0)
   expect(take('192.0.2.1')).toBe(10_000)
   expect(take('192.0.2.2')).toBe(0)
-  // However long nobody came: no more than at first.
+  // The bucket never holds more than at first.
   now = 100_000_000
   const later = Array.from({ length: 31 }, () => take('192.0.2.1'))
   expect(later.filter((wait) => wait === 0)).toHaveLength(30)
@@ -47,7 +47,7 @@ test.each([
   expect(status(() => allow(other, 1)) !== 'allowed').toBe(isOne)
 })
 
-test('an address is told when it may insert again', () => {
+test('a refused address is told when it may insert again', () => {
   let now = 1_000
   const allow = createAllowance(3, () => now)
   for (let row = 0; row < 3; row += 1) expect(status(() => allow('a', 1))).toBe('allowed')
@@ -58,7 +58,7 @@ test('an address is told when it may insert again', () => {
   expect(status(() => allow('a', 1))).toBe('allowed')
 })
 
-test('an address is told when it may show a wrong token again, and another one may at once', () => {
+test('a refused address is told when it may send a wrong token again, and another one may at once', () => {
   let now = 0
   const count = createWrongTokens(() => now)
   const shown = Array.from({ length: 31 }, () => status(() => count('a')))
@@ -87,7 +87,7 @@ test('a clock that is set forward or back changes nothing', () => {
   }
 })
 
-test('an array counts its rows', () => {
+test('each row of an array counts', () => {
   const allow = createAllowance(3, () => 0)
   expect(status(() => allow('a', 2))).toBe('allowed')
   expect(status(() => allow('a', 2))).toMatchObject({ status: 429, retryAfter: 20 })
@@ -98,7 +98,7 @@ test('without a limit everything is allowed', () => {
   expect(status(() => createAllowance(0)('a', 1_000_000))).toBe('allowed')
 })
 
-test('addresses are forgotten before they fill the memory, first who was not seen for the longest time', () => {
+test('addresses are forgotten before they fill the memory, the least recently seen first', () => {
   const take = createLimiter(1, 1, () => 0)
   take('first')
   for (let address = 0; address < 19_999; address += 1) take(String(address))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { whenOver } from './over.ts'
 
 test.each(['before it is answered', 'while it is answered'])(
-  'an answer is over when its visitor left %s',
+  'a response is over when its visitor left %s',
   async (when) => {
     const app = fastify()
     let over = () => {}
@@ -27,7 +27,7 @@ test.each(['before it is answered', 'while it is answered'])(
   },
 )
 
-test('an answer that waits behind another one is over when its visitor left', async () => {
+test('a response that waits behind another one is over when its visitor left', async () => {
   const app = fastify()
   let isOver = false
   let arrive = () => {}

@@ -16,7 +16,7 @@ async function listen(timeout: number) {
   return connect((app.server.address() as AddressInfo).port, '127.0.0.1')
 }
 
-/** What comes back until the connection ends. */
+/** The bytes until the connection ends. */
 async function answerOf(socket: Socket) {
   let answer = ''
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')))
@@ -27,18 +27,18 @@ async function answerOf(socket: Socket) {
 const post = (length: number) =>
   `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: ${length}\r\n\r\n`
 
-test('an answer that is not read is dropped after a time', async () => {
+test('a response that is not read is dropped after a time', async () => {
   const socket = await listen(100)
   const [served] = (await once(app.server, 'connection')) as [Socket]
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   await once(served, 'close')
-  // The rest of it was not on its way yet.
+  // The rest of it was not sent yet.
   expect(socket.bytesRead).toBeLessThan(64 * 1024 * 1024)
   socket.destroy()
 })
 
-test('a request that is refused early is read to its end, and its connection goes on', async () => {
+test('a request that is refused early is read to its end, and its connection stays open', async () => {
   const socket = await listen(60_000)
   const next = 'GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
   socket.write(post(300 * 1024) + 'x'.repeat(300 * 1024) + next)
@@ -46,7 +46,7 @@ test('a request that is refused early is read to its end, and its connection goe
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
-test('of one that goes on and on only so much is read', async () => {
+test('an endless request is read only up to a limit', async () => {
   const socket = await listen(60_000)
   socket.on('error', () => {})
   socket.write(post(1e9))

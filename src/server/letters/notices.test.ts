@@ -20,7 +20,7 @@ const site = new URL('https://example.org/retreat/')
 const hour = 3_600
 const day = 24 * hour
 
-/** Somebody who hears of applications. */
+/** An organiser with notices. */
 async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = {}) {
   const email = `${crypto.randomUUID()}@example.org`
   await addOrganiser(sql(), email)
@@ -55,7 +55,7 @@ async function takeAll() {
   }
 }
 
-test('who switched it on hears of each application, with a link to it', async () => {
+test('an organiser with notices hears of each application, with a link to it', async () => {
   const [each] = [await organiser('each'), await organiser('off'), await organiser('daily')]
   const id = await apply('Zoë')
   const server = await outbox.receiver()
@@ -98,7 +98,7 @@ test('a notice has a plain name or none', async () => {
   )
 })
 
-test('who reads blind is told no name', async () => {
+test('an organiser who reads blind gets no name', async () => {
   await organiser('each', { blind: true })
   await apply('Ada')
   const hidden = await take()
@@ -107,10 +107,10 @@ test('who reads blind is told no name', async () => {
   expect(JSON.stringify(letter)).not.toMatch(/Ada|Lovelace/)
 })
 
-test('above ten an hour the day’s mail tells of the rest', async () => {
+test('above ten an hour the daily email reports the rest', async () => {
   const email = await organiser('each')
   for (let index = 0; index < 13; index += 1) await apply(named(index))
-  // Nor is anything written of them.
+  // No notice is written for them.
   expect(await sql()`select id from private.deliveries where kind = 'notice'`).toHaveLength(10)
   expect(await takeAll()).toHaveLength(10)
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
@@ -128,7 +128,7 @@ test('above ten an hour the day’s mail tells of the rest', async () => {
   expect(others).toEqual([])
 })
 
-test('ten an hour is the most, however many are stored at the same moment', async () => {
+test('ten an hour is the limit, even for concurrent applications', async () => {
   await organiser('each')
   await Promise.all(
     Array.from(
@@ -140,7 +140,7 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   )
   const single = await takeAll()
   expect(single).toHaveLength(10)
-  // One that is tried again is none more.
+  // A retried one is not another one.
   const [failed] = single
   expect(failed && (await record(sql(), failed, retry))).toBe('retry')
   await outbox.pass(10)
@@ -151,7 +151,7 @@ test('ten an hour is the most, however many are stored at the same moment', asyn
   expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
 })
 
-test('what could not be handed over is not one of the ten', async () => {
+test('a notice that could not be handed over is not one of the ten', async () => {
   await organiser('each')
   for (let index = 0; index < 10; index += 1) await apply(`Ada ${index}`)
   for (let round = 0; round < 3; round += 1) {
@@ -161,11 +161,11 @@ test('what could not be handed over is not one of the ten', async () => {
   }
 })
 
-test('what waits when the day\u2019s mail is due is told by that, and by nothing else', async () => {
+test('a notice that waits when the daily email is due is replaced by it', async () => {
   await organiser('each')
   await apply('Ada')
   await outbox.pass(hour)
-  // It was tried, and is to be tried again.
+  // It was tried, and will be retried.
   await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
   await keepNotices(sql())
@@ -177,7 +177,7 @@ test('what waits when the day\u2019s mail is due is told by that, and by nothing
   ).toEqual([])
 })
 
-test('one a day has the number and the names, and only if somebody applied', async () => {
+test('the daily email has the number and the names, and is sent only if somebody applied', async () => {
   const email = await organiser('daily')
   await outbox.pass(day + 120)
   await keepNotices(sql())
@@ -195,14 +195,14 @@ test('one a day has the number and the names, and only if somebody applied', asy
     /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada AA Lovelace\n/,
   )
   expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
-  // The next one comes a day later, at the same time of day, and tells nothing twice.
+  // The next one comes a day later, at the same time of day, and repeats nothing.
   expect(claim && (await record(sql(), claim, sent))).toBe('sent')
   await outbox.pass(day)
   await keepNotices(sql())
   expect(await takeAll()).toEqual([])
 })
 
-test('a server that comes back writes the day’s mail and carries it', async () => {
+test('a server that comes back writes the daily email and sends it', async () => {
   const email = await organiser('daily')
   await apply('Ada')
   await outbox.pass(day + 120)
@@ -211,7 +211,7 @@ test('a server that comes back writes the day’s mail and carries it', async ()
   expect(await server.count(1, email)).toMatchObject([{ subject: '1 new application' }])
 })
 
-test('a day’s mail keeps its time of day after days without a server', async () => {
+test('the daily email keeps its time of day after days without a server', async () => {
   await organiser('daily')
   await apply('Ada')
   await outbox.pass(5 * day + hour)
@@ -222,7 +222,7 @@ test('a day’s mail keeps its time of day after days without a server', async (
   expect(await takeAll()).toMatchObject([{ says: { count: 1 } }])
 })
 
-/** Lets somebody who was accepted answer, as they do themselves. */
+/** Lets an accepted person give an RSVP. */
 async function answer(id: string, given: string) {
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)
@@ -230,12 +230,12 @@ async function answer(id: string, given: string) {
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'applicant', ${given})`
 }
 
-test('an answer is told as an application is: singly, or with the day’s', async () => {
+test('an RSVP is reported like an application: singly, or in the daily email', async () => {
   const [id, other] = [await apply('Zoë'), await apply('Grace', 'Hopper')]
   await organiser('each')
   await organiser('each', { blind: true })
   await answer(id, 'coming')
-  // What organisers note themselves is no news.
+  // An RSVP that an organiser notes is no news.
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
   const letters = (await takeAll()).map((claim) => noticeLetter(claim, site))
   expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
@@ -259,7 +259,7 @@ test('an answer is told as an application is: singly, or with the day’s', asyn
   )
 })
 
-test('an answer is stored also where its notice cannot be written', async () => {
+test('an RSVP is stored even where its notice cannot be written', async () => {
   const id = await apply('Zoë')
   await organiser('each')
   await sql()`alter table private.deliveries add constraint none_today check (kind <> 'notice') not valid`
@@ -271,7 +271,7 @@ test('an answer is stored also where its notice cannot be written', async () => 
   expect(await takeAll()).toEqual([])
 })
 
-test('who was erased is named in no notice', async () => {
+test('an erased person is named in no notice', async () => {
   await organiser('each')
   await organiser('daily')
   await apply('Eve')
@@ -282,7 +282,7 @@ test('who was erased is named in no notice', async () => {
   expect(await takeAll()).toEqual([])
 })
 
-test('a notice that nobody carried within a day is told by the day’s mail', async () => {
+test('a notice that was not sent within a day is replaced by the daily email', async () => {
   await organiser('each')
   await apply('Ada')
   await outbox.pass(day + 120)
@@ -291,7 +291,7 @@ test('a notice that nobody carried within a day is told by the day’s mail', as
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1 } }])
 })
 
-test('notices share the hour’s total with receipts, and tests do not wait for it', async () => {
+test("notices share the hour's limit with receipts, and tests do not wait for it", async () => {
   const email = await organiser('each')
   await apply('Ada')
   await sql()`update private.postman set hour_began_at = now(), in_hour = 100`
@@ -302,7 +302,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
   const trial = await claimTest(sql())
   expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimTest(sql())).toBeUndefined()
-  // Nothing of it is kept.
+  // Nothing of it is stored.
   expect(trial && (await record(sql(), trial, sent))).toBe('sent')
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
@@ -311,7 +311,7 @@ test('notices share the hour’s total with receipts, and tests do not wait for 
   expect(await take()).toMatchObject({ to: email, attempt: 1 })
 })
 
-test('each notice goes to one server; what failed is tried again, and a late answer is no one’s', async () => {
+test('each notice goes to one server; a failed one is retried, and a late result is ignored', async () => {
   await organiser('each')
   await apply('Ada')
   const claims = await Promise.all([1, 2, 3].map(() => claimNotice(outbox.database.server)))

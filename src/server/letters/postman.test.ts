@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 beforeEach(() => outbox.empty())
-/** A letter that was released to somebody, or a receipt; gives its id. */
+/** A letter that was released to somebody, or a receipt; returns its id. */
 async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
   const { email = to, occasion = 'free', subject = 'Your place' } = changes
   const application = anApplication({ email })
@@ -70,7 +70,7 @@ const becomes = async (state: object[]) => {
 const header = (raw: string | undefined, name: string) =>
   new RegExp(`^${name}: (.*)\r$`, 'm').exec(raw ?? '')?.[1]
 
-test('a released letter is sent once, from and to whom it should, and answers go where they should', async () => {
+test('a released letter is sent once, with the right sender, recipient and reply address', async () => {
   await database.owner`update private.letter_settings set reply_to = 'organisers@example.org'`
   const id = await released('ada@example.com')
   const server = await receiver()
@@ -102,7 +102,7 @@ test('a released letter is sent once, from and to whom it should, and answers go
   expect(Number((await postmanRow())?.['seen_at'])).toBeGreaterThan(0)
 })
 
-test('user and password are shown to a mail server that asks for them', async () => {
+test('user and password are sent to a mail server that asks for them', async () => {
   await released('ada@example.com')
   const server = await receiver({ user: { name: 'ada', password: 'p@ss' } })
   const mailServer = { ...mailServerAt(server.port), user: 'ada', password: 'p@ss' }
@@ -111,7 +111,7 @@ test('user and password are shown to a mail server that asks for them', async ()
   expect(server.received).toMatchObject([{ user: 'ada' }])
 })
 
-test('a letter that is not taken at first is sent later, with the same Message-ID', async () => {
+test('a letter that is deferred at first is sent later, with the same Message-ID', async () => {
   const id = await released('ada@example.com')
   let asked = 0
   const server = await receiver({
@@ -129,7 +129,7 @@ test('a letter that is not taken at first is sent later, with the same Message-I
 })
 
 test.each(['RCPT TO', 'DATA'])(
-  'refused at %s is final, and the words are kept but not logged',
+  'a refusal at %s is permanent, and the reply is saved but not logged',
   async (where) => {
     await released('ada@example.com')
     await released('grace@example.com')
@@ -151,7 +151,7 @@ test.each(['RCPT TO', 'DATA'])(
 test.each([
   ['RCPT TO', 451],
   ['DATA', 452],
-])('%s answered with %d is tried again', async (where, code) => {
+])('%s answered with %d is retried', async (where, code) => {
   await released('ada@example.com')
   postmanFor(await receiver({ answer: (at) => (at === where ? { code } : undefined) }))
   await becomes([{ state: 'waiting', attempts: 1, uncertain: 0 }])
@@ -168,7 +168,7 @@ const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
 ]
 
 test.each(problems)(
-  'a server that refuses %s keeps all letters, and costs none a try',
+  'a server that refuses %s holds all letters, and costs none a try',
   async (_what, options, problem) => {
     await released('ada@example.com')
     await released('grace@example.com')
@@ -196,7 +196,7 @@ test.each(problems)(
   },
 )
 
-test('when the mail server is there again, letters leave and the problem is forgotten', async () => {
+test('when the mail server is back, letters are sent and the problem is cleared', async () => {
   await released('ada@example.com')
   let isBroken = true
   const server = await receiver({
@@ -211,7 +211,7 @@ test('when the mail server is there again, letters leave and the problem is forg
   expect(await postmanRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
-test('since when mail fails is known until a mail is taken, a notice too', async () => {
+test('the time since when mail fails is known until any email is accepted, even a notice', async () => {
   expect(await postmanRow()).toMatchObject({ failing_since: null })
   await backOffAll(database.owner, 'no')
   const first = await postmanRow()
@@ -228,7 +228,7 @@ test('since when mail fails is known until a mail is taken, a notice too', async
   await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
-test('a mail server that ended the connection meanwhile is asked again at once', async () => {
+test('a mail server that closed the connection meanwhile is tried again at once', async () => {
   let asked = 0
   const server = await receiver({
     answer: (at) => (at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined),
@@ -265,7 +265,7 @@ test.each([
   },
 )
 
-test('a mail server that never ends its reply has a letter for a limited time, though it is never silent', async () => {
+test('a mail server that never ends its reply has a limited time for a letter, though it is never silent', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
   const { lines } = postmanFor(server, { limit: 300 })
@@ -274,7 +274,7 @@ test('a mail server that never ends its reply has a letter for a limited time, t
   await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
 })
 
-test('while one letter to somebody is under way no other leaves to them, whatever the case of their address', async () => {
+test('while one letter to somebody is being sent no other is sent to them, in any spelling of their address', async () => {
   const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]
   await database.owner`
     with letter as (
@@ -283,7 +283,7 @@ test('while one letter to somebody is under way no other leaves to them, whateve
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', 'b' from letter`
-  // At the same moment, too.
+  // Even at the same moment.
   const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
@@ -295,12 +295,12 @@ test('while one letter to somebody is under way no other leaves to them, whateve
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // A server that died is not waited for.
+  // A dead server is not waited for.
   await pass(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('a connection that is closed over the same letter three times is that letter\u2019s', async () => {
+test('a connection that is closed over the same letter three times counts against that letter', async () => {
   await released('ada@example.com')
   const server = await receiver({
     answer: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
@@ -321,7 +321,7 @@ test('a connection that is closed over the same letter three times is that lette
   expect(await postmanRow()).toMatchObject({ failures: 0, failing_since: null })
 })
 
-test('a server that takes mails and drops the line gets each three times at most', async () => {
+test('a server that accepts emails and drops the connection gets each at most three times', async () => {
   await released('ada@example.com')
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
@@ -357,16 +357,16 @@ test('a server that takes mails and drops the line gets each three times at most
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
   ])
-  // Nor does it leave again where servers died over it.
+  // It is not sent again where servers died over it either.
   await database.owner`
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The postman, which still looks, may be about to find it.
+  // The postman, which still polls, may be about to find it.
   await becomes([{ state: 'given up', uncertain: 3 }])
 })
 
-test('what was withdrawn does not leave', async () => {
+test('a withdrawn letter is not sent', async () => {
   const withdrawn = await released('ada@example.com')
   await database.owner`
     update private.deliveries set state = 'cancelled', recalled_at = now(), due_at = null where id = ${withdrawn}`
@@ -388,7 +388,7 @@ const occasions = () =>
     union all select template, state from private.letters where state <> 'released'
     order by occasion, state desc`
 
-test('withdrawn while it is handed over, a letter that was not taken ends, and what stands is drafted', async () => {
+test('a letter that was withdrawn during its handover and not accepted ends, and the current decision is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
   const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
@@ -403,7 +403,7 @@ test('withdrawn while it is handed over, a letter that was not taken ends, and w
   ])
 })
 
-test('what arrives although it was withdrawn was told, and what stands is drafted', async () => {
+test('a letter that arrives although it was withdrawn was told, and the current decision is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
   await arrived(id)
   await decide(id, 'accepted')
@@ -419,7 +419,7 @@ test('what arrives although it was withdrawn was told, and what stands is drafte
   ])
 })
 
-test('what may have arrived was told', async () => {
+test('a letter that may have arrived was told', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
   await arrived(id)
   await decide(id, 'accepted')
@@ -433,7 +433,7 @@ test('what may have arrived was told', async () => {
   ])
 })
 
-test('whose server died is tried again and counted, unless it was withdrawn', async () => {
+test('a letter whose server died is retried and counted, unless it was withdrawn', async () => {
   const [kept, withdrawn] = [await released('ada@example.com'), await released('grace@example.com')]
   const first = await claimLetter(database.owner)
   const second = await claimLetter(database.owner)
@@ -457,14 +457,14 @@ test('whose server died is tried again and counted, unless it was withdrawn', as
     toTell: 0,
     untold: 0,
   })
-  // The server that was only slow records nothing, and gives nothing back.
+  // The slow server records nothing, and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
   await giveBack(database.owner, first)
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
 
-test('who records that a letter arrived and who claims the next one do not wait for each other', async () => {
+test('recording a result and claiming the next letter do not block each other', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
   await database.owner`
     insert into private.invitations (application_id, is_accepted)
@@ -500,7 +500,7 @@ test('after the last try a letter is given up', async () => {
   expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
 })
 
-test('while organisers let nothing leave, nothing does', async () => {
+test('nothing is sent while organisers have stopped all letters', async () => {
   await released('ada@example.com')
   await database.owner`update private.postman set stopped = true`
   const server = await receiver()
@@ -527,7 +527,7 @@ test('two postmen send 50 letters once each', async () => {
   expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(50)
 })
 
-test('a test, for which somebody waits, leaves before the letters that are due', async () => {
+test('a test is sent before letters that are due, since somebody waits for it', async () => {
   await addOrganiser(database.owner, 'waits@example.org')
   for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
   const server = await startMailServer({ pause: 10 })
@@ -540,11 +540,11 @@ test('a test, for which somebody waits, leaves before the letters that are due',
   await becomes(Array.from({ length: 40 }, () => ({ state: 'sent' })))
   await server.count(1, 'waits@example.org')
   const place = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
-  // What five connections had begun, and what was claimed for the next.
+  // The letters that five connections had begun, and one that was claimed next.
   expect(place - before).toBeLessThanOrEqual(6)
 })
 
-test('with a pace one letter has its turn after the other, whoever asks', async () => {
+test('with a pace letters are claimed one at a time, by all servers together', async () => {
   for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
   const hour = { pause: 3_600_000 }
   const turns = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hour)))
@@ -557,16 +557,16 @@ test('with a pace one letter has its turn after the other, whoever asks', async 
   expect(new Set(claimed).size).toBe(3)
 })
 
-test('with a pace letters leave by themselves when their turn comes', async () => {
+test('with a pace letters are sent automatically in their turn', async () => {
   for (let index = 0; index < 3; index += 1) await released(`ada.${index}@example.com`)
   const server = await receiver()
-  // Nothing but the turns wakes it.
+  // Only the pace wakes it.
   postmanFor(server, { perMinute: 120, interval: 3_600_000 })
   await becomes(Array.from({ length: 3 }, () => ({ state: 'sent' })))
   expect(server.received).toHaveLength(3)
 })
 
-test('each pause is longer than the one before, and whoever meets the same problem meanwhile adds none', async () => {
+test('each back-off is longer than the one before, and the same problem at the same time adds none', async () => {
   const pauses = []
   for (let index = 0; index < 7; index += 1) {
     expect(await backOffAll(database.owner, 'no')).toBe(true)
@@ -581,7 +581,7 @@ test('each pause is longer than the one before, and whoever meets the same probl
 
 const month = 30 * 24 * 3_600
 
-/** Sets the clock back by a month: whatever was set lies so much further ahead. */
+/** Sets the clock back by a month: all stored times are this much further ahead. */
 const setBack = () =>
   database.owner.begin(async (sql) => {
     const later = sql`+ ${month} * interval '1 second'`
@@ -594,7 +594,7 @@ const setBack = () =>
       update private.organisers set told_until = told_until ${later}, day_due_at = day_due_at ${later}`
   })
 
-test('a clock that is set back keeps nothing closed', async () => {
+test('a clock that is set back blocks nothing', async () => {
   const paced = { pause: 3_600_000 }
   await released('ada@example.com')
   await released('grace@example.com')
@@ -611,13 +611,13 @@ test('a clock that is set back keeps nothing closed', async () => {
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'mary@example.com' })
   expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // What says that it is at work is not from the future either.
+  // The heartbeat is not from the future either.
   await beat(database.owner, 'postman')
   const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
   expect(row).toEqual({ is_past: true })
 })
 
-test('what waits when the clock is set back is due at once', async () => {
+test('letters that wait when the clock is set back are due at once', async () => {
   const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
   await released('failed@example.com')
   const letter = await claimLetter(database.owner)
@@ -649,7 +649,7 @@ test('what waits when the clock is set back is due at once', async () => {
     'held@example.com',
     'sending@example.com',
   ])
-  // Nobody knows how old they are: each try is one of the schedule's.
+  // Their age is unknown: each try is one of the schedule's.
   for (const { age } of claims) expect(age).toBeLessThan(0)
   expect(await claimTest(database.owner)).toMatchObject({ attempt: 2 })
   const [organiser] = await database.owner`
@@ -664,7 +664,7 @@ test.each([
   { mode: 'force_custom_plan', statistics: 'old' },
   { mode: 'force_generic_plan', statistics: 'old' },
 ])(
-  'however many wait, a claim reads those that it takes: $mode, $statistics statistics',
+  'a claim reads only the rows that it takes, however many wait: $mode, $statistics statistics',
   async ({ mode, statistics }) => {
     const analyze = () =>
       database.owner`analyze private.letters, private.deliveries, public.retreat_applications`
@@ -715,11 +715,11 @@ test.each([
   },
 )
 
-test('where nothing is due, nobody takes a turn or writes anything', async () => {
+test('where nothing is due, nothing is claimed or written', async () => {
   await database.owner`update private.letter_settings set receipts = true`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`
-  // They wait: for their time, for the hour to have room.
+  // They wait for their time, or for the hour's limit.
   await released('held@example.com')
   await database.owner`update private.deliveries set due_at = now() + interval '1 hour' where kind = 'letter'`
   await released('receipt@example.com', { occasion: 'received' })
@@ -728,7 +728,7 @@ test('where nothing is due, nobody takes a turn or writes anything', async () =>
   const written: unknown[] = []
   postmanFor(await receiver(), {
     interval: 10,
-    // Each statement in a transaction, which has an id where something was written.
+    // Each statement in a transaction, which has an id if it wrote something.
     sql: sqlOf({
       run: <Row extends readonly unknown[]>(
         ...[text, ...rest]: Parameters<Sql['unsafe']>
@@ -747,7 +747,7 @@ test('where nothing is due, nobody takes a turn or writes anything', async () =>
   expect(written).toEqual([])
 })
 
-test('what is no address is refused without asking a server', async () => {
+test('an invalid address is refused without asking a mail server', async () => {
   await released('', { email: 'ada@example.com, eve@example.com' })
   const server = await receiver()
   const { lines } = postmanFor(server)
@@ -757,7 +757,7 @@ test('what is no address is refused without asking a server', async () => {
   expect(JSON.stringify(lines)).not.toContain('@')
 })
 
-test('a subject with a line end makes no header', async () => {
+test('a subject with a line end creates no header', async () => {
   await released('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
   const server = await receiver()
   postmanFor(server)
@@ -768,7 +768,7 @@ test('a subject with a line end makes no header', async () => {
   expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m)
 })
 
-test('whoever stops the postman does not wait for a server that hangs; what had not left costs no try', async () => {
+test('stopping the postman does not wait for a server that hangs, and an unsent letter costs no try', async () => {
   await released('ada@example.com')
   let isAsked = false
   const server = await receiver({

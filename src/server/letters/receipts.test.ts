@@ -21,7 +21,7 @@ beforeEach(async () => {
 const sql = () => outbox.database.owner
 const switched = (receipts: boolean) => sql()`update private.letter_settings set receipts = ${receipts}`
 
-/** Somebody of another company than everybody else applies; gives the application's id. */
+/** A person of another company than all others applies; returns the application's id. */
 async function apply(changes: Partial<Application> = {}) {
   const answers = { ...anApplication({ email: `ada@company-${crypto.randomUUID()}.org` }), ...changes }
   const [row] = await sql()<[{ id: string }]>`
@@ -40,7 +40,7 @@ const claimReceipt = () => claimReceiptOf(sql())
 const setTemplate = (subject: string, body: string) =>
   sql()`update private.templates set subject = ${subject}, body = ${body} where name = 'received'`
 
-test('whoever applies is sent a receipt, once somebody switched it on', async () => {
+test('an applicant is sent a receipt once somebody switched receipts on', async () => {
   await switched(false)
   await apply()
   expect(await receipts()).toEqual([])
@@ -55,7 +55,7 @@ test('whoever applies is sent a receipt, once somebody switched it on', async ()
   expect(server.received).toHaveLength(1)
 })
 
-test('who is refused, or stored already, is sent none', async () => {
+test('an applicant who is refused, or stored already, gets no receipt', async () => {
   const answers = anApplication()
   await apply(answers)
   await expect(apply(answers)).rejects.toMatchObject({ code: '23505' })
@@ -92,10 +92,10 @@ const spellings: Record<string, string[]> = {
   'ada@yahoo.co.uk': ['ada-1@yahoo.co.uk'],
   'ada@xn--bcher-kva.example': ['ADA@XN--Bcher-kva.example'],
 }
-/** What leads to no mailbox that can be told. */
+/** Addresses without a known mailbox. */
 const unclear = [
   ['nobody', '@', 'ada@', '@example.org', 'a@b@example.org', 'a, b@example.org'],
-  // To wherever the mail server sends it on, or to a program.
+  // The mail server may forward these, or pass them to a program.
   [
     'ada%example.com@example.org',
     'example.com!ada@example.org',
@@ -131,7 +131,7 @@ const unclear = [
     'ada@example.o',
   ],
   ['ada@exam_ple.org', 'ada@example.org:25', 'ada@example.org/x'],
-  // The same domain, or the same name, as another one once a mail is on its way.
+  // The same domain, or the same name, as another one once an email is sent.
   [
     'ada@ｅxample.org',
     'ada@example。org',
@@ -143,7 +143,7 @@ const unclear = [
   ['_@proton.me', `${'a'.repeat(250)}@example.org`],
 ].flat()
 
-test('a mailbox has one receipt a day, however its address is written, and what leads to none has none', async () => {
+test('a mailbox has one receipt a day, in any spelling of its address, and an unknown mailbox none', async () => {
   const addresses = Object.entries(spellings).flat(2)
   expect(addresses.length + unclear.length).toBeGreaterThan(80)
   for (const email of [...addresses, ...unclear]) await apply({ email, first_name: email.slice(0, 200) })
@@ -160,7 +160,7 @@ test('a mailbox has one receipt a day, however its address is written, and what 
   expect(await sent()).toEqual([...once, 'ADA@example.org'])
 })
 
-test('a company has twenty receipts a day, also at the same moment, and a provider’s mailboxes one each', async () => {
+test('a company has twenty receipts a day, even concurrently, and a provider’s mailboxes one each', async () => {
   const of = (domain: string) => async () =>
     (await receipts()).filter(({ mailbox }) => mailbox.endsWith(domain)).length
   await Promise.all(
@@ -182,7 +182,7 @@ test('a company has twenty receipts a day, also at the same moment, and a provid
   expect(await of('example.co.uk')()).toBe(21)
 })
 
-test('of many at the same moment one is sent to a mailbox, and no application is refused', async () => {
+test('one of many concurrent applications of a mailbox gets a receipt, and none is refused', async () => {
   await Promise.all(
     Array.from(
       { length: 40 },
@@ -255,7 +255,7 @@ test.each([
     '⁄',
     '∶',
   ].map((dot): [string, string] => [`evil${dot}example`, 'Hello, it is here.']),
-])('a first name that may be more than a name is left out: “%s”', async (name, text) => {
+])('a first name that looks like a link or a message is left out: “%s”', async (name, text) => {
   await setTemplate('For {{first_name}}: thanks', 'Hello {{ first_name }}, it is here.')
   await apply({ first_name: name })
   expect(await receipts()).toMatchObject([
@@ -263,11 +263,11 @@ test.each([
   ])
 })
 
-/** So many of the hour's hundred have left. */
+/** This many of the hour's hundred were sent. */
 const haveLeft = (number: number) =>
   sql()`update private.postman set hour_began_at = now(), in_hour = ${number}`
 
-test('letters go before receipts, and the hour has a total of them', async () => {
+test('letters are sent before receipts, which have a limit per hour', async () => {
   await haveLeft(90)
   for (let index = 0; index < 12; index += 1) await apply()
   // A letter that is due later than all of them.
@@ -291,7 +291,7 @@ test('letters go before receipts, and the hour has a total of them', async () =>
   expect(await claimReceipt()).toBeUndefined()
 })
 
-test('however many receipts wait, an organiser hears of applications', async () => {
+test('an organiser hears of applications however many receipts wait', async () => {
   const email = `${crypto.randomUUID()}@example.org`
   await addOrganiser(sql(), email)
   await haveLeft(90)
@@ -308,7 +308,7 @@ test('however many receipts wait, an organiser hears of applications', async () 
     .toHaveLength(9)
 })
 
-test('who comes late mails no backlog', async () => {
+test('a server that starts late sends no backlog', async () => {
   await apply()
   await outbox.pass(86_401)
   await apply({ email: 'new@example.org' })
@@ -329,7 +329,7 @@ test('a receipt that was recalled while it was being sent ends with its server',
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })
 
-test('decisions leave a receipt as it is, and no draft is made of it', async () => {
+test('decisions keep a receipt unchanged, and no draft is made of it', async () => {
   const id = await apply()
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)`
@@ -339,7 +339,7 @@ test('decisions leave a receipt as it is, and no draft is made of it', async () 
   expect(await receipts()).toMatchObject([{ application_id: id, state: 'sending' }])
 })
 
-test('an application is stored also where its receipt cannot be written', async () => {
+test('an application is stored even where its receipt cannot be written', async () => {
   await sql()`alter table private.deliveries add constraint none_today check (kind <> 'receipt') not valid`
   const id = await apply()
   await sql()`alter table private.deliveries drop constraint none_today`

@@ -9,7 +9,7 @@ import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './check.ts'
 import { startMailChecks } from './requested-checks.ts'
 
-/** What is said of a mail server, by its address. */
+/** The finding about a mail server. */
 async function said(server: Pick<MailServer, 'port'>, login = '') {
   const mailServer = readMailServer({
     SMTP_URL: `smtp://${login}127.0.0.1:${server.port}`,
@@ -54,7 +54,7 @@ test.each([
     'wrong',
     /^The mail server did not answer in time \([^()]*\): see SMTP_URL/,
   ],
-])('a mail server that %s is told so, and is sent nothing', async (_what, options, login, verdict, text) => {
+])('a mail server that %s is reported, and gets no email', async (_what, options, login, verdict, text) => {
   const server = await startMailServer(options)
   const finding = await said(server, login)
   expect(finding).toEqual({ about: 'mail', verdict, said: expect.stringMatching(text) as string })
@@ -63,7 +63,7 @@ test.each([
   expect(server.received).toEqual([])
 })
 
-test('a mail server that is not there is told in the words of the machine, with its address', async () => {
+test("an unreachable mail server is reported with the operating system's message and its address", async () => {
   expect(await said({ port: 1 })).toEqual({
     about: 'mail',
     verdict: 'wrong',
@@ -71,7 +71,7 @@ test('a mail server that is not there is told in the words of the machine, with 
   })
 })
 
-test('of two servers one looks when an organiser asks, once, and tells what it found', async () => {
+test('one of two servers checks when an organiser asks, once, and records its findings', async () => {
   const database = await openTestDatabase()
   let greeted = 0
   const server = await startMailServer({

@@ -16,7 +16,7 @@ const aLetter = (changes: Partial<Message> = {}): Message => ({
   ...changes,
 })
 
-/** A mail's headers by their names in lower case, unfolded, and the rest. */
+/** An email's headers by lower-case name, unfolded, and the rest. */
 async function written(changes: Partial<Message> = {}, sender = from) {
   const mail = await compose(aLetter(changes), sender)
   const raw = mail.bytes.toString('latin1')
@@ -63,14 +63,14 @@ test('a letter has these headers and no others', async () => {
   expect(mail).toMatchObject({ from: 'hello@example.org', to: 'ada@example.com' })
 })
 
-test('answers go where organisers want them', async () => {
+test('replies go to the reply address', async () => {
   expect((await written({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
     'reply-to': 'organisers@example.org',
   })
   expect((await written({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
 })
 
-test('its HTML has the paragraphs and lines of its text, and nothing that is loaded or leads anywhere', async () => {
+test('its HTML has the paragraphs and lines of its text, and nothing that is loaded or linked', async () => {
   const { rest } = await written({
     body: 'Hello <b>"Ada"</b> & co,\nhttps://example.org/?a=1\n\n\n  \n<img src="https://example.org/x.png">\n',
   })
@@ -81,7 +81,7 @@ test('its HTML has the paragraphs and lines of its text, and nothing that is loa
   expect(html).not.toMatch(/<(img|a|b|script|link)\b/)
 })
 
-test('the one link that a letter has can be followed, also where its text quotes more of them', async () => {
+test('the one link of a letter can be followed, even where its text quotes more of them', async () => {
   const link = 'https://example.org/answer/#6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
   const { rest } = await written({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
@@ -94,7 +94,7 @@ test.each([
   ['with a tag', 'ada.l+retreat@mail.example.com'],
   ['with an apostrophe', "o'brien@example.com"],
   ['in another script', 'måne@exämple.com'],
-])('an address %s is one', (_how, text) => expect(isAddress(text)).toBe(true))
+])('an address %s is valid', (_how, text) => expect(isAddress(text)).toBe(true))
 
 test.each([
   ['nothing', ''],
@@ -113,7 +113,7 @@ test.each([
   ['a group', 'a:ada@example.com;'],
   ['a hidden character', 'ada\u200b@example.com'],
   ['too many characters', `${'a'.repeat(250)}@example.com`],
-])('with %s it is no address', (_what, text) => expect(isAddress(text)).toBe(false))
+])('an address with %s is invalid', (_what, text) => expect(isAddress(text)).toBe(false))
 
 const odd = [
   ['\r\n', '\n', '\r', '\u0000', '\u0085', '\u2028', '\t', ' ', '"', "'", '<', '>', ',', ';', ':', '@', '\\'],
@@ -136,7 +136,7 @@ const oddText = fc
   .map((parts) => parts.join(''))
 const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText, name: oddText })
 
-test('whatever 200 letters are made of, none has another header or another recipient', async () => {
+test('none of 200 random letters has another header or another recipient', async () => {
   const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
     const given = { ...rest, name, subject: `Hello ${subject}` }
     const { mail, raw, names, headers } = await written(given, { ...from, name })
@@ -144,7 +144,7 @@ test('whatever 200 letters are made of, none has another header or another recip
       names: names.filter((header) => header !== 'reply-to').toSorted(),
       to: headers['to'],
       envelope: [mail.from, mail.to],
-      // No line of any part ends in another way, and none is longer than mail allows.
+      // No line of any part ends in another way, and none is longer than email allows.
       strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(raw),
       longLine: raw.split('\r\n').find((line) => line.length > 998),
     }).toEqual({

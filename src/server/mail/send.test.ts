@@ -5,7 +5,7 @@ import { mailServerAt } from '../../../testing/sign-in.ts'
 import { send } from './send.ts'
 
 const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
-/** This machine too, by a name that does not say so. */
+/** This machine too, by a name that does not look like it. */
 const elsewhere = '127.1'
 
 const mail = {
@@ -15,7 +15,7 @@ const mail = {
   body: 'Hello Ada',
 }
 
-test('user and password are shown to a server that asks for them', async () => {
+test('user and password are sent to a server that asks for them', async () => {
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
   const login = { ...settings(server), user: 'ada', password: 'p@ss/w%rd' }
   expect(await send(mail, login)).toEqual({ outcome: 'sent', code: 250 })
@@ -29,13 +29,13 @@ test('user and password are shown to a server that asks for them', async () => {
   })
 })
 
-test('on this machine a mail is encrypted where the server can, whoever signed its certificate', async () => {
+test('on this machine an email is encrypted where the server can, with any certificate', async () => {
   const server = await startMailServer({ startTls: true })
   await send(mail, settings(server))
   expect(server.received).toMatchObject([{ secure: true }])
 })
 
-test('to another machine nothing is sent without TLS, nor to a certificate that nobody signed', async () => {
+test('nothing is sent to another machine without TLS, or with an untrusted certificate', async () => {
   const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
   expect(await send(mail, settings(plain, elsewhere))).toMatchObject({
     outcome: 'unavailable',
@@ -48,7 +48,7 @@ test('to another machine nothing is sent without TLS, nor to a certificate that 
   expect([...plain.received, ...unsigned.received]).toEqual([])
 })
 
-test('a refusal is told from a mail server that is not there, whose cause the machine says', async () => {
+test("a refusal differs from an unreachable mail server, which has the operating system's cause", async () => {
   const server = await startMailServer({ refuses: true })
   expect(await send(mail, settings(server))).toEqual({
     outcome: 'refused',
@@ -63,7 +63,7 @@ test('a refusal is told from a mail server that is not there, whose cause the ma
   })
 })
 
-test('a server that never ends its reply has a mail for a limited time, though it is never silent', async () => {
+test('a server that never ends its reply has a limited time for an email, though it is never silent', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
     outcome: 'unavailable',
@@ -73,9 +73,9 @@ test('a server that never ends its reply has a mail for a limited time, though i
   await server.left
 })
 
-test('the connection is closed with the mail', async () => {
+test('the connection is closed after the email', async () => {
   const server = await startMailServer()
   await send(mail, settings(server))
-  // Before a connection is given up that waits for another mail.
+  // Before an idle connection would time out.
   await expect.poll(() => server.connections(), { timeout: 10_000 }).toBe(0)
 })

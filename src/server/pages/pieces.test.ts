@@ -13,7 +13,7 @@ test('both pieces together are the document, in each encoding', async () => {
   expect(Buffer.concat([...identity]).toString()).toBe(scene + form)
 })
 
-test('the first piece can be read before the second has come', async () => {
+test('the first piece can be decoded before the second arrives', async () => {
   const { br, gzip, identity } = await inPieces(scene + form, scene.length)
   const sofar = [
     brotliDecompressSync(br[0], { finishFlush: constants.BROTLI_OPERATION_FLUSH }),

@@ -51,14 +51,14 @@ test.for(checks.map(({ name, run }) => [name, run] as const))('contract: %s', as
   await expect(run(target)).resolves.toBeUndefined()
 })
 
-test('all that the contract leaves is one application, which says that it is a test', async () => {
+test('the contract leaves only one application, which says that it is a test', async () => {
   const another = await targetAt({ url: origin, anonKey: key })
   for (const { run } of checks) await run(another)
   expect(await stored(another.application.email)).toMatchObject([another.application])
   expect(another.application).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify' })
 })
 
-test('supabase-js stores an application: each answer as it was given, an id, and when it came', async () => {
+test('supabase-js stores an application: each form answer as given, an id, and the time', async () => {
   const application = anApplication({ reason: 'ümläut 🌲 "quotes" \\ \r\n\t end', first_name: ' ' })
   const answer = await supabase().from(table).insert(application)
   expect(answer).toMatchObject({ status: 201, error: null, data: null })
@@ -67,7 +67,7 @@ test('supabase-js stores an application: each answer as it was given, an id, and
   ])
 })
 
-test('nobody sets for which edition an application is', async () => {
+test('nobody can set the edition of an application', async () => {
   const application = anApplication()
   const { status, error } = await supabase()
     .from(table)
@@ -84,7 +84,7 @@ test('postgrest-js stores an application, with the key as bearer too', async () 
   expect(answer).toMatchObject({ status: 201, error: null })
 })
 
-test('answers that may be left out are stored as blank', async () => {
+test('form answers that may be left out are stored as blank', async () => {
   const { paid_solution, custom_solution, team_size, ...application } = anApplication()
   expect([paid_solution, custom_solution, team_size]).not.toContain(undefined)
   await supabase().from(table).insert(application)
@@ -109,13 +109,13 @@ test.each(columns)('another %s makes another application; the same again does no
   expect(await insert(changed)).toBe(409)
 })
 
-test('several rows are stored together, and counted when asked', async () => {
+test('several rows are stored together, and counted on request', async () => {
   const rows = [anApplication(), anApplication(), anApplication()]
   const answer = await supabase().from(table).insert(rows, { count: 'exact' })
   expect(answer).toMatchObject({ status: 201, error: null, count: 3 })
 })
 
-test('of several rows all are stored or none', async () => {
+test('several rows are all stored, or none of them', async () => {
   const good = anApplication()
   const { error } = await supabase()
     .from(table)
@@ -124,7 +124,7 @@ test('of several rows all are stored or none', async () => {
   expect(await stored(good.email)).toEqual([])
 })
 
-test('rows that lack an answer get its default where the client asks for that, and null otherwise', async () => {
+test('rows that lack a form answer get its default where the client asks for that, and null otherwise', async () => {
   const { team_size, ...lacking } = anApplication()
   expect(team_size).not.toBe('')
   const rows = () => [anApplication(), { ...lacking, email: anApplication().email }]
@@ -159,7 +159,7 @@ test.each(texts)(
   },
 )
 
-test('a whole row whose columns are named goes together with others, by itself or alone in an array', async () => {
+test('a complete row with named columns is batched with others, bare or alone in an array', async () => {
   let statements = 0
   const as: typeof database.as = (caller) =>
     through(database.as(caller), (run) => {
@@ -182,7 +182,7 @@ test('a whole row whose columns are named goes together with others, by itself o
     select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
   const inOrder = (rows: readonly Application[]) => rows.toSorted((a, b) => (a.email < b.email ? -1 : 1))
   expect(inOrder(kept)).toMatchObject(inOrder(applications))
-  // What a column does not take is refused alone, as PostgreSQL says it.
+  // A value that a column refuses is refused alone, with PostgreSQL's message.
   expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
 })
 
@@ -194,7 +194,7 @@ test('a lone surrogate is refused by the database', async () => {
 })
 
 test.each(['', '?columns=email'])(
-  'of the limit each row takes one, whatever is asked for (%s)',
+  'each row counts against the limit, regardless of the parameters (%s)',
   async (query) => {
     const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 3 }, database })
     const insert = async (count: number) => {
@@ -214,7 +214,7 @@ test.each(['', '?columns=email'])(
   },
 )
 
-test('wrong tokens of letters have a limit of their own by address, which keeps nobody from a right one, or from applying', async () => {
+test('wrong letter tokens have a separate limit by address, which blocks no right one, and no application', async () => {
   const guest = await acceptSomebody(database.owner)
   const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })
   const call = async (path: string, payload: object, remoteAddress = '192.0.2.1') => {
@@ -247,7 +247,7 @@ test('wrong tokens of letters have a limit of their own by address, which keeps 
   expect((await call(table, anApplication())).statusCode).toBe(201)
 })
 
-test('after each insert that stored something, and no other, the outbox is woken', async () => {
+test('the outbox is woken after each insert that stored something, and no other', async () => {
   let woken = 0
   const app = await createApp({ settings, database, onStored: () => (woken += 1) })
   const application = anApplication()
@@ -267,7 +267,7 @@ test('after each insert that stored something, and no other, the outbox is woken
   ])
 })
 
-test('the form sent twice by the browser itself is a success both times', async () => {
+test('the form that the browser itself sends twice is a success both times', async () => {
   const body = new URLSearchParams({ ...anApplication(), consent: 'true' })
   for (let time = 0; time < 2; time += 1) {
     const answer = await fetch(origin, { method: 'POST', body })
@@ -276,7 +276,7 @@ test('the form sent twice by the browser itself is a success both times', async 
   }
 })
 
-test('an error has what an error of PostgREST has', async () => {
+test('an error has the same keys as an error of PostgREST', async () => {
   const answer = await post('')
   expect(answer.status).toBe(400)
   expect(await answer.json()).toEqual({
@@ -291,13 +291,13 @@ test.each([
   ['without a key', {}, 'No API key found in request'],
   ['with a wrong key', { apikey: 'wrong' }, 'Invalid API key'],
   ['with a wrong bearer', { apikey: key, authorization: 'Bearer wrong' }, 'Invalid API key'],
-])('%s nobody gets in', async (_what, headers, message) => {
+])('nobody gets in %s', async (_what, headers, message) => {
   const answer = await fetch(`${origin}/rest/v1/${table}`, { method: 'POST', headers, body: '{}' })
   expect(answer.status).toBe(401)
   expect(await answer.json()).toMatchObject({ message })
 })
 
-test('a function is called by its name and its arguments, and not without signing in', async () => {
+test('a function is called by name with its arguments, and only by a signed-in person', async () => {
   const call = (name: string, body: string) => post(body, {}, `rpc/${name}`)
   for (const body of ['', '{}']) {
     const answer = await call('desk_me', body)
@@ -315,7 +315,7 @@ test('a function is called by its name and its arguments, and not without signin
 test.each([
   ['GET', '/rest/v1/', 404, 'PGRST125'],
   ['PROPFIND', `/rest/v1/${table}`, 405, 'PGRST117'],
-])('%s %s is answered in the same shape', async (method, path, status, code) => {
+])('%s %s gets a response in the same shape', async (method, path, status, code) => {
   const answer = await fetch(origin + path, { method, headers: { apikey: key } })
   expect(answer.status).toBe(status)
   expect(await answer.json()).toMatchObject({ code })
@@ -324,19 +324,19 @@ test.each([
 test.each([
   ['"x"', '22023'],
   ['{x', '22P02'],
-])('with the columns parameter the body %s is for PostgreSQL to read', async (body, code) => {
+])('with the columns parameter PostgreSQL parses the body %s', async (body, code) => {
   const answer = await post(body, {}, `${table}?columns=%22email%22`)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ code })
 })
 
-test('what was preferred and applied is said', async () => {
+test('applied preferences are listed', async () => {
   const answer = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
   expect(answer.headers.get('preference-applied')).toBe('return=minimal, count=exact')
   expect(answer.headers.get('content-range')).toBe('*/1')
 })
 
-test('a browser on another origin may send whatever a client of PostgREST sends', async () => {
+test('a browser on another origin may send everything that a client of PostgREST sends', async () => {
   const preflight = await fetch(`${origin}/rest/v1/${table}`, {
     method: 'OPTIONS',
     headers: {

@@ -50,7 +50,7 @@ test.each([
   expect([status, error?.message]).toEqual([400, expect.stringContaining(sentence)])
 })
 
-test('who reads blind writes, edits and hands over no letter', async () => {
+test('an organiser who reads blind writes, edits and hands over no letter', async () => {
   const { id, draft } = await accept()
   const { client: blind } = await server.signedIn()
   await blind.rpc('desk_set_blind', { blind: true })
@@ -73,7 +73,7 @@ test('who reads blind writes, edits and hands over no letter', async () => {
   expect(data).toEqual([draft])
 })
 
-test('a decision of which a letter tells is not taken back, unless knowingly', async () => {
+test('a decision that a letter has told is taken back only knowingly', async () => {
   const { id, draft } = await accept()
   await client.rpc('desk_sent_by_hand', { letter: draft?.id, seen: draft?.seen })
   const decide = async (takes_back: boolean) => {
@@ -85,7 +85,7 @@ test('a decision of which a letter tells is not taken back, unless knowingly', a
   expect(await decide(false)).toMatchObject([{ outcome: 'kept', status: 'declined', version: 2 }])
 })
 
-test('a template is removed by whoever saw it as it is', async () => {
+test('a template is removed only by an organiser who saw its current version', async () => {
   const named = { occasion: 'Travel', subject: 's', body: 'b' }
   const set = async (version: number | null) =>
     (await client.rpc('desk_set_template', { ...named, version })).data as { version: number }
@@ -97,7 +97,7 @@ test('a template is removed by whoever saw it as it is', async () => {
   expect((await remove(second.version)).data).toEqual({ removed: true })
 })
 
-test('a token whose claims are no ids is nobody’s', async () => {
+test('a token with claims that are no ids belongs to nobody', async () => {
   const { as } = server.database
   const claims = { sub: 'nobody', session_id: 'none', aal: 'aal1' }
   await expect(as({ role: 'authenticated', claims })`select public.desk_me()`).rejects.toMatchObject({

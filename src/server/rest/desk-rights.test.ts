@@ -37,7 +37,7 @@ const store = (sql: Sql) =>
 
 const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 
-/** What each function that anybody may execute is called with; the compiler finds one that is missing. */
+/** Arguments for each function that anybody may execute; the compiler finds a missing one. */
 const plausible: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
@@ -95,7 +95,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
 } satisfies Record<DeskFunction, object>
 
-/** What an organiser is answered where there is no such application, no such draft, and nobody who carries letters. */
+/** The responses to an organiser where there is no such application, no such draft, and no postman. */
 const expected: Record<string, string> = {
   desk_application: 'PT404',
   desk_stamp: 'PT404',
@@ -112,16 +112,16 @@ const expected: Record<string, string> = {
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
 
-/** What visitors may ask too. */
+/** The functions for visitors. */
 const visitors = ['answer_place', 'door_is_open', 'place_by_token']
 
-/** What indexes are made of. */
+/** The functions in index expressions. */
 const ofIndexes = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)
 
 /** The schemas that are not PostgreSQL's. */
 const ours = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
 
-/** What the roles of the data interface may in any schema, as PostgreSQL itself judges: also by a right that everybody has. */
+/** The rights of the data interface's roles in any schema, as PostgreSQL itself judges: including rights of everybody. */
 async function rightsIn(sql: Sql) {
   const roles = `(values ('anon'), ('authenticated')) as roles (role)`
   const functions = await sql.unsafe<{ role: string; name: string }[]>(`
@@ -151,7 +151,7 @@ async function rightsIn(sql: Sql) {
   return { functions: { anon: named('anon'), authenticated: named('authenticated') }, tables, others }
 }
 
-/** The functions of `public` that the roles of the data interface may execute, by their rights and not by name. */
+/** The functions of `public` that the roles of the data interface may execute, by rights instead of name. */
 const callable = (sql: Sql) => sql<
   { name: string; roles: string[]; parameters: string[]; types: string[] }[]
 >`
@@ -165,12 +165,12 @@ const callable = (sql: Sql) => sql<
     has_function_privilege('anon', oid, 'execute') or has_function_privilege('authenticated', oid, 'execute')
   ) order by 1`
 
-/** The claims of a token; of nobody, none. */
+/** The claims of a token; undefined without one. */
 type Claims = Record<string, string | undefined> | undefined
 
 const roleOf = (claims: Claims) => (claims === undefined ? 'anon' : 'authenticated')
 
-/** Runs something as the data interface of a project does, and undoes it; gives the SQLSTATE, or none. */
+/** Runs something as the data interface of a project does, and rolls it back; returns the SQLSTATE, or ''. */
 async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Promise<unknown>) {
   const undo = new Error('to be undone')
   return sql
@@ -209,7 +209,7 @@ async function signInAgain(email: string) {
   return client
 }
 
-/** On our own database: those who may nothing, each with a token that the server takes; and an organiser. */
+/** On our own database: callers without rights, each with a token that the server accepts; and an organiser. */
 async function callersHere() {
   const { owner } = server.database
   const [stranger, removed, signedOut, organiser] = await Promise.all([
@@ -271,7 +271,7 @@ async function callersThere() {
     ['a removed organiser', removed],
     ['a signed-out session', signedOut],
     ['aal1 with a factor', await account({ isOrganiser: true, factor: 'verified' })],
-    // Who says so themselves.
+    // A claim of the caller's own.
     [
       'aal2 that the session is not',
       { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'aal2' },
@@ -295,7 +295,7 @@ test('on both ways to run the roles of the data interface may do what is listed 
     const rights = await rightsIn(sql)
     expect(rights.functions).toEqual({
       anon: [...accounts, ...ofIndexes, ...visitors.map((name) => `public.${name}`)],
-      // Each function of the desk asks who calls.
+      // Each function of the desk checks who calls.
       authenticated: [
         ...accounts,
         ...[...Object.keys(plausible), ...visitors].map((name) => `public.${name}`).toSorted(),
@@ -314,13 +314,13 @@ test('on both ways to run the roles of the data interface may do what is listed 
       { role: 'authenticated', what: 'schema auth', privilege: 'usage' },
       { role: 'authenticated', what: 'schema public', privilege: 'usage' },
     ])
-    // Also where a right slips in.
+    // Even where somebody gets a right by mistake.
     const unguarded = sql.unsafe(`
       select oid::regclass from pg_class where relnamespace in ${ours} and not relrowsecurity
         and relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')
         and relname <> 'schema_migrations'`)
     expect(await unguarded).toEqual([])
-    // The desk's functions act as their owner, by full names alone, and ask first.
+    // The desk's functions run as their owner, use only qualified names, and check first.
     const careless = sql.unsafe(`
       select proname from pg_proc join pg_language on prolang = pg_language.oid
       where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
@@ -329,13 +329,13 @@ test('on both ways to run the roles of the data interface may do what is listed 
   }
 })
 
-test('each function refuses whoever is no organiser of ours, and answers one who is', async () => {
+test('each function refuses everybody but an organiser of ours, who gets a response', async () => {
   const { refused, organiser, withFactor } = await callersHere()
   const functions = (await callable(server.database.owner)).filter(({ name }) => !visitors.includes(name))
   expect(functions.length).toBeGreaterThan(10)
   for (const { name } of functions) {
     for (const [who, token] of refused) {
-      // Without a token it is the visitor that its key says.
+      // Without a token the caller is a visitor by the key.
       const { status, data, error } = await server
         .client()
         .rpc(name, plausible[name])
@@ -359,7 +359,7 @@ test('each function refuses whoever is no organiser of ours, and answers one who
   }
 })
 
-test('each function refuses whoever is no organiser on a project, and answers one who is', async () => {
+test('each function refuses everybody but an organiser of a project, who gets a response', async () => {
   await project.owner`update private.door set version = 0`
   const { refused, organiser } = await callersThere()
   const functions = (await callable(project.asSupabase)).filter(({ name }) => !visitors.includes(name))
@@ -376,7 +376,7 @@ test('each function refuses whoever is no organiser on a project, and answers on
   }
 })
 
-test('whether the door is open is all that anybody learns of it, on both ways to run', async () => {
+test('visitors learn only whether the door is open, on both ways to run', async () => {
   const close = (sql: Sql, sentence: string) =>
     sql`select private.set_door('operator', null, true, ${sentence}, null, null)`
   const { owner } = server.database
@@ -406,7 +406,7 @@ test('whether the door is open is all that anybody learns of it, on both ways to
   }
 })
 
-test('on a project too a visitor applies, whatever the index of the search computes', async () => {
+test('a visitor of a project can apply, whatever the index of the search computes', async () => {
   await store(project.asSupabase)
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
   expect(row).toEqual({ stored: 2 })

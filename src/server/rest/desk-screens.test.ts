@@ -31,7 +31,7 @@ beforeEach(async () => {
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
 })
 
-/** What a function of the desk answers an organiser. */
+/** The response of a function of the desk to an organiser. */
 async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
   const { data, error } = await asking.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -42,7 +42,7 @@ const opened = (application: string, filter: Filter | null = {}, asking = client
   ask<Opened>('application', { application, filter }, asking)
 const placeOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
 
-/** Stores one after the other, each a minute younger than the one before; gives their ids, the oldest first. */
+/** Stores applications, each a minute younger than the one before; returns their ids, the oldest first. */
 async function store(all: readonly Partial<Application>[], minute = 0) {
   const { owner } = server.database
   const rows = all.map((changes, index) => ({
@@ -62,7 +62,7 @@ async function store(all: readonly Partial<Application>[], minute = 0) {
 const people = (count: number, changes: Partial<Application> = {}) =>
   Array.from({ length: count }, () => ({ ...changes }))
 
-/** As if somebody had decided so. */
+/** Sets statuses directly. */
 async function stand(ids: readonly string[], status: string) {
   const { owner } = server.database
   await owner`
@@ -79,7 +79,7 @@ async function releaseAll(occasion: string) {
   await ask('release', { act: crypto.randomUUID(), letters: letters.map(({ id, seen }) => ({ id, seen })) })
 }
 
-/** All that a list has, page after page. */
+/** The whole list, page after page. */
 async function readAll(filter: Filter) {
   const ids: string[] = []
   let after: Position | null = null
@@ -91,14 +91,14 @@ async function readAll(filter: Filter) {
   return ids
 }
 
-test('a page of the list has what became of its letters, of these alone and without a text', async () => {
+test('a page of the list has the states of its letters, only of these and without a text', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   for (const id of [first, second]) await decide(id, 'accepted')
   await releaseAll('accepted')
   await server.database.owner`
     update private.deliveries set state = 'done', done_at = now(), due_at = null
     where application_id = ${first} and kind = 'letter'`
-  // A draft is nothing that became of a letter.
+  // A draft has no state in the list.
   await decide(third, 'accepted')
   const state = { occasion: 'accepted', way: 'mail', otherwise: null }
   const { letters } = await ask<ListPage>('list', { filter: {} })
@@ -112,7 +112,7 @@ test('a page of the list has what became of its letters, of these alone and with
   ])
 })
 
-test('an application comes with its letters and its place among those that a filter lets through', async () => {
+test('an application comes with its letters and its position in a filtered list', async () => {
   const [oldest = '', middle = '', newest = ''] = await store(people(3))
   await decide(middle, 'accepted')
   const { letters, application, place } = await opened(middle)
@@ -132,7 +132,7 @@ test('an application comes with its letters and its place among those that a fil
     previous: middle,
     next: null,
   })
-  // Whom the filter does not let through any more stands between those whom it does.
+  // An application that no longer passes the filter is between two that do.
   const between = { number: null, count: 2, more: false, previous: newest, next: oldest }
   expect(await placeOf(middle, { status: 'new' })).toEqual(between)
   expect(await placeOf(middle, { status: 'new', order: 'oldest' })).toEqual({
@@ -141,11 +141,11 @@ test('an application comes with its letters and its place among those that a fil
     next: newest,
   })
   expect((await opened(middle, null)).place).toBeNull()
-  // As a desk asks that was opened before there was a place.
+  // As a desk asks that was opened before there was a position.
   expect(await ask('application', { application: middle })).toMatchObject({ place: null, letters: [{}] })
 })
 
-test('the place is counted up to a thousand, and behind them the neighbours are told all the same', async () => {
+test('the position is counted up to a thousand, and the neighbours are known beyond that too', async () => {
   const ids = await store(people(1102))
   const at = (number: number) => ids.at(-number)
   const of = (number: number, filter: Filter = {}) => placeOf(at(number) ?? '', filter)
@@ -156,7 +156,7 @@ test('the place is counted up to a thousand, and behind them the neighbours are 
   expect(await of(1100)).toEqual({ ...many, number: null, previous: at(1099), next: at(1101) })
   expect(await of(1102)).toEqual({ ...many, number: null, previous: at(1101), next: null })
   expect(await of(2, { order: 'oldest' })).toEqual({ ...many, number: null, previous: at(3), next: at(1) })
-  // Behind more than are looked at in one step.
+  // Beyond the number that one step reads.
   await stand(ids.slice(-1050), 'declined')
   expect(await of(1051, { status: 'new' })).toEqual({
     number: 1,
@@ -167,7 +167,7 @@ test('the place is counted up to a thousand, and behind them the neighbours are 
   })
 })
 
-test('who reads blind learns from a place nothing of what is hidden', async () => {
+test('a position reveals nothing hidden to an organiser who reads blind', async () => {
   const [id = ''] = await store([{ last_name: 'Quillfeather', reason: 'A forest.' }])
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
@@ -178,7 +178,7 @@ test('who reads blind learns from a place nothing of what is hidden', async () =
   expect(await place('forest', blind)).toBe(1)
 })
 
-test('the oldest come first where that is asked for, whatever is filtered and searched', async () => {
+test('the oldest come first on request, with any filter and search', async () => {
   const ids = await store([
     ...people(60, { reason: 'odd silence' }),
     ...people(60, { reason: 'even silence', team_size: '10+' }),
@@ -208,14 +208,14 @@ test('the oldest come first where that is asked for, whatever is filtered and se
   expect(await counts({ order: 'oldest' })).toEqual(await counts({}))
 })
 
-test('the oldest come first also where very many have the word', async () => {
+test('the oldest come first even where very many have the word', async () => {
   await store(people(1100, { reason: 'silence' }))
   const newestFirst = await readAll({ search: 'silence' })
   expect(newestFirst).toHaveLength(1100)
   expect(await readAll({ search: 'silence', order: 'oldest' })).toEqual(newestFirst.toReversed())
 })
 
-test('what came since a list was read is a count: newer than all that is shown, or between them', async () => {
+test('new applications since a list was read are counted: newer than everything shown, or between', async () => {
   const [first = '', second = '', third = '', fourth = ''] = await store(people(4))
   await stand([second, third, fourth], 'accepted')
   await decide(fourth, 'declined', 1)
@@ -233,7 +233,7 @@ test('what came since a list was read is a count: newer than all that is shown, 
   const now = { ...nothing, newer: 1, older: 1 }
   expect(await meanwhile({})).toMatchObject(now)
   expect(await meanwhile({ filter: { ...filter, order: 'oldest' } })).toMatchObject(now)
-  // A list that goes on: what stands behind its end is not missing.
+  // A list with more pages: applications behind its end are not missing.
   const minute = (at: number) => `2026-01-01T00:0${at}:00Z`
   expect(await meanwhile({ oldest: { created_at: minute(1), id: second } })).toMatchObject({
     ...now,
@@ -254,7 +254,7 @@ test('what came since a list was read is a count: newer than all that is shown, 
   })
 })
 
-test('what came while a list of very many stands is told in either order', async () => {
+test('new applications in a very long list are counted in either order', async () => {
   const ids = await store(people(1010))
   const shown = ids.slice(0, 50).map((id) => ({ id, version: 0 }))
   const oldest = { created_at: '2026-01-01T00:49:00Z', id: ids[49] }
@@ -265,7 +265,7 @@ test('what came while a list of very many stands is told in either order', async
     more: false,
     unseen: [{ id: between }],
   })
-  // Read to its end, it goes on with what comes in.
+  // A list that was read to its end continues with new applications.
   const [newest] = await store(people(1), 2000)
   const all = await readAll({ order: 'oldest' })
   const { newer } = await ask<{ newer: number }>('meanwhile', {
@@ -279,7 +279,7 @@ test('what came while a list of very many stands is told in either order', async
   expect(newer).toBe(1)
 })
 
-test('counts and changes come in one call, and a desk of before an update asks for each', async () => {
+test('counts and changes come in one call, and a desk from before an update asks for each', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   await decide(first, 'accepted', 0)
   const filter: Filter = { status: 'new' }
@@ -293,7 +293,7 @@ test('counts and changes come in one call, and a desk of before an update asks f
   expect(await ask('refresh', { filter, zone, shown, oldest })).toEqual({ overview, changes })
 })
 
-test('a filter by RSVP counts for those who are accepted and for all, and for no other tab', async () => {
+test('a filter by RSVP is counted for accepted people and for all, and for no other tab', async () => {
   const [first = '', second = '', third = ''] = await store(people(4))
   await stand([first, second], 'accepted')
   await decide(third, 'declined', 0)
@@ -318,7 +318,7 @@ test('a filter by RSVP counts for those who are accepted and for all, and for no
   })
 })
 
-test('a call lists as many as are wanted, up to a thousand, where others lie between them, too', async () => {
+test('a call lists the requested number, up to a thousand, even where others lie between them', async () => {
   const ids = await store(people(1100))
   const newestFirst = ids.toReversed()
   const { applications, next } = await ask<ListPage>('list', { filter: {}, after: null, most: 1000 })
@@ -333,7 +333,7 @@ test('a call lists as many as are wanted, up to a thousand, where others lie bet
   expect(few.applications).toHaveLength(270)
 })
 
-test('the stamp of an application is another one when something of it changed, and only then', async () => {
+test('the stamp of an application changes when something about it changed, and only then', async () => {
   const [id = '', other = ''] = await store(people(2))
   const { owner } = server.database
   const stampOf = async () => {
@@ -363,14 +363,14 @@ test('the stamp of an application is another one when something of it changed, a
   })
 })
 
-test('whether anybody sends the mails of notices comes with them', async () => {
+test('notices say whether a server sends their emails', async () => {
   const isThere = async () => (await ask<Notices>('notices')).is_postman_there
   expect(await isThere()).toBe(true)
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
   expect(await isThere()).toBe(false)
 })
 
-test('all that a filter lets through are selected by their ids and versions, and who reads blind learns no name', async () => {
+test('all applications that pass a filter are selected with ids and versions, and blind readers get no names', async () => {
   const ids = await store([
     ...people(1010),
     { first_name: 'Zoe', last_name: 'Quillfeather', reason: 'forest' },
@@ -404,7 +404,7 @@ test('all that a filter lets through are selected by their ids and versions, and
   expect((await select({ search: 'quillfeather' }, null, blind)).applications).toEqual([])
 })
 
-test('a table has who decided, the notes and what became of the letters, of each its own', async () => {
+test("a table has each application's author of the decision, notes and letters", async () => {
   const [first = '', second = ''] = await store(people(2))
   const { client: other, email } = await server.signedIn()
   const exported = async (asking = client) =>
@@ -441,12 +441,12 @@ test('a table has who decided, the notes and what became of the letters, of each
       expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
     }
   })
-  // On the screen, who reads blind reads as much of it, and no more.
+  // On the screen, an organiser who reads blind reads the same amount.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|"answer":"/)
 })
 
-test('notes count for what a page of a table may hold', async () => {
+test("notes count toward the size of a table's page", async () => {
   const ids = await store(people(4))
   const note = 'x'.repeat(10_000)
   for (const id of ids) {

@@ -65,7 +65,7 @@ interface DeskHistory {
   next: { id: number } | null
 }
 
-/** What a function of the desk answers an organiser. */
+/** The response of a function of the desk to an organiser. */
 async function ask<Answer>(asking: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
   const { data, error } = await asking.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -73,13 +73,13 @@ async function ask<Answer>(asking: SupabaseClient, name: string, args: object = 
 }
 
 let words = 0
-/** A word that no other application of the same run holds, of letters alone. */
+/** A word of letters alone that no other application of this run has. */
 function aWord() {
   words += 1
   return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
 }
 
-/** Stores an application, by the owner where it is to be of another time; gives its id. */
+/** Stores an application, as the owner for another time; returns its id. */
 async function store(changes: Partial<Application> = {}, at?: string, on = server) {
   const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
   const [row] = await on.database.owner<{ id: string }[]>`
@@ -87,7 +87,7 @@ async function store(changes: Partial<Application> = {}, at?: string, on = serve
   return row?.id ?? ''
 }
 
-/** Stores as it was before answers had a greatest length. */
+/** Stores like before form answers had a limit. */
 function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
@@ -104,7 +104,7 @@ const decide = (decisions: object[], asking = client, act: string = crypto.rando
 const apply = (application: Application, on = server) =>
   on.client().from('retreat_applications').insert(application)
 
-/** All pages, one after the other, with what happens between them. */
+/** All pages in order, with actions between them. */
 async function pages(
   name: 'list' | 'export',
   filter: object,
@@ -123,7 +123,7 @@ async function pages(
 
 const nobodyIsAsked = { answer_state: null, answer: null, answered_at: null, kept_until: null }
 
-test('the list is the newest first, with what a line of it shows and no more', async () => {
+test('the list is the newest first, with only what a line of it shows', async () => {
   const word = aWord()
   const reason = `\r\n  First ${word} line \r\nsecond line`
   const old = await store({ reason: `${word} ${'long '.repeat(100)}`, team_size: '' }, '2020-01-01T00:00:00Z')
@@ -150,7 +150,7 @@ test('the list is the newest first, with what a line of it shows and no more', a
   expect(applications[1]?.reason).toHaveLength(200)
 })
 
-test('the search finds every word of what it covers, without accents and case', async () => {
+test('the search finds every word that it covers, regardless of accents and case', async () => {
   const word = aWord()
   const id = await store({
     first_name: 'Émile',
@@ -206,7 +206,7 @@ test('the search finds every word of what it covers, without accents and case', 
   for (const search of ['emil0', 'emile brienx', '5550100', 'xmountain', 'ountain', 'emile nobody']) {
     expect([search, await finds(search)]).toEqual([search, []])
   }
-  // Wherever the words stand.
+  // The words may be anywhere.
   expect(idsOf(await list({ search: `climber ${word} emile` }))).toEqual([id])
 })
 
@@ -222,7 +222,7 @@ test('the last word may be a beginning, from three letters on; the others are wh
   expect(await finds(word.slice(0, -1))).toEqual([id])
 })
 
-/** So many characters, none of them cut. */
+/** This many characters, none of them cut. */
 const beginning = (text: string, length: number) => Array.from(text).slice(0, length).join('')
 
 const odd = [
@@ -267,11 +267,11 @@ test.each([
   ['of letters that fold into eighteen', 'ﷺ'],
   ['of signs and marks', '\u0301“ '],
 ])(
-  'a reason of a megabyte %s, of before there was a limit, is found by its beginning, read and exported',
+  'a reason of a megabyte %s, from before there was a limit, is found by its beginning, read and exported',
   async (_what, part) => {
     const word = aWord()
     const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
-    // As much as is taken now.
+    // The most that is accepted now.
     expect(await apply(anApplication({ reason: long(250_000).slice(0, 100_000) }))).toMatchObject({
       status: 201,
       error: null,
@@ -291,7 +291,7 @@ test.each([
   },
 )
 
-/** Stores many rows without what follows from each, such as drafts of letters. */
+/** Stores many rows without the triggers' effects, such as drafts of letters. */
 function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`set local session_replication_role = replica`
@@ -299,25 +299,25 @@ function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown
   })
 }
 
-/** As costly to search in as so many characters can be. */
+/** The most costly texts to search in, for their length. */
 const bombs = [
   ['letters that fold into eighteen', 'ﷺ'.repeat(3_000)],
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
 ] as const
 
-test('the words of long answers are kept, however well they compress, and those of short ones are not', async () => {
+test('the words of long answers are stored, however well they compress, and those of short ones are not', async () => {
   const kept = async (reason: string) => {
     const id = await store({ reason })
     return (await server.database.owner`select from private.search_vectors where application_id = ${id}`)
       .length
   }
   expect(await kept('so '.repeat(5_000))).toBe(1)
-  // A sign of three bytes counts for seven.
+  // A character of three bytes counts as seven.
   expect(await kept('山'.repeat(290))).toBe(1)
   expect(await kept('so '.repeat(500))).toBe(0)
 })
 
-test('searching and counting have no more to fold behind two hundred applications that are costly to search in', async () => {
+test('searching and counting fold no more text with two hundred costly applications in front', async () => {
   const own = await startSignIn()
   const { client: asking } = await own.signedIn()
   const { owner } = own.database
@@ -341,7 +341,7 @@ test('searching and counting have no more to fold behind two hundred application
         coalesce(nullif(current_setting('test.octets', true), ''), '0')::integer + octet_length(said))::text, true);
       return private.fold(said);
     end $$`)
-  /** The bytes that are folded and split into words for an answer: what takes long of a search. */
+  /** The bytes that a response folds and splits into words: the slow part of a search. */
   const octetsOf = async (name: string) => {
     const { data } = (await asking.auth.getClaims()) ?? {}
     return owner.begin(async (transaction) => {
@@ -366,7 +366,7 @@ test('searching and counting have no more to fold behind two hundred application
     expect({ what, isAsMuch: ratio < 10, ratio }).toMatchObject({ what, isAsMuch: true })
   }
 
-  // Where they say it themselves, at the end of what is covered, they are found; nothing behind them is lost.
+  // Words at the end of the covered text are found, and nothing after them breaks that.
   const long = (end: string) => `${'a b c d e '.repeat(990).slice(0, 9900)} ${end}`
   const loud = (
     await storeAll(Array.from({ length: 20 }, () => anApplication({ reason: long('silence') })))
@@ -389,7 +389,7 @@ test('searching and counting have no more to fold behind two hundred application
   const found = await all(asking)
   expect(found).toHaveLength(1100 + 20)
   expect(found).toEqual(expect.arrayContaining(loud))
-  // What is changed by hand is found as it stands.
+  // A text that is changed by hand is found in its new form.
   await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${loud[0] ?? ''}`
   expect(await all(asking)).toHaveLength(1100 + 19)
 })
@@ -409,7 +409,7 @@ test('status, team size, paid solution and dates are filters, alone and together
   ])
   await decide([{ id: c, status: 'new', version: 1 }])
   const dates = { since: '2019-03-01T00:00:00Z', until: '2019-03-05T00:00:00Z' }
-  // With a search, without one, and by dates alone the way to the rows is another.
+  // The query differs with a search, without one, and by dates alone.
   for (const base of [{ search }, dates, { search, ...dates }]) {
     const finds = async (filter: object) => idsOf(await list({ ...base, ...filter }))
     expect(await finds({})).toEqual([d, c, b, a])
@@ -423,7 +423,7 @@ test('status, team size, paid solution and dates are filters, alone and together
     expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([a])
     expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([d])
     expect(await finds({ team_size: 'none such' })).toEqual([])
-    // From a moment on, and until before another.
+    // From one time on, and before another.
     expect(await finds({ since: day('2019-03-02') })).toEqual([d, c, b])
     expect(await finds({ until: day('2019-03-03') })).toEqual([b, a])
     expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([b])
@@ -436,7 +436,7 @@ test.each([
   [{ status: 'maybe' }, '22023'],
   [{ since: 'yesterday morning' }, '22007'],
   [{ until: '2019-02-30' }, '22008'],
-])('a filter that cannot be, %j, is refused', async (filter, code) => {
+])('an invalid filter, %j, is refused', async (filter, code) => {
   for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
     expect(await client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
   }
@@ -450,7 +450,7 @@ test.each([
   ['of a search in one status', { search: 'paged', status: 'shortlisted' }],
   ['of a team size', { team_size: '3-10' }],
 ])(
-  'pages %s have no gap and no double, also of one moment and while others come in',
+  'pages %s have no gap and no duplicate, even at one moment and while others arrive',
   async (what, filter) => {
     // Each case in a year of its own.
     const year = 1990 + what.length
@@ -475,7 +475,7 @@ test.each([
   },
 )
 
-test('a page that ends with the last application leads nowhere', async () => {
+test('a page that ends with the last application has no next one', async () => {
   const search = aWord()
   for (let index = 0; index < 50; index += 1) await store({ reason: search })
   expect(await pages('list', { search })).toHaveLength(1)
@@ -483,7 +483,7 @@ test('a page that ends with the last application leads nowhere', async () => {
   expect((await pages('list', { search })).map(({ applications }) => applications.length)).toEqual([50, 1])
 })
 
-test('a search that finds more than it looks at says where it stopped, and goes on until all is found', async () => {
+test('a search with more candidates than it reads says where it stopped, and continues until all is found', async () => {
   const word = aWord()
   const { owner } = server.database
   const rows = Array.from({ length: 1100 }, () => ({
@@ -500,7 +500,7 @@ test('a search that finds more than it looks at says where it stopped, and goes 
   expect(counts['all']?.more).toBe(true)
 })
 
-test('an export is whole applications with their status, however large they are', async () => {
+test('an export has complete applications with their status, however large they are', async () => {
   const word = aWord()
   const given = anApplication({ reason: `${word}\r\n=1+1`, custom_solution: '"quoted"' })
   const id = await store(given)
@@ -536,7 +536,7 @@ test('an export is whole applications with their status, however large they are'
   await owner`delete from public.retreat_applications where created_at = '1970-01-01'`
 })
 
-test('the overview counts each status and tells how what is found is made up, a day in the zone that is named', async () => {
+test('the overview counts each status and the composition of the results, by day in the given zone', async () => {
   const own = await startSignIn()
   const { client: asking } = await own.signedIn()
   const overview = (args: object = {}) => ask<Overview>(asking, 'overview', args)
@@ -586,7 +586,7 @@ test('the overview counts each status and tells how what is found is made up, a 
     '2026-03-02': 1,
     '2026-03-03': 1,
   })
-  // The tabs show what the other filters leave, whichever of them is chosen.
+  // The tabs show what the other filters leave, regardless of the chosen one.
   expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
   expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
     counts: { ...counts, new: of(1), all: of(2) },
@@ -617,7 +617,7 @@ test('the overview counts each status and tells how what is found is made up, a 
   })
 })
 
-test('of more decided ones than are counted, New is how many of the newest thousand are new, or more', async () => {
+test('with more decided ones than are counted, New is the number of new ones in the newest thousand, or more', async () => {
   const own = await startSignIn()
   const { client: asking } = await own.signedIn()
   const { owner } = own.database
@@ -646,7 +646,7 @@ test('of more decided ones than are counted, New is how many of the newest thous
   expect(await counts()).toMatchObject({ new: { count: 0, more: true }, declined: many, all: many })
 })
 
-test('a list reads as many rows as it looks at, however many were decided on', async () => {
+test('a list reads only the rows that it needs, however many were decided on', async () => {
   const { owner } = (await startSignIn()).database
   await withoutTriggers(owner, async (transaction) => {
     await transaction`
@@ -662,11 +662,11 @@ test('a list reads as many rows as it looks at, however many were decided on', a
       select application_id, true from private.statuses where status = 'accepted'`
   })
   await owner`analyze`
-  /** How many rows of the three tables a call reads, by scanning a table and by an index. */
+  /** The number of rows of the three tables that a call reads, by scanning a table and by an index. */
   const readFor = (filter: object) =>
     owner.begin(async (transaction) => {
       const read = async () => {
-        // What this connection did before counts, too, until PostgreSQL adds it up.
+        // This connection's earlier reads count too, until PostgreSQL adds them up.
         const [row] = await transaction<[{ scanned: number; fetched: number }]>`
           select sum(seq_tup_read)::integer as scanned, sum(idx_tup_fetch)::integer as fetched
           from pg_stat_xact_user_tables where relname in ('retreat_applications', 'statuses', 'invitations')`
@@ -697,7 +697,7 @@ test('a list reads as many rows as it looks at, however many were decided on', a
   }
 })
 
-test('a decision is kept where it was made on what stands, and refused with who did what where not', async () => {
+test('a decision is kept where its version is current, and otherwise refused with who did what', async () => {
   const id = await store()
   const other = await server.signedIn()
   const [first] = await decide([{ id, status: 'shortlisted', version: 0 }])
@@ -712,14 +712,14 @@ test('a decision is kept where it was made on what stands, and refused with who 
   const [stale] = await decide([{ id, status: 'declined', version: 0 }], other.client)
   expect(stale).toEqual({ ...first, outcome: 'stale' })
   expect((await whole(id)).application).toMatchObject({ status: 'shortlisted', version: 1 })
-  // Knowingly it can be made again, and taken back.
+  // It can be made again knowingly, and taken back.
   expect(await decide([{ id, status: 'declined', version: 1 }], other.client)).toMatchObject([
     { outcome: 'kept', status: 'declined', version: 2, author: other.email },
   ])
   expect(await decide([{ id, status: 'new', version: 2 }])).toMatchObject([
     { outcome: 'kept', status: 'new', version: 3 },
   ])
-  // What says nothing new writes nothing.
+  // A decision that changes nothing writes nothing.
   expect(await decide([{ id, status: 'new', version: 3 }])).toMatchObject([
     { outcome: 'kept', status: 'new', version: 3 },
   ])
@@ -730,12 +730,12 @@ test('a decision is kept where it was made on what stands, and refused with who 
     [other.email, 'status', { status: 'declined', former: 'shortlisted' }],
     [me, 'status', { status: 'new', former: 'declined' }],
   ])
-  // A version that is not there is none of those.
+  // A missing version matches none of those.
   expect(await decide([{ id, status: 'accepted' }])).toMatchObject([{ outcome: 'stale' }])
   expect(await decide([{ id, status: 'accepted', version: 4 }])).toMatchObject([{ outcome: 'stale' }])
 })
 
-test('the same act again gives the same answer and changes nothing', async () => {
+test('repeating an act gives the same response and changes nothing', async () => {
   const [a, b] = [await store(), await store()]
   const act = crypto.randomUUID()
   const decisions = [
@@ -748,7 +748,7 @@ test('the same act again gives the same answer and changes nothing', async () =>
   expect(again).toEqual([first, first, first, first])
   expect((await whole(a)).history).toHaveLength(1)
 
-  // At the same moment too: the driver of a client that lost an answer cannot know.
+  // Even concurrently: the driver of a client that lost a response cannot know.
   const [id, once] = [await store(), crypto.randomUUID()]
   const all = await Promise.all(
     [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], client, once)),
@@ -757,7 +757,7 @@ test('the same act again gives the same answer and changes nothing', async () =>
   expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
   expect((await whole(id)).history).toHaveLength(1)
 
-  // Also where somebody else decided meanwhile. What is another act, or somebody else's, is not said to be kept.
+  // Even where somebody else decided meanwhile. Another act, or somebody else's, is not reported as kept.
   const other = await server.signedIn()
   await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
   expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toEqual(all[0])
@@ -769,7 +769,7 @@ test('the same act again gives the same answer and changes nothing', async () =>
     await expect(decide([...given], asking, act)).rejects.toMatchObject({ code: 'PT409' })
   }
 
-  // Nothing of it is kept of who is erased, and nothing after a day.
+  // Nothing about an erased person stays in it, and nothing at all after a day.
   const results = async () => JSON.stringify(await server.database.owner`select result from private.acts`)
   expect(await results()).toContain(b)
   await server.database.owner`delete from public.retreat_applications where id = ${b}`
@@ -780,7 +780,7 @@ test('the same act again gives the same answer and changes nothing', async () =>
   expect(await server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
 })
 
-test('of several at once each has its outcome', async () => {
+test('several decisions at once each have their outcome', async () => {
   const [kept, stale, same] = [await store(), await store(), await store()]
   const gone = crypto.randomUUID()
   const other = await server.signedIn()
@@ -798,7 +798,7 @@ test('of several at once each has its outcome', async () => {
   expect(of.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
   expect(of.get(same)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
 
-  // One that cannot be leaves all as they were.
+  // An invalid one leaves all unchanged.
   for (const [decisions, code] of [
     [
       [
@@ -825,7 +825,7 @@ test('of several at once each has its outcome', async () => {
   expect(await decide([])).toEqual([])
 })
 
-test('two who decide the same in opposite orders at once: each is decided by one, and neither waits for ever', async () => {
+test('two organisers who decide the same in opposite orders at once: each is decided by one, without a deadlock', async () => {
   const other = await server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const ids = await Promise.all(Array.from({ length: 40 }, () => store()))
@@ -846,7 +846,7 @@ test('two who decide the same in opposite orders at once: each is decided by one
   }
 })
 
-test('who erases and who decides the same at once: each decision is kept or gone', async () => {
+test('erasing and deciding the same at once: each decision is kept or gone', async () => {
   const other = await server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const email = `${aWord()}@example.com`
@@ -864,7 +864,7 @@ test('who erases and who decides the same at once: each decision is kept or gone
   }
 })
 
-test('notes are only ever added, once each, and never touch the status', async () => {
+test('notes are only ever added, once each, and never change the status', async () => {
   const id = await store()
   const other = await server.signedIn()
   const act = crypto.randomUUID()
@@ -882,11 +882,11 @@ test('notes are only ever added, once each, and never touch the status', async (
     { kind: 'status' },
     { author: other.email, kind: 'note', detail: { note: 'I agree.' } },
   ])
-  // The decision of before was made on what still stands.
+  // A decision from before was made on a version that is still current.
   expect((await whole(id)).application).toMatchObject({ status: 'accepted', version: 1 })
   expect(await decide([{ id, status: 'declined', version: 1 }])).toMatchObject([{ outcome: 'kept' }])
 
-  // Nothing is said to be kept that is not: another note by the same act, or one that is none.
+  // Nothing is reported as kept that is not: another note by the same act, or a blank one.
   for (const [key, another] of [
     [act, 'another'],
     [(await whole(id)).history[1]?.act, text],
@@ -904,7 +904,7 @@ test('notes are only ever added, once each, and never touch the status', async (
   ).toMatchObject({ status: 404, error: { code: 'PT404' } })
 })
 
-test('one application is all of its answers as they were given, and all that is known of it', async () => {
+test('one application has all its form answers as given, and everything that is known about it', async () => {
   const email = `Twice.${aWord()}@Example.com`
   const given = anApplication({ email, reason: ' as\r\n\u0301 it \t is  ', linkedin: 'javascript:alert(1)' })
   const older = await store({ email: ` ${email.toLowerCase()}`, company: 'Before' }, '2021-01-01T00:00:00Z')
@@ -935,7 +935,7 @@ test('one application is all of its answers as they were given, and all that is 
   })
 })
 
-test('the history keeps its authors when they are gone', async () => {
+test('the history keeps its authors after they are removed', async () => {
   const id = await store()
   const other = await server.signedIn()
   await decide([{ id, status: 'accepted', version: 0 }], other.client)
@@ -943,7 +943,7 @@ test('the history keeps its authors when they are gone', async () => {
   expect((await whole(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
 })
 
-test('erasing needs the e-mail, takes all that is known with it, and is itself remembered', async () => {
+test('erasing needs the email, removes everything that is known, and is itself recorded', async () => {
   const { owner } = server.database
   const email = `Erased.${aWord()}@example.com`
   const [a, b, stranger] = [
@@ -957,7 +957,7 @@ test('erasing needs the e-mail, takes all that is known with it, and is itself r
     const answer = await client.rpc('desk_erase', { applications: [a, b], email: wrong })
     expect(answer).toMatchObject({ status: 400, error: { code: '22023' } })
   }
-  // One of somebody else among them, and none goes.
+  // With somebody else's among them, none is erased.
   expect(await client.rpc('desk_erase', { applications: [a, stranger], email })).toMatchObject({
     status: 400,
   })
@@ -977,7 +977,7 @@ test('erasing needs the e-mail, takes all that is known with it, and is itself r
   const act = crypto.randomUUID()
   const erasing = { act, applications: [a, b], email: ` ${email.toUpperCase()}` }
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
-  // Sent again because its answer was lost, it says what it did.
+  // A repeat after a lost response returns the first result.
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
   expect(await left()).toEqual([0, 0, 0])
   expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
@@ -993,13 +993,13 @@ test('erasing needs the e-mail, takes all that is known with it, and is itself r
     author: me,
     kind: 'erased',
   })
-  // Nothing that is kept anywhere holds the person.
+  // Nothing that is stored anywhere names the person.
   const [kept] =
     await owner`select count(*)::int as n from private.history where detail::text ilike ${`%${email}%`}`
   expect(kept).toEqual({ n: 0 })
 })
 
-/** What blind reading hides, as nobody else says it. */
+/** The fields that blind reading hides, with unique values. */
 const hidden = {
   first_name: 'Xenophonia',
   last_name: 'Quillfeather',
@@ -1011,7 +1011,7 @@ const hidden = {
 const hiddenWords =
   /xenophonia|quillfeather|zebulon|obscure|hostel|7700 900123|zz-quillon|linkedin\.example|marmoset/i
 
-test('who reads blind finds and reads none of what is hidden, whatever they call', async () => {
+test('an organiser who reads blind finds and reads none of what is hidden, by any call', async () => {
   const { owner } = server.database
   const word = aWord()
   const [id, again] = [
@@ -1073,7 +1073,7 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
     desk_stop: [{ stopped: true }, { stopped: false }],
     desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
-    // This one is for that; these are for who reads all of it.
+    // This one reveals; these are for organisers who read everything.
     desk_reveal: [],
     door_is_open: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
@@ -1121,12 +1121,12 @@ test('who reads blind finds and reads none of what is hidden, whatever they call
   expect(JSON.stringify(await list({ search: word }))).toMatch(hiddenWords)
 })
 
-test('the search of who reads blind covers reason and custom answer alone, also for what is common', async () => {
+test('the search of a blind reader covers only reason and custom answer, even for common words', async () => {
   const word = aWord()
   const blind = await server.signedIn()
   await ask(blind.client, 'set_blind', { blind: true })
   const id = await store({ ...hidden, reason: `${word} forest`, custom_solution: 'a hammock' })
-  // Words that so many share that the search looks at the newest alone.
+  // Words so common that the search reads only the newest.
   const common = aWord()
   const { owner } = server.database
   const rows = Array.from({ length: 1100 }, () => ({
@@ -1159,17 +1159,17 @@ test('the search of who reads blind covers reason and custom answer alone, also 
     expect([search, await finds(`${word} ${search}`, client)]).toEqual([search, [1, 1, 1, 1]])
   }
   expect(await finds(common)).toEqual([0, 0, 0, 0])
-  // It says of itself that it is not all.
+  // It says that the result is incomplete.
   expect(await finds(common, client)).toEqual([1, 1, 1, 1])
   await owner`delete from public.retreat_applications where id = ${id} or created_at = '1975-01-01'`
 })
 
-test('revealing shows all and is written into the history, by whoever reveals and once for each act', async () => {
+test('revealing shows everything and is recorded in the history, by its author and once for each act', async () => {
   const id = await store(hidden)
   const [blind, second] = [await server.signedIn(), await server.signedIn()]
   const reveal = (asking: SupabaseClient, act: string = crypto.randomUUID()) =>
     ask<Whole>(asking, 'reveal', { act, application: id })
-  // Of who reads everything there is nothing to reveal.
+  // There is nothing to reveal for an organiser who reads everything.
   expect((await reveal(client)).history).toEqual([])
   for (const { client: asking } of [blind, second]) await ask(asking, 'set_blind', { blind: true })
 
@@ -1179,7 +1179,7 @@ test('revealing shows all and is written into the history, by whoever reveals an
   expect(shown.history).toMatchObject([{ act, author: blind.email, kind: 'revealed' }])
   expect((await reveal(blind.client, act)).history).toHaveLength(1)
   expect(JSON.stringify(await whole(id, blind.client))).not.toMatch(hiddenWords)
-  // An act that is written already, of somebody else or as something else, hides no revealing.
+  // An act that is recorded already, by somebody else or as something else, hides no revealing.
   const refused = { status: 409, data: null, error: { code: 'PT409' } }
   expect(await second.client.rpc('desk_reveal', { act, application: id })).toMatchObject(refused)
   const noted = crypto.randomUUID()
@@ -1190,7 +1190,7 @@ test('revealing shows all and is written into the history, by whoever reveals an
     data: null,
   })
 
-  // Switching itself is remembered, once.
+  // Switching is recorded too, once.
   await ask(blind.client, 'set_blind', { blind: false })
   await ask(blind.client, 'set_blind', { blind: false })
   expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
@@ -1207,7 +1207,7 @@ test('revealing shows all and is written into the history, by whoever reveals an
   })
 })
 
-test('what happened at the desk comes fifty at a time, the newest first, each once', async () => {
+test('events of the desk come fifty at a time, the newest first, each once', async () => {
   const { owner } = server.database
   await owner`
     insert into private.history (author, kind, detail)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   ;({ client: keeper, email } = await server.signedIn())
 })
 
-/** As in a new database. */
+/** The state of a new database. */
 beforeEach(async () => {
   await owner`truncate public.retreat_applications, private.history, private.deliveries, private.door cascade`
   await owner`insert into private.door default values`
@@ -40,7 +40,7 @@ interface Door {
   history: Happened[]
 }
 
-/** What a function of the desk answers. */
+/** The response of a function of the desk. */
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
   const { data, error } = await keeper.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -55,7 +55,7 @@ async function set(changes: object) {
   return ask<Door>('set_door', { version, closed: false, ...changes })
 }
 
-/** Sends an application; gives its status, or the refusal. */
+/** Sends an application; returns its status, or the refusal. */
 async function send(application = anApplication()) {
   const { status, error } = await server.client().from('retreat_applications').insert(application)
   return error === null ? status : [status, error.code, error.message]
@@ -66,7 +66,7 @@ async function stored() {
   return row?.['n'] as number
 }
 
-test('a closed door refuses with its sentence, on the page too; what is stored is still a repeat', async () => {
+test('a closed door refuses with its sentence, on the page too; a duplicate still counts as stored', async () => {
   const before = anApplication()
   expect(await send(before)).toBe(201)
   expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
@@ -104,12 +104,12 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
   expect(await stored()).toBe(1)
   expect(await owner`select from private.deliveries`).toHaveLength(1)
 
-  // Without a sentence it is ours.
+  // Without a sentence the default is used.
   await set({ closed: true })
   expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
   await set({ closed: false, sentence })
   expect(await send(late)).toBe(201)
-  // The door tells who changed it last, the history of all.
+  // The door has who changed it last; the history has all changes.
   expect((await door()).history).toMatchObject([{ author: email, kind: 'door', detail: { closed: false } }])
   expect(await happenings()).toMatchObject([
     { author: email, kind: 'door', detail: { closed: false, is_open: true } },
@@ -118,7 +118,7 @@ test('a closed door refuses with its sentence, on the page too; what is stored i
   ])
 })
 
-test('a door is changed by whoever saw how it stands, and only to what can be', async () => {
+test('a door is changed only by an organiser who saw its current state, and only to a valid one', async () => {
   const other = await server.signedIn()
   await set({ closed: true, sentence: 'First.' })
   const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
@@ -138,7 +138,7 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
     expect(await change({ version: 1, ...wrong })).toMatchObject({ status: 400 })
   }
   expect(await door()).toMatchObject({ version: 1, closed: true, sentence: 'First.' })
-  // Of two at once one is kept.
+  // One of two concurrent changes is kept.
   const both = await Promise.all([
     change({ version: 1, sentence: 'a' }),
     change({ version: 1, sentence: 'b', closes_after: 5 }, other.client),
@@ -146,7 +146,7 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
   expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
   expect(await door()).toMatchObject({ version: 2 })
   expect(await happenings()).toHaveLength(2)
-  // A change whose answer was lost is sent again, and is one.
+  // A repeat after a lost response is the same change.
   const changed = await change({ version: 2, sentence: 'Again.' })
   expect(changed).toMatchObject({ status: 200, data: { version: 3, sentence: 'Again.' } })
   expect(await change({ version: 2, sentence: 'Again.' })).toMatchObject({ status: 200, data: changed.data })
@@ -155,7 +155,7 @@ test('a door is changed by whoever saw how it stands, and only to what can be', 
   expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
 })
 
-test('a door closes by itself at its time', async () => {
+test('a door closes automatically at its time', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   expect(await set({ closes_at: inAnHour, sentence: 'Too late.' })).toMatchObject({ is_open: true })
   expect(await send()).toBe(201)
@@ -166,11 +166,11 @@ test('a door closes by itself at its time', async () => {
   expect(await send()).toBe(201)
 })
 
-test('a door that closed by itself is opened by nobody who saw it open', async () => {
+test('nobody who saw the door open can open it after it closed automatically', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const closings = [
     [{ closes_at: inAnHour }, () => owner`update private.door set closes_at = now()`],
-    // One came since it was opened again.
+    // One arrived since it was opened again.
     [{ closes_after: 2 }, () => send()],
   ] as const
   for (const [limits, close] of closings) {
@@ -186,40 +186,40 @@ test('a door that closed by itself is opened by nobody who saw it open', async (
     }
     expect(await door()).toEqual(stood)
     expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
-    // Whoever saw it closed may open it.
+    // An organiser who saw it closed may open it.
     expect(await set({})).toMatchObject({ is_open: true })
     expect(await send()).toBe(201)
   }
 })
 
-test('a door closes after so many applications, exactly, whoever comes at the same time; opened again it counts anew', async () => {
+test('a door closes after exactly its number of applications, even concurrent ones; reopened it counts again', async () => {
   const crowd = async (size: number) => {
     const answers = await Promise.all(Array.from({ length: size }, () => send()))
     expect(new Set(answers.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
     return answers.filter((answer) => answer === 201).length
   }
-  // What came since the door was opened counts: here, since ever.
+  // Applications since the opening count: here, since the beginning.
   expect(await send()).toBe(201)
   expect(await send()).toBe(201)
   expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })
   expect(await crowd(50)).toBe(18)
   expect(await stored()).toBe(20)
   expect(await door()).toMatchObject({ is_open: false, closed: false, received: 20 })
-  // Who sets another number where it was reached opens it again.
+  // Setting another number after the limit was reached opens it again.
   expect(await set({ closes_after: 22, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
   expect(await crowd(50)).toBe(22)
   expect(await stored()).toBe(42)
   await set({ closed: true, sentence: 'Full.' })
   expect(await set({ closes_after: 3, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
   expect(await send()).toBe(201)
-  // Another sentence opens nothing anew; a lower number closes.
+  // Another sentence does not reopen it; a lower number closes it.
   expect(await set({ closes_after: 3, sentence: 'Full!' })).toMatchObject({ received: 1, is_open: true })
-  // Those who are refused for something else, and repeats, do not count.
+  // Applications that are refused for another reason, and duplicates, do not count.
   expect(await send(anApplication({ consent: false }))).toMatchObject([400, '23514', expect.anything()])
   const once = anApplication()
   expect([await send(once), ((await send(once)) as unknown[])[0]]).toEqual([201, 409])
   expect(await door()).toMatchObject({ received: 2, is_open: true })
-  // Several together come in together or not at all.
+  // Several together are accepted together or not at all.
   const rows = [anApplication(), anApplication()]
   expect(await server.client().from('retreat_applications').insert(rows)).toMatchObject({ status: 403 })
   expect(await door()).toMatchObject({ received: 2 })
@@ -228,7 +228,7 @@ test('a door closes after so many applications, exactly, whoever comes at the sa
   expect(await stored()).toBe(45)
 })
 
-test('a number that is set while many come in counts every one of them, and nobody waits in a circle', async () => {
+test('a number that is set while many apply counts every one of them, without a deadlock', async () => {
   for (let round = 0; round < 5; round += 1) {
     await set({ closes_after: 1000 })
     const changed = async () => {
@@ -240,16 +240,16 @@ test('a number that is set while many come in counts every one of them, and nobo
   }
 })
 
-test('while a vacuum runs a number is set, and nobody who applies waits for either', async () => {
+test('while a vacuum runs a number is set, and no applicant waits for either', async () => {
   await owner.begin(async (vacuum) => {
-    // As a vacuum does, also the automatic one.
+    // Like a vacuum, including the automatic one.
     await vacuum`lock table public.retreat_applications in share update exclusive mode`
     expect(await set({ closes_after: 2 })).toMatchObject({ received: 0, is_open: true })
     expect(await send()).toBe(201)
   })
 })
 
-test('while somebody is storing an application for long a number is not set, and nobody else who applies waits', async () => {
+test('while somebody takes long to store an application no number is set, and no other applicant waits', async () => {
   await owner.begin(async (transaction) => {
     await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
     let isSet = false
@@ -263,13 +263,13 @@ test('while somebody is storing an application for long a number is not set, and
   expect(await door()).toMatchObject({ version: 0, closes_after: null })
 })
 
-test('a door is open or closed, and nobody opens it by saying neither', async () => {
+test('a door is open or closed, and a call without either opens nothing', async () => {
   await set({ closed: true })
   expect(await keeper.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
   expect(await door()).toMatchObject({ version: 1, closed: true })
 })
 
-test('who is applying at the moment when a number is set is counted', async () => {
+test('an applicant at the moment when a number is set is counted', async () => {
   const isWaitedFor = () =>
     vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
   const { setting } = await owner.begin(async (transaction) => {
@@ -298,7 +298,7 @@ test('an infinite time, which earlier versions stored, is not shown, and can be 
   }
 })
 
-test('the operator changes what is given: a sentence opens nothing, each opening counts anew and forgets the limits before', async () => {
+test('the operator changes only what is given: a sentence opens nothing, each opening restarts the count and the limits', async () => {
   const change = (given: Partial<Parameters<typeof setDoor>[1]>) =>
     setDoor(owner, {
       closed: false,

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const authorsOf = (sql: Sql) => sql<{ kind: string; author: string; author_id: string | null }[]>`
   select kind, author, author_id from private.history order by id`
 
-/** Takes the authors' accounts out of a backup, as if it was written before the history had them. */
+/** Removes the authors' accounts from a backup, as if it was written before the history had them. */
 async function withoutAccounts(folder: string) {
   const name = fileOf(history)
   const lines = (await readFile(join(folder, name), 'utf8')).replaceAll(/,"author_id":(null|"[^"]+")/g, '')
@@ -33,7 +33,7 @@ async function withoutAccounts(folder: string) {
   await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
 }
 
-test('the history keeps the account of each author, in a backup too, and none of applicants and commands', async () => {
+test('the history keeps the account of each author, in a backup too, but none for applicants and commands', async () => {
   const { owner } = server.database
   const { client, email } = await server.signedIn()
   const [account] = await owner<[{ id: string }]>`select id from auth.users where email = ${email}`

@@ -16,7 +16,7 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { record, type Recorded } from '../letters/outcomes.ts'
 
-/** How many acts an hour has at the most, as in letter-acts.test.ts. */
+/** The most acts of an hour, as in letter-acts.test.ts. */
 const most = Number(process.env['LETTER_ACTS'] ?? 200)
 const hours = extent(2, 20)
 const patience = 100_000 + most * 500
@@ -37,17 +37,17 @@ async function ask<Response>(name: string, args: object = {}): Promise<Response>
   return data as Response
 }
 
-/** Somebody, and what is known of them without asking the database. */
+/** A person, and what the test knows about them without asking the database. */
 interface Person {
   id: string
   status: string
   version: number
   rsvp: string | null
-  /** Which decision they may have been told last; blank for none. */
+  /** The decision that they may have been told last; blank for none. */
   told: Set<string>
 }
 
-/** What a server has claimed and is sending. */
+/** A delivery that a server has claimed and is sending. */
 interface Try {
   person: Person
   /** The template; blank where there is none. */
@@ -98,7 +98,7 @@ const work = (isPostman: boolean, isAutomation: boolean) => sql`
   update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
     automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
 
-/** What a server claims is of a decision that stands, and nobody recalled it. */
+/** A claimed delivery has the current decision, and nobody recalled it. */
 async function claimed(desk: Desk, id: string, end: Try['end']) {
   const [row] = await sql<
     [
@@ -118,13 +118,13 @@ async function claimed(desk: Desk, id: string, end: Try['end']) {
   const person = desk.people.find((each) => each.id === row.application)
   if (person === undefined) throw new Error('a letter to nobody')
   expect(row.is_recalled).toBe(false)
-  // Beside a mail, an automation is told what the mail told.
+  // Beside an email, an automation is told the same as the email.
   if (isDecided(row.template) && row.is_main) expect(row.template).toBe(person.status)
   if (row.template === 'reminder') expect(person.rsvp).toBeNull()
   desk.tries.push({ person, says: row.template, isMain: row.is_main, isLost: false, end })
 }
 
-/** What an applicant knows from then on, or may know. */
+/** An applicant knows this from then on, or may know it. */
 function tell({ person, says, isMain }: Pick<Try, 'person' | 'says' | 'isMain'>, isCertain: boolean) {
   if (!isMain || !isDecided(says)) return
   if (isCertain) person.told.clear()
@@ -157,7 +157,7 @@ const acts = {
         [{ there: boolean }]
       >`select private.is_recent(seen_at) as there from private.postman`
       const call = ask<ReleaseOutcome[]>('release', { act: act(), letters, again: true })
-      // Where only an automation is at work, or nobody, it may be refused.
+      // With only an automation running, or nothing, it may be refused.
       const outcomes = there ? await call : await call.catch(() => [])
       expect(outcomes.filter(({ outcome }) => outcome !== 'released' && outcome !== 'missing')).toEqual([])
     },
@@ -290,7 +290,7 @@ const acts = {
 }
 const { claim, end, decide, release, claimDecision, write } = acts
 
-/** After each act the letters are as they should be, and who was told last is who the deliveries say. */
+/** Checks after each act that the letters are right, and that the deliveries match who was told last. */
 async function isRight({ people, discarded }: Desk) {
   expect(await wrongsOf(sql, discarded)).toEqual([])
   for (const { id, told } of people) {
@@ -300,7 +300,7 @@ async function isRight({ people, discarded }: Desk) {
 }
 
 test(
-  `through ${hours} hours of any acts on letters nothing is sent that does not stand, and nobody is left behind`,
+  `through ${hours} hours of random acts on letters nothing outdated is sent, and nobody is forgotten`,
   { timeout: 2 * patience },
   async () => {
     const done = await playHours({

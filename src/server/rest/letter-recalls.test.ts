@@ -67,7 +67,7 @@ const write = (id: string, occasion: string, again = false) =>
 const writeTo = (application: string) =>
   ask<Letter>('write_to', { act: crypto.randomUUID(), application, subject: 's', body: 'b' })
 
-/** Drafts that are released; gives their act. */
+/** Releases drafts; returns the act. */
 async function send(occasion: string, again = false) {
   const act = crypto.randomUUID()
   const letters = (await drafts(occasion)).map(({ id, seen }) => ({ id, seen }))
@@ -82,7 +82,7 @@ function due<Claim>(claimed: Claim | undefined): Claim {
 }
 const claim = async () => due(await claimLetter(owner))
 
-/** Somebody who was told that they are accepted. */
+/** A person who was told that they are accepted. */
 async function invited(given?: string) {
   const id = given ?? (await store())
   await decide(id, 'accepted')
@@ -93,7 +93,7 @@ async function invited(given?: string) {
 const invitationOf = async (id: string) =>
   (await owner`select token, told_at, rsvp from private.invitations where application_id = ${id}`)[0]
 
-/** Acts as an organiser in a transaction, while which something else begins and waits; gives that. */
+/** Acts as an organiser in a transaction, while something else begins and waits; returns that. */
 async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, begin: () => Promise<Result>) {
   const { data } = await client.auth.getClaims()
   const { result } = await owner.begin(async (sql) => {
@@ -108,7 +108,7 @@ async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, begin: () 
 const waiting = () => owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
 
 test.each(['accepted', 'Travel'])(
-  'after a stop and another decision what was being sent is no draft: %s',
+  'after a stop and another decision a letter that was being sent is no draft: %s',
   async (occasion) => {
     const id = await store()
     await decide(id, 'accepted')
@@ -124,7 +124,7 @@ test.each(['accepted', 'Travel'])(
   },
 )
 
-test('after a stop and an answer a reminder that was being sent is no draft', async () => {
+test('after a stop and an RSVP a reminder that was being sent is no draft', async () => {
   const id = await invited()
   await ask('remind')
   const act = await send('reminder')
@@ -137,7 +137,7 @@ test('after a stop and an answer a reminder that was being sent is no draft', as
 })
 
 test.each(['accepted', 'Travel', 'reminder', ''])(
-  'what was stopped while it was being sent, and did not arrive, is a draft again, also the second time: %s',
+  'a letter that was stopped while it was being sent, and did not arrive, is a draft again, even twice: %s',
   async (occasion) => {
     const id = await invited()
     await (occasion === '' ? writeTo(id) : write(id, occasion, true))
@@ -153,11 +153,11 @@ test.each(['accepted', 'Travel', 'reminder', ''])(
   },
 )
 
-test('who erases somebody and a server that sends to them do not wait for each other', async () => {
+test('an organiser who erases somebody and a server that sends to them do not block each other', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await send('accepted')
-  // PostgreSQL erases what belongs to somebody in the order of numbers that it gave out: here letters come last.
+  // PostgreSQL erases dependent rows in the order of internal numbers: here letters come last.
   for (const table of ['letters', 'deliveries']) {
     const key = `constraint ${table}_application_id_fkey`
     await owner.unsafe(`alter table private.${table} drop ${key}, add ${key}
@@ -176,7 +176,7 @@ test('who erases somebody and a server that sends to them do not wait for each o
   expect(await claimed).toBeUndefined()
 })
 
-test('a rejection that may have arrived late takes back nothing of an acceptance that was sent since', async () => {
+test('a late rejection that may have arrived changes nothing of an acceptance that was sent since', async () => {
   const id = await store()
   await decide(id, 'declined')
   await send('declined')
@@ -190,7 +190,7 @@ test('a rejection that may have arrived late takes back nothing of an acceptance
 })
 
 /** An acceptance whose mail was stopped while an automation is being told. */
-test('a letter that was stopped is no draft of a template that somebody removes this moment', async () => {
+test('a letter that was stopped is no draft of a template that is being removed', async () => {
   const id = await store()
   await write(id, 'Travel')
   const act = await send('Travel')
@@ -204,7 +204,7 @@ test('a letter that was stopped is no draft of a template that somebody removes 
   expect(await statesOf(id)).toEqual(['Travel by mail: withdrawn'])
 })
 
-test('after a restore a letter to one person that was stopped is a draft, and nothing without a template is', async () => {
+test('after a restore a stopped letter to one person is a draft, and no other letter without a template is', async () => {
   const [id, other] = [await store(), await store()]
   await writeTo(id)
   const act = await send('')
@@ -218,7 +218,7 @@ test('after a restore a letter to one person that was stopped is a draft, and no
   expect(await statesOf(other)).toEqual(['Travel by mail: withdrawn'])
 })
 
-test('who stops a letter stops what waits of it, and counts nothing of earlier trips or other letters', async () => {
+test('stopping a letter stops its waiting deliveries, and counts no earlier ones or other letters', async () => {
   const id = await invited()
   await write(id, 'accepted', true)
   const [draft] = await drafts('accepted')
@@ -234,7 +234,7 @@ test('who stops a letter stops what waits of it, and counts nothing of earlier t
   expect(waits).toEqual([{ id: next.id }])
 })
 
-test('what was sent by hand is noted once, and by who says what they read', async () => {
+test('a letter that was sent by hand is noted once, with the text that its sender read', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await drafts('accepted')
@@ -248,7 +248,7 @@ test('what was sent by hand is noted once, and by who says what they read', asyn
   expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
 })
 
-test('an application’s stamp changes neither by notices to organisers nor at midnight', async () => {
+test('an application’s stamp does not change by notices to organisers or at midnight', async () => {
   await ask('set_notices', { notices: 'each' })
   const id = await invited()
   const stampOf = async () => (await ask<{ stamp: string }>('stamp', { application: id })).stamp

@@ -26,10 +26,10 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await server.database.owner`delete from public.retreat_applications`
-  // Somebody carries letters.
+  // A postman is running.
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
   await restoreTemplates()
-  // However many a test of before sent.
+  // However many an earlier test sent.
   await server.database.owner`delete from private.deliveries where kind in ('notice', 'test')`
 })
 
@@ -38,7 +38,7 @@ interface Page {
   next: object | null
 }
 
-/** What a function of the desk answers an organiser. */
+/** The response of a function of the desk to an organiser. */
 async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
   const { data, error } = await asking.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -72,26 +72,26 @@ const release = (letters: { id: string; seen: string }[], more: object = {}) =>
 const statesOf = (letters: Letter[]) => letters.map(({ occasion, state }) => `${occasion}: ${state}`)
 const outcomesOf = (outcomes: { outcome: string }[]) => outcomes.map(({ outcome }) => outcome)
 
-/** Corrects what a template says. */
+/** Corrects a template's text. */
 async function correct(occasion: string, body: string) {
   const { templates } = await ask<LettersOverview>('letters')
   const template = templates.find((each) => each.occasion === occasion)
   return ask('set_template', { occasion, version: template?.version, subject: template?.subject, body })
 }
 
-/** A postman who carried all that waits. */
+/** A postman who sent everything that waits. */
 const carried = () =>
   server.database.owner`
     update private.deliveries set state = 'done', done_at = clock_timestamp(), due_at = null
     where kind = 'letter' and state = 'waiting'`
 
-/** A mail server that refused all that waits. */
+/** A mail server that refused everything that waits. */
 const refuse = (answer = '550 no') =>
   server.database.owner`
     update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = ${answer}, attempts = 3
     where kind in ('letter', 'receipt') and state = 'waiting'`
 
-test('a decision writes to nobody: it leaves a draft, filled in for whom it is', async () => {
+test('a decision sends nothing: it creates a draft, filled in for its applicant', async () => {
   const id = await store({ first_name: 'Zoë', email: 'zoe@example.org' })
   await decide(id, 'shortlisted')
   expect(await lettersOf(id)).toEqual([])
@@ -110,7 +110,7 @@ test('a decision writes to nobody: it leaves a draft, filled in for whom it is',
   expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
-test('a decision that is flipped a hundred times leaves one draft, for what stands at the end', async () => {
+test('a decision that is flipped a hundred times leaves one draft, for the last one', async () => {
   const id = await store()
   const flips = ['accepted', 'declined', 'new', 'waitlisted']
   for (let flip = 0; flip < 100; flip += 1) await decide(id, flips[flip % 4] ?? '')
@@ -119,7 +119,7 @@ test('a decision that is flipped a hundred times leaves one draft, for what stan
   expect(await lettersOf(id)).toEqual([])
 })
 
-test('what was released is withdrawn by another decision, and drafted anew when that is taken back', async () => {
+test('a released letter is withdrawn by another decision, and drafted again when that is taken back', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const { letters } = await drafts()
@@ -135,16 +135,16 @@ test('what was released is withdrawn by another decision, and drafted anew when 
   expect(again?.id).toBe(letters[0]?.id)
 })
 
-test('a draft that somebody edited comes back as it was', async () => {
+test('a draft that somebody edited returns with its text', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = (await drafts()).letters
   const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you.' }
   expect(await ask('edit', edited)).toMatchObject({ is_edited: true, subject: 'For you' })
-  // Sent again, because its answer was lost; and by somebody who read the former text.
+  // A repeat after a lost response; and a change by somebody who read the former text.
   expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
   await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
-  // What is written to one person is not filled in.
+  // A letter to one person is not filled in.
   for (const text of [{ body: 'Hello {{frist_name}}' }, { subject: '{{first_name}}' }]) {
     await expect(ask('edit', { ...edited, ...text })).rejects.toMatchObject({ code: '22023' })
   }
@@ -160,7 +160,7 @@ test('a draft that somebody edited comes back as it was', async () => {
   })
 })
 
-test('a letter is released once, whoever presses and however often', async () => {
+test('a letter is released once, by anybody and however often', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const { letters } = await drafts()
@@ -181,7 +181,7 @@ test('a letter is released once, whoever presses and however often', async () =>
   expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
-test('more than thirty leave only by their number, and nothing where nobody carries letters', async () => {
+test('more than thirty are sent only with their number, and nothing without a running postman', async () => {
   await server.database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 61) as n`
@@ -214,7 +214,7 @@ test.each([
   ['edit', { subject: 's', body: 'b' }],
   ['sent_by_hand', {}],
   ['hand_over', { act: crypto.randomUUID() }],
-])('who does not say what they read does not %s a draft', async (name, args) => {
+])('an organiser who does not say what they read does not %s a draft', async (name, args) => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -222,7 +222,7 @@ test.each([
   expect(await lettersOf(id)).toEqual([draft])
 })
 
-test('a draft that is gone is not edited, with a blank text either', async () => {
+test('a draft that is gone cannot be edited, even with a blank text', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -231,14 +231,14 @@ test('a draft that is gone is not edited, with a blank text either', async () =>
   await expect(ask('edit', edited)).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('letters are released by an act that has an id, by which they are stopped', async () => {
+test('letters are released by an act with an id, which can stop them', async () => {
   await decide(await store(), 'accepted')
   const { letters } = await drafts()
   await expect(release(letters, { act: null })).rejects.toMatchObject({ code: '22023' })
   expect((await drafts()).letters).toEqual(letters)
 })
 
-test('what is released is the text that was read, also by who reads blind, whoever changes the template meanwhile', async () => {
+test('the released text is the one that was read, even by a blind reader and when the template changes meanwhile', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   for (let many = 0; many < 100; many += 1)
@@ -270,7 +270,7 @@ test('what is released is the text that was read, also by who reads blind, whoev
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
-test('who reads blind releases no letter that is too long once it is filled in, and never a part of it', async () => {
+test('an organiser who reads blind releases no letter that is too long once it is filled in, and never a part of it', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   const id = await store({ company: 'x'.repeat(9000) })
@@ -290,7 +290,7 @@ test('who reads blind releases no letter that is too long once it is filled in, 
   ).toEqual(['long'])
 })
 
-test('what was not read as it would be sent is not released, nor what quotes a blank answer', async () => {
+test('a letter is not released unless its text was read, or where it quotes a blank answer', async () => {
   const id = await store({ team_size: '' })
   await decide(id, 'declined')
   const { letters: before } = await drafts('declined')
@@ -312,7 +312,7 @@ test('what was not read as it would be sent is not released, nor what quotes a b
   expect(outcomesOf(await release((await drafts('declined')).letters))).toEqual(['released'])
 })
 
-test('a draft of what does not stand leaves in no way, whoever left it', async () => {
+test('a draft of an outdated decision is not sent in any way, however it remained', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const { letters } = await drafts()
@@ -328,7 +328,7 @@ test('a draft of what does not stand leaves in no way, whoever left it', async (
   expect(statesOf(await lettersOf(id))).toEqual(['accepted: draft'])
 })
 
-test('who decides waits for who stops letters, so that no draft is left of what does not stand', async () => {
+test('deciding waits for stopping letters, so that no draft of an outdated decision remains', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const act = crypto.randomUUID()
@@ -349,7 +349,7 @@ test('who decides waits for who stops letters, so that no draft is left of what 
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: withdrawn', 'declined: draft'])
 })
 
-test('what was stopped is a draft again that follows its template, unless somebody wrote it', async () => {
+test('a stopped letter is a draft again that follows its template, unless somebody wrote it', async () => {
   const ids = [
     await store(),
     await store({ email: 'b@example.org' }),
@@ -364,7 +364,7 @@ test('what was stopped is a draft again that follows its template, unless somebo
   await server.database.owner`
     update private.deliveries set state = 'sending' where kind = 'letter' and application_id = ${ids[0] ?? ''}`
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
-  // Sent again, because its answer was lost.
+  // A repeat after a lost response.
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
   await correct('accepted', 'Hello {{first_name}}, this is corrected.')
   const { letters: back } = await drafts()
@@ -411,7 +411,7 @@ test('what another decision withdrew is not counted as stopped', async () => {
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
 })
 
-test('a letter whose template was removed is stopped, and is no draft of nothing', async () => {
+test('a letter whose template was removed is stopped, and becomes no draft', async () => {
   const text = { occasion: 'Parking', subject: 'Where to park', body: 'Nowhere.' }
   await ask('set_template', { ...text, version: null })
   const id = await store()
@@ -426,7 +426,7 @@ test('a letter whose template was removed is stopped, and is no draft of nothing
   expect(statesOf(await lettersOf(id))).toEqual(['Parking: withdrawn'])
 })
 
-test('an act that is sent again because its answer was lost is answered as it was', async () => {
+test('an act that is repeated after a lost response gets the first result', async () => {
   for (const id of [await store(), await store({ email: 'b@example.org' })]) await decide(id, 'accepted')
   const [draft, spare] = (await drafts()).letters
   const twice = async (name: string, args: object) => {
@@ -452,7 +452,7 @@ test('an act that is sent again because its answer was lost is answered as it wa
   await expect(ask('sent_by_hand', byHand, somebody)).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('a letter that was sent by hand takes the receipt along that waits', async () => {
+test('a letter that was sent by hand cancels the waiting receipt', async () => {
   const { owner } = server.database
   await owner`update private.letter_settings set receipts = true`
   const id = await store({ email: 'receipt@example.org' })
@@ -463,7 +463,7 @@ test('a letter that was sent by hand takes the receipt along that waits', async 
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: sent', 'received: withdrawn'])
 })
 
-test('who was told is told again only knowingly, or after having been told something else', async () => {
+test('a person who was told is told again only knowingly, or after having been told something else', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await release((await drafts()).letters)
@@ -512,7 +512,7 @@ test('a letter that was being handed over when the decision changed is marked, a
   expect((await drafts()).letters).toEqual([])
 })
 
-test('every answer has its placeholder, and reads as the applicant read it', async () => {
+test('every form answer has its placeholder, in the words that the applicant read', async () => {
   const choices = [
     ...Object.keys(paidSolutions).map((value) => ['paid_solution', value, paidSolutions] as const),
     ...Object.keys(teamSizes).map((value) => ['team_size', value, teamSizes] as const),
@@ -533,7 +533,7 @@ test('every answer has its placeholder, and reads as the applicant read it', asy
   expect(filled).not.toContain('{{')
 })
 
-test('what an applicant wrote is no placeholder, and a subject stays one line', async () => {
+test("an applicant's text is no placeholder, and a subject stays one line", async () => {
   const id = await store({ first_name: 'A{{email}}\r\nBcc: b@example.org', company: '\u2028x\\1$&' })
   const preview = await ask('preview', {
     subject: '{{first_name}} {{company}}',
@@ -546,7 +546,7 @@ test('what an applicant wrote is no placeholder, and a subject stays one line', 
   })
 })
 
-test('a template with an unknown placeholder is not kept', async () => {
+test('a template with an unknown placeholder is not saved', async () => {
   const before = await ask<{ templates: object[] }>('letters')
   for (const body of [
     '{{frist_name}}',
@@ -575,12 +575,12 @@ const writeTo = (application: string, changes: object = {}, asking = client) =>
     asking,
   )
 
-test('a letter to one person needs no template: it is a draft, and leaves as it was written', async () => {
+test('a letter to one person needs no template: it is a draft, and is sent as written', async () => {
   const [id, other] = [await store({ email: 'ada@example.org' }), await store({ reason: 'other' })]
   const act = crypto.randomUUID()
   const draft = await writeTo(id, { act })
   expect(draft).toMatchObject({ id: act, application: id, occasion: '', state: 'draft', is_edited: true })
-  // Sent again because its answer was lost, it is the same draft; the act of another letter is refused.
+  // A repeat after a lost response gives the same draft; the act of another letter is refused.
   expect((await writeTo(id, { act })).id).toBe(act)
   await expect(writeTo(other, { act })).rejects.toMatchObject({ code: 'PT409' })
   const second = await writeTo(id, { subject: 'Another question' })
@@ -599,11 +599,11 @@ test('a letter to one person needs no template: it is a draft, and leaves as it 
     { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
     { subject: 'Another question', state: 'sent' },
   ])
-  // What was sent before does not ask for more than what was not.
+  // A letter needs no confirmation because another one was sent before.
   expect(outcomesOf(await release([await writeTo(id)]))).toEqual(['released'])
 })
 
-test('a letter to one person is one: with a text, without placeholders, and not by who reads blind', async () => {
+test('a letter to one person needs a text, has no placeholders, and is not for blind readers', async () => {
   const id = await store()
   const refused = { code: '22023' }
   await expect(writeTo(id, { subject: ' ' })).rejects.toMatchObject(refused)
@@ -611,7 +611,7 @@ test('a letter to one person is one: with a text, without placeholders, and not 
   await expect(writeTo(id, { body: 'Hello {{first_name}}' })).rejects.toThrow(/no placeholders/)
   await expect(writeTo(crypto.randomUUID())).rejects.toMatchObject({ code: 'PT404' })
   const { id: letter, seen } = await writeTo(id)
-  // It has no template whose text it could have again.
+  // It has no template to take a text from.
   await expect(ask('edit', { letter, seen, subject: '', body: '' })).rejects.toMatchObject(refused)
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
@@ -625,7 +625,7 @@ test('a letter to one person is one: with a text, without placeholders, and not 
   ).rejects.toMatchObject(refused)
 })
 
-test('what somebody wrote to one person is never lost: stopped, or by another decision, it is a draft again', async () => {
+test('the text of a letter to one person is never lost: after a stop or another decision it is a draft again', async () => {
   const id = await store()
   const text = { subject: 'One question', body: 'Can you come?' }
   await decide(id, 'accepted')
@@ -689,7 +689,7 @@ test.each(overtaken)(
   },
 )
 
-test('a template of its own name is made, changed by who saw it, written with, and removed with its drafts', async () => {
+test('a template with a new name is created, changed by an organiser who saw it, used, and removed with its drafts', async () => {
   const text = { occasion: 'Travel', subject: 'How to get there', body: 'By train.' }
   expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
   expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
@@ -705,7 +705,7 @@ test('a template of its own name is made, changed by who saw it, written with, a
   expect(await lettersOf(id)).toEqual([])
 })
 
-test('who reads blind learns no name, address or text from letters', async () => {
+test('an organiser who reads blind learns no name, address or text from letters', async () => {
   const id = await store({ first_name: 'Grace', email: 'grace@example.org', company: 'Hopper' })
   await decide(id, 'accepted')
   const { client: blind } = await server.signedIn()
@@ -730,11 +730,11 @@ test('who reads blind learns no name, address or text from letters', async () =>
   )
   expect(released?.outcome).toBe('released')
   expect(await told()).not.toMatch(/Grace|grace|Hopper/)
-  // It is written in full all the same.
+  // It is still written in full.
   expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
 })
 
-test('who reads blind is given what is listed for them, and no digest of what is hidden', async () => {
+test('an organiser who reads blind gets only what is listed for them, and no digest of what is hidden', async () => {
   const { owner } = server.database
   const id = await store({ first_name: 'Grace', email: 'grace@example.org' })
   await decide(id, 'accepted')
@@ -743,7 +743,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
   const [draft] = (await drafts()).letters
   const seenBy = async (who: SupabaseClient) =>
     (await ask<Letter[]>('letters_of', { applications: [id] }, who)).map(({ seen }) => seen)
-  // The template is everybody's to read.
+  // All organisers may read the template.
   expect(await seenBy(blind)).toEqual([draft?.seen])
   const edited = { subject: 'For Grace', body: 'Dear Grace' }
   await ask('edit', { letter: draft?.id, seen: draft?.seen, ...edited })
@@ -756,7 +756,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
     body: 'Dear',
   })
   await ask('edit', { letter: draft?.id, seen: between, ...edited })
-  // The same text again is another one: what tells texts apart does not tell the text.
+  // The same text again has another digest: it does not reveal the text.
   expect(await seenBy(blind)).not.toEqual([seen])
   await release((await drafts()).letters)
   expect(await seenBy(blind)).toEqual([''])
@@ -766,7 +766,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
     letter: (await lettersOf(id))[0]?.id,
     address: 'hopper@example.org',
   })
-  // What comes to be kept some day is hidden until somebody lists it.
+  // A future column is hidden until somebody lists it.
   await owner`alter table public.retreat_applications add column nickname text default 'Amazing'`
   try {
     const told = [
@@ -783,7 +783,7 @@ test('who reads blind is given what is listed for them, and no digest of what is
   }
 })
 
-test('a letter that quotes very much is cut, and not sent so', async () => {
+test('a letter that quotes very much is cut, and not sent like that', async () => {
   const id = await store({ reason: 'r'.repeat(90_000), company: 'c'.repeat(9_000) })
   const text = { occasion: 'Long', subject: 'For {{company}}', body: '{{reason}}'.repeat(2_000) }
   for (const too of [{ subject: 'x'.repeat(201) }, { body: 'x'.repeat(20_001) }]) {
@@ -805,9 +805,9 @@ test('a letter that quotes very much is cut, and not sent so', async () => {
   await ask('remove_template', { occasion: 'Long', version: 0 })
 })
 
-test('who reads blind sends no letter with a blank in it either', async () => {
+test('an organiser who reads blind sends no letter with a blank in it either', async () => {
   const id = await store({ company: 'x' })
-  // As it could be stored: a blank that is none to the form.
+  // It could be stored like this: white space that the form does not treat as blank.
   await server.database.owner`update public.retreat_applications set company = ' ' where id = ${id}`
   await decide(id, 'declined')
   const { client: blind } = await server.signedIn()
@@ -816,7 +816,7 @@ test('who reads blind sends no letter with a blank in it either', async () => {
   expect(letters).toMatchObject([{ missing: ['company'] }])
 })
 
-test('what did not arrive is tried again, and what was sent by hand is noted', async () => {
+test('letters that did not arrive are retried, and letters that were sent by hand are noted', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const [first, second] = (await drafts()).letters
@@ -831,7 +831,7 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
     letters: [{ answer: '', to: null }],
   })
   expect(await ask('retry', { letters: [failed?.id] })).toEqual({ retried: 1 })
-  // Sent again, because its answer was lost.
+  // A repeat after a lost response.
   expect(await ask('retry', { letters: [failed?.id] })).toEqual({ retried: 1 })
   expect(await lettersOf(ids[0] ?? '')).toMatchObject([{ state: 'waiting', attempts: 0 }])
   expect(
@@ -841,7 +841,7 @@ test('what did not arrive is tried again, and what was sent by hand is noted', a
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
 })
 
-test('a refused letter is sent to another address, and so is what follows; the answer stays as given', async () => {
+test('a refused letter is sent to another address, and so are later ones; the form answer stays as given', async () => {
   const id = await store({ email: 'grace@exampel.org' })
   await decide(id, 'accepted')
   await release((await drafts()).letters)
@@ -859,7 +859,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   ])
   const sent = { state: 'waiting', attempts: 0, to: 'grace@example.org', answer: '' }
   expect(await ask('readdress', given)).toMatchObject(sent)
-  // Sent again, because its answer was lost.
+  // A repeat after a lost response.
   expect(await ask('readdress', given)).toMatchObject(sent)
   await expect(ask('readdress', { ...given, act: crypto.randomUUID() })).rejects.toMatchObject({
     code: 'PT409',
@@ -878,13 +878,13 @@ test('a refused letter is sent to another address, and so is what follows; the a
   expect((await drafts()).letters).toEqual([])
   await decide(id, 'declined')
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
-  // Another one takes its place; and the history decides nothing.
+  // Another one replaces it; and the history decides nothing.
   await release((await drafts('declined')).letters)
   await refuse()
   const [, declined] = await lettersOf(id)
   const next = { act: crypto.randomUUID(), letter: declined?.id, address: 'grace@example.net' }
   expect(await ask('readdress', next)).toMatchObject({ to: 'grace@example.net' })
-  // Sent again after it.
+  // A repeat after that.
   await ask('readdress', given)
   await server.database.owner`
     update private.history set detail = detail || '{"address": "mary@example.org"}' where act = ${next.act}`
@@ -898,7 +898,7 @@ test('a refused letter is sent to another address, and so is what follows; the a
   ])
 })
 
-test('an address for answers is one address, and changes by who saw it', async () => {
+test('the reply address is one address, and is changed by an organiser who saw it', async () => {
   const settings = async () =>
     (await ask<{ settings: { version: number; reply_to: string } }>('letters')).settings
   const { version } = await settings()
@@ -911,7 +911,7 @@ test('an address for answers is one address, and changes by who saw it', async (
   await expect(ask('set_letters', { version, reply_to: '' })).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('who stops all letters is written down, once', async () => {
+test('stopping all letters is recorded once', async () => {
   const stands = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
   expect(await stands()).toBe(false)
   for (const stopped of [true, true, false]) {
@@ -928,14 +928,14 @@ test('who stops all letters is written down, once', async () => {
   ])
 })
 
-test('letters that are let leave can be stopped for another minute, also where that is sent again', async () => {
+test('letters that are resumed can be stopped for another minute, even on a repeat', async () => {
   const [ada, alan] = [await store({ email: 'ada@example.org' }), await store({ email: 'alan@example.org' })]
   await decide(ada, 'accepted')
   await decide(alan, 'accepted')
   await release((await drafts()).letters)
   await server.database
     .owner`update private.deliveries set due_at = now() - interval '1 hour' where kind = 'letter'`
-  // The mail server deferred this one: it is due when it was.
+  // The mail server deferred this one: its time stays unchanged.
   await server.database.owner`
     update private.deliveries set attempts = 1 where kind = 'letter' and application_id = ${alan}`
   expect(await ask('stop', { stopped: true })).toEqual({ stopped: true, leaving: 0 })
@@ -951,7 +951,7 @@ test('letters that are let leave can be stopped for another minute, also where t
   ).toEqual([{ application_id: ada }])
 })
 
-test('erasing an application takes its letters along', async () => {
+test('erasing an application erases its letters', async () => {
   const id = await store({ email: 'gone@example.org' })
   await decide(id, 'accepted')
   await release((await drafts()).letters)
@@ -960,7 +960,7 @@ test('erasing an application takes its letters along', async () => {
   expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
-test('who stops, releases, decides and erases at the same time waits for each other, and not in a circle', async () => {
+test('stopping, releasing, deciding and erasing at the same time do not deadlock', async () => {
   const ids = await Promise.all(
     Array.from({ length: 8 }, (_, number) =>
       store({ email: `same${number % 2}@example.org`, company: `${number}` }),
@@ -987,7 +987,7 @@ test('who stops, releases, decides and erases at the same time waits for each ot
   }
 })
 
-test('a receipt quotes nothing but the first name, and is written to nobody by hand', async () => {
+test('a receipt quotes only the first name, and is never sent by hand', async () => {
   const id = await store({ first_name: 'http://evil' })
   const [receipt] = (await ask<{ templates: Template[] }>('letters')).templates
   expect(receipt).toMatchObject({ occasion: 'received' })
@@ -1017,18 +1017,18 @@ test('a receipt quotes nothing but the first name, and is written to nobody by h
   ).rejects.toMatchObject({ code: '22023' })
 })
 
-test('receipts are switched on and off by whoever saw how it stood, and it is written down', async () => {
+test('receipts are switched on and off by an organiser who saw the current state, and this is recorded', async () => {
   const { settings } = await ask<LettersOverview>('letters')
   expect(settings).toMatchObject({ receipts: false })
   const { version, reply_to } = settings
   const on = { version, reply_to, receipts: true }
   expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
-  // Sent again, because its answer was lost.
+  // A repeat after a lost response.
   expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
   await expect(ask('set_letters', { ...on, receipts: false })).rejects.toMatchObject({ code: 'PT409' })
   const id = await store()
   expect(statesOf(await lettersOf(id))).toEqual(['received: waiting'])
-  // Who is sent a letter needs no receipt.
+  // A person who is sent a letter needs no receipt.
   await decide(id, 'accepted')
   await release((await drafts()).letters)
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: waiting', 'received: withdrawn'])
@@ -1047,7 +1047,7 @@ test('receipts are switched on and off by whoever saw how it stood, and it is wr
   ])
 })
 
-test('a receipt that was refused is tried again within a day, and not later', async () => {
+test('a receipt that was refused is retried within a day, and not later', async () => {
   const owner = server.database.owner
   await owner`update private.letter_settings set receipts = true`
   const id = await store()
@@ -1060,7 +1060,7 @@ test('a receipt that was refused is tried again within a day, and not later', as
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 0 })
 })
 
-test('whoever tries a text out is sent it as an applicant would be, twenty times an hour', async () => {
+test('an organiser who tries a text out is sent it as an applicant would be, twenty times an hour', async () => {
   const text = { occasion: 'accepted', subject: 'For {{first_name}}', body: 'Hello {{company}}' }
   const tests = () => server.database.owner`
     select email, subject, body from private.deliveries join auth.users on users.id = organiser_id
@@ -1080,13 +1080,13 @@ test('whoever tries a text out is sent it as an applicant would be, twenty times
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
   const other = await server.signedIn()
   expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
-  // What waits goes with whom it was filled in for.
+  // A waiting test is erased with the application that it was filled in for.
   await server.database.owner`delete from public.retreat_applications where id = ${id}`
   expect(await tests()).toHaveLength(20)
   expect(JSON.stringify(await tests())).not.toContain('Zoë')
 })
 
-test('an organiser switches notices on for themselves, and the day’s mail comes a day later', async () => {
+test('an organiser switches notices on for themselves, and the daily email comes a day later', async () => {
   const other = await server.signedIn()
   expect(await ask('notices')).toEqual({
     notices: 'off',
@@ -1098,7 +1098,7 @@ test('an organiser switches notices on for themselves, and the day’s mail come
   const each = await ask<{ day_due_at: string }>('set_notices', { notices: 'each' })
   expect(each).toMatchObject({ notices: 'each', email: me })
   expect(Date.parse(each.day_due_at) - Date.now()).toBeGreaterThan(86_000_000)
-  // Nothing is told of what came before, however long ago the account was made.
+  // Earlier applications are not reported, however old the account is.
   const toldUntil = async () => {
     const [row] = await server.database.owner<[{ told: Date }]>`
       select told_until as told from private.organisers where notices <> 'off'`
@@ -1107,7 +1107,7 @@ test('an organiser switches notices on for themselves, and the day’s mail come
   await server.database.owner`update private.organisers set notices = 'off', told_until = '2026-01-01'`
   const anew = await ask<object>('set_notices', { notices: 'each' })
   expect(Date.now() - (await toldUntil())).toBeLessThan(86_000_000)
-  // Another way to hear of them keeps the time of day, and what was not told yet.
+  // Changing the kind of notices keeps the time of day, and what was not reported yet.
   await server.database.owner`update private.organisers set told_until = '2026-01-01'`
   expect(await ask('set_notices', { notices: 'daily' })).toEqual({ ...anew, notices: 'daily' })
   expect(await toldUntil()).toBe(Date.parse('2026-01-01T00:00Z'))

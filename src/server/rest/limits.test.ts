@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 beforeEach(() => server.database.owner`update private.postman set seen_at = now()`)
 
-/** What a function of the desk answers an organiser. */
+/** The response of a function of the desk to an organiser. */
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -83,7 +83,7 @@ test.each(Object.keys(mostCharacters) as (keyof typeof mostCharacters)[])(
   },
 )
 
-test('an address that the desk takes is one that the postman writes to', () => {
+test('the postman writes to every address that the desk accepts', () => {
   expect(isAddress(anAddress(mostCharacters.address))).toBe(true)
   expect(isAddress(anAddress(mostCharacters.address + 1))).toBe(false)
 })
@@ -107,30 +107,30 @@ test.each<[string, (count: number) => object]>([
   ['withdraw', (count) => ({ letters: ids(count) })],
   ['retry', (count) => ({ letters: ids(count) })],
   ['discard', (count) => ({ letters: ids(count) })],
-])('a call takes as many as the desk sends at once, and no more: %s', async (name, given) => {
+])('a call accepts as many as the desk sends at once, and no more: %s', async (name, given) => {
   await ask(name, given(mostAtOnce))
   await expect(ask(name, given(mostAtOnce + 1))).rejects.toMatchObject({ code: '22023' })
 })
 
-test('as many letters leave unasked as the desk sends so, and no more', async () => {
+test('as many letters are released unconfirmed as the desk sends like that, and no more', async () => {
   const release = (count: number) =>
     ask('release', { act: act(), letters: letters(count), number: null, again: false })
   await release(mostUnasked)
   await expect(release(mostUnasked + 1)).rejects.toMatchObject({ code: '22023' })
 })
 
-test('a page of the list is as long as the desk takes a whole one for', async () => {
+test('a page of the list is as long as the desk expects', async () => {
   const { applications, next } = await ask<Page<Listed>>('list', { filter: {} })
   expect(applications).toHaveLength(pageSize)
   expect(next).not.toBeNull()
 })
 
-test('the statuses that the desk names are those of the database', async () => {
+test('the desk has the same statuses as the database', async () => {
   const { counts } = await ask<{ counts: object }>('overview', { filter: {}, zone: 'UTC' })
   expect(Object.keys(counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
 })
 
-test('the decisions that the desk tells applicants of, and the letters that may ask, are those of the database', async () => {
+test('the desk has the same decisions for applicants, and letters that may ask for an RSVP, as the database', async () => {
   const occasions = [...Object.keys(statuses), 'received', 'reminder', 'Travel', '']
   const known = await server.database.owner<{ occasion: string }[]>`
     select occasion, private.is_decision(occasion), private.may_ask(occasion) 
@@ -143,7 +143,7 @@ test('the decisions that the desk tells applicants of, and the letters that may 
   expect(known).toEqual(shown)
 })
 
-test('a door without a sentence is closed with the one that the desk shows', async () => {
+test('a door that is closed without a sentence has the one that the desk shows', async () => {
   await ask('set_door', {
     version: await versionOf('door'),
     closed: true,
@@ -159,7 +159,7 @@ test.each([
   [59, true],
   [61, false],
 ])(
-  'who was heard %i s ago and carries letters is there, for the desk and for the command alike',
+  'a heartbeat of a postman %i s ago counts the same for the desk and for the command',
   async (age, isThere) => {
     const { owner } = server.database
     await owner`update private.postman set seen_at = now() - ${age} * interval '1 second'`

@@ -29,7 +29,7 @@ beforeAll(async () => {
   ;({ client, email: me } = await server.signedIn())
 })
 
-/** A retreat that nobody applied to. */
+/** A retreat without applications. */
 async function begin() {
   await sql()`delete from public.retreat_applications`
   await sql()`delete from private.places`
@@ -47,7 +47,7 @@ async function ask<Answered>(name: string, args: object = {}): Promise<Answered>
   return data as Answered
 }
 
-/** As whoever has a link, with the public key alone. */
+/** Calls as the holder of a link, with only the public key. */
 async function visit(name: 'place_by_token' | 'answer_place', args: object) {
   const { data, error } = await server.client().rpc(name, args)
   if (error) throw error
@@ -72,7 +72,7 @@ async function decide(id: string, status: string) {
 
 const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
 
-/** Releases the draft of an application, and tells what became of it. */
+/** Releases the draft of an application; returns the outcome. */
 async function release(id: string, again = false) {
   const letters = (await lettersOf(id)).filter(({ state }) => state === 'draft')
   const [outcome] = await ask<ReleaseOutcome[]>('release', {
@@ -84,7 +84,7 @@ async function release(id: string, again = false) {
   return outcome?.outcome
 }
 
-/** Hands over what is due, as a server does; gives what was handed over. */
+/** Hands over due letters, as a server does; returns them. */
 async function send() {
   await sql()`update private.postman set next_at = '-infinity'`
   const claim = await claimLetter(sql())
@@ -95,7 +95,7 @@ async function send() {
 
 const tokenIn = (text: string) => /\/answer\/#(\S+)/.exec(text)?.[1] ?? ''
 
-/** Somebody who was accepted and told so, and the end of their link. */
+/** A person who was accepted and told so; returns the end of their link too. */
 async function told(name?: string) {
   const id = await store(name)
   await decide(id, 'accepted')
@@ -108,19 +108,19 @@ const answer = (token: string, given: string, act: string = crypto.randomUUID())
   visit('answer_place', { token, answer: given, act })
 const whole = (id: string) => ask<Whole>('application', { application: id })
 const places = () => ask<Places>('places')
-/** The day in so many days, by the database. */
+/** The date in this many days, by the database. */
 async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
-/** Lets as many days pass as somebody who was reminded is not reminded again. */
+/** Lets the days pass in which nobody is reminded twice. */
 const threeDaysPass = () =>
   sql()`update private.invitations set reminded_at = reminded_at - interval '3 days'`
-/** Lets the days pass until somebody's place is kept no longer. */
+/** Lets the days pass until a person's deadline is over. */
 const late = (id: string) =>
   sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
 
-test('an acceptance has a link and a day when it is handed over, and nobody else is shown the link', async () => {
+test('an acceptance gets a link and a deadline when it is handed over, and nobody else sees the link', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -151,7 +151,7 @@ test('an acceptance has a link and a day when it is handed over, and nobody else
   })
 })
 
-test('whoever has the link reads their first name and the day, and answers until it is over', async () => {
+test('the holder of the link reads the first name and the deadline, and gives an RSVP until then', async () => {
   const { id, token } = await told('Zoë')
   const until = await dayIn(10)
   const address = 'answers@example.org'
@@ -174,7 +174,7 @@ test('whoever has the link reads their first name and the day, and answers until
     { author: 'applicant', detail: { answer: 'not coming' } },
   ])
   await expect(answer(token, 'perhaps')).rejects.toMatchObject({ code: '22023' })
-  // The day itself belongs to it.
+  // The day of the deadline is included.
   await sql()`update private.invitations set deadline = private.today()`
   expect(await answer(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
   await late(id)
@@ -184,7 +184,7 @@ test('whoever has the link reads their first name and the day, and answers until
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(3)
 })
 
-test('what is no link, and what is one no more, is answered the same', async () => {
+test('a wrong link and one that is no longer valid get the same response', async () => {
   const { id, token } = await told()
   const invalid = { state: 'invalid' }
   for (const wrong of [crypto.randomUUID(), 'example', '', `${token} `, token.toUpperCase(), `${token}0`]) {
@@ -197,7 +197,7 @@ test('what is no link, and what is one no more, is answered the same', async () 
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(0)
 })
 
-test('a slip costs nothing; who was told something else gets another link', async () => {
+test('a slip changes nothing; a person who was told something else gets another link', async () => {
   const { id, token } = await told()
   await answer(token, 'coming')
   await decide(id, 'declined')
@@ -214,11 +214,11 @@ test('a slip costs nothing; who was told something else gets another link', asyn
   const next = tokenIn((await send()).body)
   expect(next).not.toBe(token)
   expect(await visit('place_by_token', { token: next })).toMatchObject({ state: 'open', answer: null })
-  // What was answered before stays in the history.
+  // The former RSVP stays in the history.
   expect((await whole(id)).history.filter(({ kind }) => kind === 'answer')).toHaveLength(1)
 })
 
-test('the other decision that arrived after all ends the link, too', async () => {
+test('another decision that arrived after all ends the link too', async () => {
   const { id, token } = await told()
   await decide(id, 'declined')
   expect(await release(id)).toBe('released')
@@ -235,7 +235,7 @@ test('the other decision that arrived after all ends the link, too', async () =>
   })
 })
 
-test('what an applicant wrote is no link, and without a site the paragraph with it is left out', async () => {
+test("an applicant's text is no link, and without a site the paragraph with the link is left out", async () => {
   const id = await store('{{answer_link}}')
   await decide(id, 'accepted')
   await sql()`update private.places set site = ''`
@@ -265,7 +265,7 @@ test('what an applicant wrote is no link, and without a site the paragraph with 
   expect(body).toContain('Or just answer this letter.')
 })
 
-test('nobody is asked who is not accepted, or whose time is over', async () => {
+test('nobody is asked who is not accepted, or whose deadline has passed', async () => {
   const id = await store()
   const body = 'Here: {{answer_link}}'
   await ask('set_template', { occasion: 'Travel', version: null, subject: 'Travel', body })
@@ -288,14 +288,14 @@ test('nobody is asked who is not accepted, or whose time is over', async () => {
   await ask('remove_template', { occasion: 'Travel', version: 0 })
 })
 
-test('organisers note what was answered otherwise, and the newest counts', async () => {
+test('organisers note RSVPs that were given another way, and the newest counts', async () => {
   const { id, token } = await told()
   const set = (given: string | null, act: string = crypto.randomUUID()) =>
     ask<Whole>('set_answer', { act, application: id, answer: given })
   const first = crypto.randomUUID()
   expect((await set('coming', first)).application).toMatchObject({ answer_state: 'coming' })
   expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
-  // Sent again because its answer was lost: what came since counts.
+  // A repeat after a lost response: a later RSVP stays.
   expect((await set('coming', first)).application).toMatchObject({ answer_state: 'not coming' })
   const { application, history } = await set(null)
   expect(application).toMatchObject({ answer_state: 'no answer', answered_at: null })
@@ -308,7 +308,7 @@ test('organisers note what was answered otherwise, and the newest counts', async
   await expect(set('coming')).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('a place is kept until the day that organisers say, which the reminder says, too', async () => {
+test('organisers set the deadline, which the reminder has too', async () => {
   const { id, token } = await told()
   await late(id)
   expect(await places()).toMatchObject({ no_answer: 1, late: 1 })
@@ -333,7 +333,7 @@ test('a place is kept until the day that organisers say, which the reminder says
   expect(body).toContain(
     `until ${new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}.`,
   )
-  // Not twice in three days, however it is asked for.
+  // Not twice in three days, by any call.
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
     { outcome: 'written', state: 'sent' },
@@ -344,13 +344,13 @@ test('a place is kept until the day that organisers say, which the reminder says
   for (let again = 0; again < 2; again += 1)
     expect(await ask<Reminded>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
-  // Who answers is reminded no more.
+  // A person with an RSVP is not reminded any more.
   await answer(token, 'coming')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
 })
 
-/** Somebody whose reminder is released and has not left. */
+/** A person whose reminder is released and not sent. */
 async function reminded() {
   const asked = await told()
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1 })
@@ -358,7 +358,7 @@ async function reminded() {
   return asked
 }
 
-/** What is due, as a server has it that hands it over. */
+/** Due deliveries, as a server gets them that hands them over. */
 async function taken() {
   const claimed = await claimLetter(sql())
   if (claimed === undefined) throw new Error('no letter is due')
@@ -369,17 +369,17 @@ const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
 const busy = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false } as const
 
-/** Calls the desk in a transaction that others wait for, as the organiser who signed in. */
+/** Calls the desk in a transaction that others wait for, as the signed-in organiser. */
 async function askIn(transaction: Sql) {
   const { data } = await client.auth.getClaims()
   await transaction`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
 }
-/** Until somebody waits for a lock. */
+/** Resolves when somebody waits for a lock. */
 async function somebodyWaits() {
   await expect.poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
 }
 
-test('the day that an organiser sets while a letter is handed over is the day in it', async () => {
+test('a deadline that an organiser sets while a letter is handed over is the one in it', async () => {
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
@@ -396,7 +396,7 @@ test('the day that an organiser sets while a letter is handed over is the day in
   expect((await whole(id)).application).toMatchObject({ kept_until: day })
 })
 
-test('a day that is set again, because the response was lost, is not set over a later one', async () => {
+test('a repeated change of a deadline after a lost response does not overwrite a later one', async () => {
   const { id } = await told()
   const first = { act: crypto.randomUUID(), application: id, until: await dayIn(3) }
   const { again } = await sql().begin(async (setting) => {
@@ -410,7 +410,7 @@ test('a day that is set again, because the response was lost, is not set over a 
   expect((await again).application).toMatchObject({ kept_until: await dayIn(5) })
 })
 
-test('once a deadline was taken back with its acceptance, the days count from the next letter again', async () => {
+test('after a deadline was taken back with its acceptance, the days count from the next letter again', async () => {
   const { id } = await told()
   await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(3) })
   await decide(id, 'declined')
@@ -427,7 +427,7 @@ test('once a deadline was taken back with its acceptance, the days count from th
   expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-test('who has answered is not sent the reminder that did not arrive at first, whoever tries again', async () => {
+test('a person with an RSVP is not sent the reminder that did not arrive at first, even on a retry', async () => {
   const { id } = await reminded()
   expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
     'refused',
@@ -437,7 +437,7 @@ test('who has answered is not sent the reminder that did not arrive at first, wh
   expect(await remindersOf(id)).toEqual(['withdrawn'])
 })
 
-test('a reminder that is kept until its day is over does not leave, until that day is moved', async () => {
+test('a reminder that is held until its deadline has passed is not sent until the deadline is moved', async () => {
   const { id } = await reminded()
   await late(id)
   expect(await claimLetter(sql())).toBeUndefined()
@@ -455,7 +455,7 @@ test.each([
   ['a letter to one person with the link', { occasion: '', body: 'Here: {{answer_link}}' }],
   ['a letter of an occasion with the day', { occasion: 'Rooms', body: 'Until {{reply_by}}, please.' }],
   ['an acceptance whose day an organiser set', { occasion: 'accepted', body: '' }],
-])('%s does not leave once that day is over, until it is moved', async (_what, { occasion, body }) => {
+])('%s is not sent once the deadline has passed, until it is moved', async (_what, { occasion, body }) => {
   const moved = (id: string, days: number) =>
     dayIn(days).then((until) => ask('keep_until', { act: crypto.randomUUID(), application: id, until }))
   const { id } = occasion === 'accepted' ? { id: await store() } : await told()
@@ -479,7 +479,7 @@ test.each([
   await send()
 })
 
-test('an acceptance that could not be handed over for longer than its days is drafted and leaves, with later days', async () => {
+test('an acceptance that could not be handed over before its deadline is drafted and sent with a later one', async () => {
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
@@ -494,7 +494,7 @@ test('an acceptance that could not be handed over for longer than its days is dr
   expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-test('a reminder that names no day leaves also after it', async () => {
+test('a reminder without a deadline in its text is sent even after it', async () => {
   const { id } = await told()
   await late(id)
   await ask('remind')
@@ -509,9 +509,9 @@ test('a reminder that names no day leaves also after it', async () => {
   expect(await send()).toMatchObject({ body: 'Please call us.' })
 })
 
-test('a reminder that is being handed over when its answer comes is not tried again, and nothing else is drafted', async () => {
+test('a reminder that is being handed over when its RSVP arrives is not retried, and nothing else is drafted', async () => {
   const { id, token } = await reminded()
-  // What told them of their place was no letter of the acceptance, which somebody took away.
+  // They were told in another letter than that of the acceptance, which somebody removed.
   await sql()`
     update private.letters set template = null, subject = 'Welcome', body = 'You have a place.'
     where application_id = ${id} and template = 'accepted'`
@@ -522,7 +522,7 @@ test('a reminder that is being handed over when its answer comes is not tried ag
   expect((await lettersOf(id)).map(({ state }) => state).toSorted()).toEqual(['sent', 'withdrawn'])
 })
 
-test('a reminder that a server takes at the moment of an answer is not said to be stopped', async () => {
+test('a reminder that a server claims at the moment of an RSVP is not reported as stopped', async () => {
   const { id, token } = await reminded()
   const { answering } = await sql().begin(async (claiming) => {
     await claiming`
@@ -545,7 +545,7 @@ test('a reminder that a server takes at the moment of an answer is not said to b
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 
-test('places add up, and the waitlist is those who wait longest', async () => {
+test('places add up, and the waitlist has those who wait longest', async () => {
   expect(await places()).toMatchObject({
     places: null,
     free: null,
@@ -559,7 +559,7 @@ test('places add up, and the waitlist is those who wait longest', async () => {
     free: 4,
     days: 7,
   })
-  // Sent again, and over somebody's head.
+  // A repeat, and a change by somebody who saw an older version.
   expect(await ask('set_places', { version, places: 4, days: 7 })).toMatchObject({ version: version + 1 })
   await expect(ask('set_places', { version, places: 5, days: 7 })).rejects.toMatchObject({ code: 'PT409' })
   const [coming, leaving] = [await told(), await told(), await told()]
@@ -583,7 +583,7 @@ test('places add up, and the waitlist is those who wait longest', async () => {
   ])
 })
 
-test('who was accepted before there were places has a link once they are written to', async () => {
+test('a person who was accepted before there were places has a link once they are written to', async () => {
   const [toldBefore, toldOtherwise, untold] = [await told(), await told(), await store()]
   await decide(untold, 'accepted')
   await decide(toldOtherwise.id, 'declined')
@@ -604,7 +604,7 @@ test('who was accepted before there were places has a link once they are written
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })
 })
 
-test('of many letters those that were not sent are read to see whom to remind, and no others', async () => {
+test('reminding reads only the letters that were not sent, of however many', async () => {
   const [{ id }, drafted, released] = [await told(), await told(), await told()]
   await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
   expect(await release(released.id)).toBe('released')
@@ -638,7 +638,7 @@ test('of many letters those that were not sent are read to see whom to remind, a
   expect(read).toBe(3)
 })
 
-test('an own mail program gets the link with one letter, which the history says', async () => {
+test("an organiser's own mail program gets the link with one letter, which the history records", async () => {
   const id = await store()
   await decide(id, 'accepted')
   await sql()`update private.places set site = '', zone = null`
@@ -664,14 +664,14 @@ test('an own mail program gets the link with one letter, which the history says'
   }
 })
 
-test('an answer is changed twenty times an hour', async () => {
+test('an RSVP is changed at most twenty times an hour', async () => {
   const { token } = await told()
   for (let time = 0; time < 20; time += 1) await answer(token, time % 2 === 0 ? 'coming' : 'not coming')
   await expect(answer(token, 'coming')).rejects.toMatchObject({ code: 'PT429' })
   expect(await visit('place_by_token', { token })).toMatchObject({ answer: 'not coming' })
 })
 
-test('organisers set the time zone in which days end; reading the places sets none, whoever reads', async () => {
+test('organisers set the time zone of deadlines; reading the places never sets one', async () => {
   await sql()`update private.places set zone = null`
   // As older desks ask.
   expect(await ask<Places>('places', { zone: 'Europe/Berlin' })).toMatchObject({
@@ -687,7 +687,7 @@ test('organisers set the time zone in which days end; reading the places sets no
   })
   const saved = { version: version + 1, zone: 'Pacific/Kiritimati', is_zone_set: true }
   expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
-  // Sent again, and over somebody's head.
+  // A repeat, and a change by somebody who saw an older version.
   expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
   await expect(set('Europe/Berlin')).rejects.toMatchObject({ code: 'PT409' })
   const [row] = await sql()<[{ is_so: boolean }]>`
@@ -744,14 +744,14 @@ test('a letter with a deadline is not handed to an own mail program until a time
   expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-/** What is known of somebody without asking the database. */
+/** A person, and what the test knows about them without asking the database. */
 interface Guest {
   id: string
   status: string
   isTold: boolean
   answer: string | null
   isLate: boolean
-  /** The links that they were sent, the newest last; those before a decision that was told are dead. */
+  /** The links that they were sent, the newest last; those before another told decision are invalid. */
   links: string[]
   isDead: boolean
 }
@@ -773,7 +773,7 @@ const isKept = (retreat: Readonly<Retreat>, [place]: [number]) => {
   return isTold && status === 'accepted'
 }
 
-/** Everything that is due is handed over, and each is told what their letter says. */
+/** Hands over everything that is due, and tells each person what their letter says. */
 async function deliverTo({ guests }: Retreat) {
   for (;;) {
     await sql()`update private.postman set next_at = '-infinity'`
@@ -785,7 +785,7 @@ async function deliverTo({ guests }: Retreat) {
     const guest = guests.find(({ id }) => id === letter.application)
     if (guest === undefined) throw new Error('a letter to nobody')
     const token = tokenIn(claim.body)
-    // A link that holds is the same in every letter; another one is a new one.
+    // A valid link is the same in every letter; another one is a new one.
     const isRight = guest.isDead ? !guest.links.includes(token) : token === guest.links.at(-1)
     expect(token === '' || isRight).toBe(true)
     if (token !== '') {
@@ -869,7 +869,7 @@ const retreatActs = {
 }
 const { decide: decides, answer: answers } = retreatActs
 
-/** The sums that the desk shows are those of the guests. */
+/** The desk's sums match the guests. */
 async function sumsAreRight({ guests, total }: Retreat) {
   const accepted = guests.filter(({ status }) => status === 'accepted')
   const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
@@ -887,9 +887,9 @@ async function sumsAreRight({ guests, total }: Retreat) {
 
 const retreats = extent(3, 40)
 
-test(`through any decisions, letters, answers, reminders and places of ${retreats} retreats, the sums are right`, async () => {
+test(`through random decisions, letters, RSVPs, reminders and places of ${retreats} retreats, the sums are right`, async () => {
   const done = await playHours({
-    // What is done often stands here often.
+    // Frequent acts are listed several times.
     acts: [...Object.values(retreatActs), decides, answers, answers],
     hours: retreats,
     most: 140,

@@ -8,7 +8,7 @@ import { createApp } from '../app.ts'
 let server: SignInServer
 let client: SupabaseClient
 
-// Functions of these tests: they are read once, so they are there before the first call.
+// Functions of these tests: they are read once, so they exist before the first call.
 beforeAll(async () => {
   server = await startSignIn()
   await server.database.owner.unsafe(`
@@ -46,7 +46,7 @@ async function post(name: string, body: string, headers: Record<string, string> 
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
 }
 
-test('arguments go by their names, in any order, and what is left out has its default', async () => {
+test('arguments are passed by name, in any order, and omitted ones get their defaults', async () => {
   const ids = [crypto.randomUUID(), crypto.randomUUID()]
   const extra = { deep: [1, 'ü"\\', { null: null }], number: 1.5 }
   expect((await client.rpc('desk_probe', { extra, ids, word: 'a "word", \\ 🌲' })).data).toEqual({
@@ -63,7 +63,7 @@ test('arguments go by their names, in any order, and what is left out has its de
   })
 })
 
-test('a missing argument, an unknown one and an unknown function are not found, in words of PostgREST', async () => {
+test("a missing argument, an unknown one and an unknown function are not found, with PostgREST's message", async () => {
   const refusal = async (name: string, args: object) => {
     const { status, data, error } = await client.rpc(name, args)
     return { status, data, code: error?.code, message: error?.message, details: error?.details }
@@ -93,13 +93,13 @@ test('a missing argument, an unknown one and an unknown function are not found, 
   expect(await post('desk_probe', '{"word":"a","__proto__":1}')).toMatchObject({ status: 404 })
 })
 
-test('what only reads runs in a transaction that only reads, what writes does not; both as the caller', async () => {
+test('a reading function runs in a read-only transaction, a writing one does not; both as the caller', async () => {
   expect((await client.rpc('desk_probe_mode')).data).toEqual({ read_only: 'on', role: 'authenticated' })
   expect((await server.client().rpc('desk_probe_mode')).data).toMatchObject({ role: 'anon' })
   expect((await client.rpc('desk_probe_writing')).data).toEqual({ read_only: 'off' })
 })
 
-test('the answer is the JSON itself, whatever kind it is', async () => {
+test('the response is the JSON itself, of any type', async () => {
   expect(await post('desk_probe_any', '{"kind":"list"}')).toEqual({
     status: 200,
     type: 'application/json; charset=utf-8',
@@ -109,7 +109,7 @@ test('the answer is the JSON itself, whatever kind it is', async () => {
   expect(await answered('number')).toBe(12.5)
   expect(await answered('text')).toBe('ä"')
   expect(await answered('null')).toBeNull()
-  // SQL's null is JSON's.
+  // SQL's null becomes JSON's.
   expect(await post('desk_probe_any', '{"kind":null}')).toMatchObject({ status: 200, text: 'null' })
 })
 
@@ -130,7 +130,7 @@ test.each([
   ['an id', { word: 'a', ids: ['1'] }, '22P02'],
   ['an array', { word: 'a', ids: 'x' }, '22P02'],
   ['text that can be stored', { word: '\u0000' }, '22P05'],
-])('what is not %s is refused by its SQLSTATE', async (_what, args, code) => {
+])('a value that is not %s is refused by its SQLSTATE', async (_what, args, code) => {
   expect(await client.rpc('desk_probe', args)).toMatchObject({ status: 400, data: null, error: { code } })
 })
 
@@ -142,7 +142,7 @@ test.each([
   ['P0001', 400],
   ['23505', 409],
   ['42501', 403],
-])('%s of a function is answered with %i, with all that it says', async (code, status) => {
+])('%s of a function becomes %i, with all its details', async (code, status) => {
   const answer = await post('desk_probe_refusal', JSON.stringify({ code }))
   expect({ status: answer.status, type: answer.type }).toEqual({
     status,
@@ -161,7 +161,7 @@ test('a bearer that is no token, and a schema that is not served, are refused', 
   expect(await post('desk_me', '{}', { 'content-profile': 'private' })).toMatchObject({ status: 406 })
 })
 
-test('one who signed in reads and writes no table through the interface', async () => {
+test('a signed-in person reads and writes no table through the interface', async () => {
   const table = client.from('retreat_applications')
   expect(await table.select()).toMatchObject({ status: 403, error: { code: '42501' } })
   expect(await table.update({ company: 'x' }).eq('company', 'y')).toMatchObject({ status: 403 })
@@ -172,7 +172,7 @@ test('one who signed in reads and writes no table through the interface', async 
   }
 })
 
-test('calls of one organiser that take long hold up nobody else', async () => {
+test('slow calls of one organiser delay nobody else', async () => {
   const { owner } = server.database
   const { client: another } = await server.signedIn()
   let letGo = () => {}
@@ -198,7 +198,7 @@ test('calls of one organiser that take long hold up nobody else', async () => {
   expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
 })
 
-test('a function that the public key may not call is refused before the database', async () => {
+test('a function that the public key may not call is refused before it reaches the database', async () => {
   const asked: string[] = []
   const { database } = server
   const as: typeof database.as = (caller) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { hashPassword, isPassword, nobodys } from './passwords.ts'
 
-test('a password is its own and no other, and nobody has one where none is stored', async () => {
+test('only the stored password matches, and none matches where none is stored', async () => {
   const stored = await hashPassword('correct horse')
   expect(stored).toMatch(/^\$2[aby]\$10\$/)
   expect(await isPassword('correct horse', stored, 'stranger')).toBe(true)
@@ -11,14 +11,14 @@ test('a password is its own and no other, and nobody has one where none is store
   expect(await isPassword('', undefined, 'stranger')).toBe(false)
 })
 
-test('nobody’s password is compared in as many rounds as a stored one', async () => {
+test('the placeholder password is compared in as many rounds as a stored one', async () => {
   const [, algorithm, rounds, saltAndHash = ''] = (await hashPassword('correct horse', 5)).split('$')
-  // One that is no hash would be compared with in no round.
+  // A string that is no hash would be compared in no round.
   expect(nobodys(5).split('$')).toEqual(['', algorithm, rounds, expect.stringMatching(/^[./A-Za-z0-9]+$/)])
   expect(nobodys(5)).toHaveLength(`$${algorithm}$${rounds}$${saltAndHash}`.length)
 })
 
-test('a crowd that signs in is refused beyond a bound, and keeps out nobody who has', async () => {
+test('a crowd of strangers is refused beyond a limit, and does not lock out signed-in people', async () => {
   const crowd = Array.from({ length: 66 }, () => isPassword('a guess', undefined, 'stranger', 4))
   const own = hashPassword('correct horse')
   const outcomes = await Promise.allSettled(crowd)

@@ -24,7 +24,7 @@ const refusal = (status: number, code: string, msg: string) => ({
   body: { code: status, error_code: code, msg },
 })
 
-/** A call of somebody who signed in, from an address of its own unless it is named. */
+/** A call of a signed-in person, from its own IP address unless one is given. */
 const call = async (client: Client, method: string, path: string, body?: unknown, from = anAddress()) =>
   said(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
 
@@ -35,7 +35,7 @@ async function enrolled(client: Client, friendlyName = 'telephone') {
   return { id: data.id, secret: data.totp.secret }
 }
 
-/** Somebody who has a verified factor and has shown it. */
+/** An account with a verified factor, used in this session. */
 async function withFactor() {
   const { client, email } = await server.signedIn()
   const factor = await enrolled(client)
@@ -47,11 +47,11 @@ async function withFactor() {
   return { client, email, ...factor }
 }
 
-/** As if no code had been used yet. */
+/** Forgets which codes were used. */
 const forgetCodes = (id: string) =>
   server.database.owner`update auth.mfa_factors set last_step = 0 where id = ${id}`
 
-/** A code that is not one of these minutes. */
+/** A code that is not valid at this time. */
 function wrongCode(secret: string, nth = 0) {
   const near = Array.from({ length: 21 }, (_, step) => codeOf(secret, step - 10))
   const code = Array.from({ length: 1000 }, (_, guess) => String(guess).padStart(6, '0')).filter(
@@ -66,7 +66,7 @@ async function challenge(client: Client, id: string, from: string) {
   return (body as { id: string }).id
 }
 
-/** A challenge, and an answer to it from the same address. */
+/** A challenge, and a code for it from the same IP address. */
 async function attempt(client: Client, id: string, code: string) {
   const from = anAddress()
   const challengeId = await challenge(client, id, from)
@@ -79,7 +79,7 @@ const claimsOf = async (client: Client) => {
   return decodeJwt(data.session?.access_token ?? '')
 }
 
-test('a new factor comes with a secret, an address for authenticators and a drawing of it', async () => {
+test('a new factor comes with a secret, an address for authenticators and its QR code', async () => {
   const { client, email } = await server.signedIn()
   const { data, error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName: 'telephone' })
   expect(error).toBeNull()
@@ -147,7 +147,7 @@ test.each([
   expect(await call(client, 'POST', 'factors', body)).toEqual(refusal(status, code, msg))
 })
 
-test('a name is that of one factor, also the empty one', async () => {
+test('a name belongs to one factor, even the empty one', async () => {
   const { client } = await server.signedIn()
   for (const friendlyName of ['telephone', '']) {
     await enrolled(client, friendlyName)
@@ -163,7 +163,7 @@ test('a name is that of one factor, also the empty one', async () => {
   await enrolled(other, 'telephone')
 })
 
-test('an account has ten factors at most, also when they are begun at once', async () => {
+test('an account has at most ten factors, even when they are begun concurrently', async () => {
   const { client } = await server.signedIn()
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
@@ -182,7 +182,7 @@ test('an account has ten factors at most, also when they are begun at once', asy
   )
 })
 
-test('what is refused first at a new factor: its name, the number of factors, the level', async () => {
+test('a new factor is refused first for its name, then for the number of factors, then for the level', async () => {
   const { email } = await withFactor()
   const { client: halfWay } = await server.signedIn(email)
   const enrol = (name: string) =>
@@ -197,7 +197,7 @@ test('what is refused first at a new factor: its name, the number of factors, th
   expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
 })
 
-test('factors that nobody used for five minutes are forgotten, of all accounts', async () => {
+test('factors that were unused for five minutes are removed, for all accounts', async () => {
   const { client } = await server.signedIn()
   const [unused, challenged, young] = [
     await enrolled(client, 'unused'),
@@ -217,7 +217,7 @@ test('factors that nobody used for five minutes are forgotten, of all accounts',
   expect((await verified.client.auth.mfa.listFactors()).data?.totp).toHaveLength(1)
 })
 
-test('a challenge lasts five minutes, and may be answered wrongly before', async () => {
+test('a challenge lasts five minutes, and allows wrong codes before the right one', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
   const before = Math.floor(Date.now() / 1000)
@@ -236,7 +236,7 @@ test('a challenge lasts five minutes, and may be answered wrongly before', async
   expect((await answer(codeOf(secret))).error).toBeNull()
 })
 
-test('a code raises the session to the second level, by new tokens', async () => {
+test('a code raises the session to the second level, with new tokens', async () => {
   const { client, email } = await server.signedIn()
   const before = await claimsOf(client)
   const { id, secret } = await enrolled(client)
@@ -264,7 +264,7 @@ test('a code raises the session to the second level, by new tokens', async () =>
   expect((await client.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('with a second factor the desk is for who has shown it', async () => {
+test('an account with a second factor opens the desk only after using it', async () => {
   const { client, email, id, secret } = await withFactor()
   const { client: halfWay } = await server.signedIn(email)
   expect((await halfWay.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
@@ -277,7 +277,7 @@ test('with a second factor the desk is for who has shown it', async () => {
   expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('a code is taken once, and so is none from before it', async () => {
+test('a code is accepted once, and so is none from before it', async () => {
   const { email, id, secret } = await withFactor()
   const { client } = await server.signedIn(email)
   await forgetCodes(id)
@@ -290,7 +290,7 @@ test('a code is taken once, and so is none from before it', async () => {
   expect(await attempt(other, id, codeOf(secret))).toMatchObject({ status: 200 })
 })
 
-test('of ten answers with one code at once one is taken', async () => {
+test('one of ten concurrent uses of a code is accepted', async () => {
   const { email, id, secret } = await withFactor()
   await forgetCodes(id)
   const { client } = await server.signedIn(email)
@@ -306,7 +306,7 @@ test('of ten answers with one code at once one is taken', async () => {
   expect(answers.filter(({ status }) => status >= 500)).toEqual([])
 })
 
-test('a challenge is answered once, from where it was asked for, and for its factor', async () => {
+test('a challenge is used once, from where it was requested, and for its factor', async () => {
   const { client, id, secret } = await withFactor()
   await forgetCodes(id)
   const second = await enrolled(client, 'second')
@@ -338,7 +338,7 @@ test('a challenge is answered once, from where it was asked for, and for its fac
   })
 })
 
-test('a late answer is refused, and its challenge is gone', async () => {
+test('a late code is refused, and its challenge is removed', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
   const from = anAddress()
@@ -357,7 +357,7 @@ test('a late answer is refused, and its challenge is gone', async () => {
   expect(await answer()).toMatchObject({ status: 422, body: { error_code: 'mfa_factor_not_found' } })
 })
 
-test('nobody uses a factor that is no factor, or that is of somebody else', async () => {
+test("nobody can use a factor that does not exist, or is somebody else's", async () => {
   const { client } = await server.signedIn()
   const { id: others } = await withFactor()
   const body = { challenge_id: '8f5b1e2a-0000-4000-8000-000000000000', code: '123456' }
@@ -378,7 +378,7 @@ test('nobody uses a factor that is no factor, or that is of somebody else', asyn
   }
 })
 
-test('showing the factor ends the other sessions that have not, and no other', async () => {
+test('using the factor ends other sessions of the first level, and no others', async () => {
   const { client, email, id, secret } = await withFactor()
   const { client: halfWay } = await server.signedIn(email)
   const { client: another } = await server.signedIn(email)
@@ -390,7 +390,7 @@ test('showing the factor ends the other sessions that have not, and no other', a
   for (const still of [client, another, stranger]) expect((await still.auth.getUser()).error).toBeNull()
 })
 
-test('the refresh token from before the second level is no good any more', async () => {
+test('a refresh token from before the second level is no longer valid', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
   const { data } = await client.auth.getSession()
@@ -400,7 +400,7 @@ test('the refresh token from before the second level is no good any more', async
   expect(answer).toEqual(refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'))
 })
 
-test('the access token from before the second level does not open the desk', async () => {
+test('an access token from before the second level does not open the desk', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
   expect((await client.rpc('desk_me')).error).toBeNull()
@@ -408,7 +408,7 @@ test('the access token from before the second level does not open the desk', asy
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('taking a factor away needs the second level, and what it raised falls back', async () => {
+test('removing a factor needs the second level, and the sessions that it raised fall back', async () => {
   const { client, email, id } = await withFactor()
   const { client: halfWay } = await server.signedIn(email)
   expect((await halfWay.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({
@@ -424,14 +424,14 @@ test('taking a factor away needs the second level, and what it raised falls back
   expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('a factor that was begun is taken away without a second level', async () => {
+test('an unverified factor is removed without the second level', async () => {
   const { client } = await server.signedIn()
   const { id } = await enrolled(client)
   expect(await client.auth.mfa.unenroll({ factorId: id })).toEqual({ data: { id }, error: null })
   expect((await client.auth.mfa.listFactors()).data?.all).toEqual([])
 })
 
-test('ten wrong codes for an account, from wherever, end the guessing for a quarter of an hour', async () => {
+test('ten wrong codes for an account, from any address, block guessing for a quarter of an hour', async () => {
   const { client, email, id, secret } = await withFactor()
   const { client: halfWay } = await server.signedIn(email)
   await forgetCodes(id)
@@ -450,7 +450,7 @@ test('ten wrong codes for an account, from wherever, end the guessing for a quar
   expect(await attempt(halfWay, id, codeOf(secret))).toMatchObject({ status: 200 })
 })
 
-test('a right code forgives the wrong ones before it', async () => {
+test('a right code resets the count of wrong ones', async () => {
   const { client, id, secret } = await withFactor()
   for (let round = 0; round < 2; round += 1) {
     await forgetCodes(id)
@@ -461,7 +461,7 @@ test('a right code forgives the wrong ones before it', async () => {
   }
 })
 
-test('the operator helps who lost the telephone, and ends the sessions that it may have', async () => {
+test('the operator resets the factors of a person who lost the phone, and ends their sessions', async () => {
   const { client, email, id, secret } = await withFactor()
   for (let guess = 0; guess < 10; guess += 1) {
     expect(await attempt(client, id, wrongCode(secret, guess))).toEqual(invalid)
@@ -474,7 +474,7 @@ test('the operator helps who lost the telephone, and ends the sessions that it m
   expect(await attempt(again, next.id, codeOf(next.secret))).toMatchObject({ status: 200 })
 })
 
-test('an address has fifteen challenges and fifteen answers a minute', async () => {
+test('an address has fifteen challenges and fifteen codes a minute', async () => {
   const { client } = await server.signedIn()
   const from = '192.0.2.7'
   for (const what of ['challenge', 'verify']) {
@@ -483,7 +483,7 @@ test('an address has fifteen challenges and fifteen answers a minute', async () 
     )
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    // One more may have come in between for each four seconds that this took.
+    // One more may have been allowed for each four seconds that this took.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(15)
     expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
   }

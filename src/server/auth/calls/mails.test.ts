@@ -21,16 +21,16 @@ beforeAll(async () => {
 const challenge = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
 const off = { email: 'email_provider_disabled', phone: 'phone_provider_disabled' }
 
-/** What a refusal says to a client that names no version. */
+/** A refusal for a client that names no API version. */
 const refusal = (status: number, code: string, message: string) => ({
   status,
   body: { code: status, error_code: code, msg: message },
 })
 
-/** Forgets the mails of the last minute. */
+/** Forgets the emails of the last minute. */
 const aMinuteLater = () => server.database.owner`delete from private.mail_requests`
 
-/** Has a server of its own do something, and waits for the mails that it sends. */
+/** Runs work on a separate server, and waits for the emails that it sends. */
 async function withItsMails(work: (call: SignInServer['call']) => Promise<void>) {
   const other = await server.another()
   await work(other.call)
@@ -100,7 +100,7 @@ test.each([
   expect(await said(server.call('POST', 'resend', body))).toEqual(refusal(400, 'validation_failed', message))
 })
 
-test('nobody gets a text message', async () => {
+test('no text messages are sent', async () => {
   expect(await said(server.call('POST', 'otp', { phone: '+49 30 123456', channel: 'sms' }))).toEqual(
     refusal(400, off.phone, 'Unsupported phone provider'),
   )
@@ -113,7 +113,7 @@ test('nobody gets a text message', async () => {
   expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: off.phone })
 })
 
-test('without a mail server the calls that send mails are off, and the settings say so', async () => {
+test('without a mail server the calls that send emails are off, and the settings say so', async () => {
   const { client } = await server.signedIn()
   const other = await server.another({ mailServer: undefined })
   const call = (...sent: Parameters<SignInServer['call']>) => said(other.call(...sent))
@@ -131,7 +131,7 @@ test('without a mail server the calls that send mails are off, and the settings 
   expect(await said(server.call('GET', 'settings'))).toMatchObject({ body: { external: { email: true } } })
 })
 
-test('who is unknown is answered as who is known, also on the second try, and gets no mail', async () => {
+test('an unknown address gets the same responses as a known one, even at the second try, and no email', async () => {
   const known = await server.organiser()
   const unknown = 'nobody@example.org'
   await withItsMails(async (call) => {
@@ -168,7 +168,7 @@ test('who is unknown is answered as who is known, also on the second try, and ge
   expect(server.mail.received.filter(({ to }) => to.includes(unknown))).toEqual([])
 })
 
-test('an address gets one mail to sign in within a minute, of either kind and however it is written', async () => {
+test('an address gets one sign-in email a minute, of either kind and in any spelling', async () => {
   const email = await server.organiser()
   expect(await said(server.call('POST', 'otp', { email }))).toEqual({ status: 200, body: {} })
   for (const [path, written] of [
@@ -196,7 +196,7 @@ test('an address gets one mail to sign in within a minute, of either kind and ho
   expect(await server.mail.count(2, email)).toHaveLength(2)
 })
 
-test('the memory of who asked ends with its minute', async () => {
+test('the memory of requests ends after a minute', async () => {
   const email = await server.organiser()
   await server.call('POST', 'otp', { email: 'nobody-1@example.org' })
   await server.database.owner`update private.mail_requests set requested_at = now() - interval '61 seconds'`
@@ -208,7 +208,7 @@ test('the memory of who asked ends with its minute', async () => {
   expect(row?.count).toBe(1)
 })
 
-test('an account beyond ten mails an hour is answered as an unknown address, until the hour is over', async () => {
+test('an account beyond ten emails an hour gets the responses of an unknown address, until the hour is over', async () => {
   const email = await server.organiser()
   await withItsMails(async (call) => {
     for (let mail = 1; mail <= 12; mail += 1) {
@@ -224,7 +224,7 @@ test('an account beyond ten mails an hour is answered as an unknown address, unt
   expect(await server.mail.count(11, email)).toHaveLength(11)
 })
 
-test('a mail says what it is for, in text and in HTML, with the code in its subject', async () => {
+test('an email says what it is for, in text and in HTML, with the code in its subject', async () => {
   const email = await server.organiser()
   for (const [path, words] of [
     ['otp', 'wants to sign in to Unplugged.'],
@@ -248,7 +248,7 @@ test('a mail says what it is for, in text and in HTML, with the code in its subj
   }
 })
 
-test('where the link leads back to may stand in the query or in a header', async () => {
+test('the redirect target of the link may be in the query or in a header', async () => {
   const target = `${server.origin}/desk/list?a=1&b=2`
   for (const [query, headers] of [
     [`?redirect_to=${encodeURIComponent(target)}`, {}],
@@ -261,7 +261,7 @@ test('where the link leads back to may stand in the query or in a header', async
   }
 })
 
-test('no header of a request changes where a link leads', async () => {
+test('no header of a request changes the address in a link', async () => {
   const email = await server.organiser()
   const other = 'evil.example.com'
   await server.call(
@@ -276,7 +276,7 @@ test('no header of a request changes where a link leads', async () => {
     },
   )
   const [mail] = await server.mail.count(1, email)
-  // Nor does it take the button from it.
+  // It does not remove the button either.
   expect(mail?.link).toContain(`${server.origin}/desk#token_hash=`)
   expect(mail?.text).not.toContain(other)
 })
@@ -288,7 +288,7 @@ test('a challenge makes the link one of PKCE', async () => {
   expect(new URL(mail?.link ?? '').searchParams.get('token')).toMatch(/^pkce_[0-9a-f]{64}$/)
 })
 
-test('reauthenticate sends a code without a link, once a minute, to who is signed in', async () => {
+test('reauthenticate sends a signed-in person a code without a link, once a minute', async () => {
   const { client, email } = await server.signedIn()
   expect(await client.auth.reauthenticate()).toMatchObject({ error: null })
   const [mail] = await server.mail.count(1, email)
@@ -329,7 +329,7 @@ test.each([
 })
 
 test.each(['2024-01-01', '2024-02-29', '2031-12-31'])(
-  'the version "%s" has the newer shape of errors, and is answered with the one that it is',
+  'the version "%s" has the newer shape of errors, and the response has its own version',
   async (version) => {
     const answer = await server.call('POST', 'otp', {}, { 'x-supabase-api-version': version })
     expect(answer.headers.get('x-supabase-api-version')).toBe('2024-01-01')
@@ -422,7 +422,7 @@ test.each(calls)('%s %s asks for the public key, in the words of the gateway', a
   expect(shown.body).not.toHaveProperty('message')
 })
 
-test('a link of a mail, the key set and health ask for no key', async () => {
+test('a link of an email, the key set and health need no key', async () => {
   const open = (path: string) => fetch(`${server.origin}/auth/v1/${path}`, { redirect: 'manual' })
   expect((await open('verify?token=abc&type=magiclink')).status).toBe(303)
   expect((await open('.well-known/jwks.json')).status).toBe(200)
@@ -432,7 +432,7 @@ test('a link of a mail, the key set and health ask for no key', async () => {
   })
 })
 
-test('the settings have what is on, and what is off', async () => {
+test('the settings say what is on and what is off', async () => {
   const { status, body } = await said(server.call('GET', 'settings'))
   expect(status).toBe(200)
   const { external, ...rest } = body as { external: Record<string, boolean> }
@@ -449,7 +449,7 @@ test('the settings have what is on, and what is off', async () => {
   expect(Object.values(external).filter(Boolean)).toHaveLength(1)
 })
 
-test('nobody signs up, anonymously neither, or signs in by SAML', async () => {
+test('nobody can sign up, sign in anonymously or sign in by SAML', async () => {
   const client = server.client()
   const signup = { status: 422, code: 'signup_disabled', message: 'Signups not allowed for this instance' }
   expect((await client.auth.signUp({ email: 'jo@example.org', password: 'abcdef' })).error).toMatchObject(
@@ -485,7 +485,7 @@ test('a body of a quarter of a megabyte is read, and a larger one is not', async
   })
 })
 
-test('what is no call is not found', async () => {
+test('an unknown call is not found', async () => {
   for (const [method, path] of [
     ['GET', 'nothing'],
     ['GET', 'otp'],
@@ -496,7 +496,7 @@ test('what is no call is not found', async () => {
   }
 })
 
-test('an address may ask for thirty mails of each kind within five minutes', async () => {
+test('an address may request thirty emails of each kind within five minutes', async () => {
   for (const path of ['otp', 'recover', 'resend', 'verify', 'signup', 'sso']) {
     const from = { 'x-forwarded-for': '192.0.2.7' }
     const answers = await Promise.all(
@@ -504,14 +504,14 @@ test('an address may ask for thirty mails of each kind within five minutes', asy
     )
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    // One more may have come in between for each ten seconds that this took.
+    // One more may have been allowed for each ten seconds that this took.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(30)
     expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
   }
   expect((await server.call('POST', 'otp', {}, { 'x-forwarded-for': '192.0.2.8' })).status).toBe(400)
 })
 
-test('a mail server that accepts no sign-in mail is told by readiness, until it accepts one', async () => {
+test('readiness reports a mail server that accepts no sign-in email, until it accepts one', async () => {
   const refusing = await startMailServer({ refuses: true })
   const gone = mailServerAt(await freePort())
   const failingSince = async () =>
@@ -524,7 +524,7 @@ test('a mail server that accepts no sign-in mail is told by readiness, until it 
     const other = await server.another(mailServer && { mailServer })
     const response = await other.call('POST', 'otp', { email: await server.organiser(), create_user: false })
     expect(response.status).toBe(200)
-    // It waits for its mails.
+    // It waits for its emails.
     await other.close()
     return failingSince()
   }

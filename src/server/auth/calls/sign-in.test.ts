@@ -9,7 +9,7 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-test('a code of a mail signs in, and the desk knows who it is', async () => {
+test('a code of an email signs in, and the desk knows the organiser', async () => {
   const email = await server.organiser()
   const client = server.client()
   expect(await client.auth.signInWithOtp({ email, options: { shouldCreateUser: false } })).toMatchObject({
@@ -23,7 +23,7 @@ test('a code of a mail signs in, and the desk knows who it is', async () => {
   expect(await client.rpc('desk_me')).toMatchObject({ data: { email }, error: null })
 })
 
-test("a link of a mail leads to the desk, which signs in by the link's secret once", async () => {
+test("a link of an email leads to the desk, which signs in with the link's secret once", async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
   const [mail] = await server.mail.count(1, email)
@@ -36,7 +36,7 @@ test("a link of a mail leads to the desk, which signs in by the link's secret on
   expect((await signIn()).error).toMatchObject({ code: 'otp_expired' })
 })
 
-test('GET verify uses a link up, and leads to the desk with a session', async () => {
+test('GET verify uses up a link, and redirects to the desk with a session', async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
   const [mail] = await server.mail.count(1, email)

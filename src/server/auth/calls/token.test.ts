@@ -24,7 +24,7 @@ const used = {
   msg: 'Invalid Refresh Token: Already Used',
 }
 
-/** What a refresh gives, as far as it matters here. */
+/** The parts of a refresh's response that are compared here. */
 interface Refreshed {
   access_token: string
   refresh_token: string
@@ -52,7 +52,7 @@ async function firstToken() {
   return { client, id: session.id, token: session.refresh_token }
 }
 
-/** As if the session had been refreshed for the last time so many seconds ago. */
+/** Makes the session's last refresh this many seconds older. */
 const age = (id: string, seconds: number) => server.database.owner`
   update auth.sessions set
     created_at = created_at - make_interval(secs => ${seconds}),
@@ -62,7 +62,7 @@ const age = (id: string, seconds: number) => server.database.owner`
 const isThere = async (id: string) =>
   (await server.database.owner`select from auth.sessions where id = ${id}`).length === 1
 
-/** An organiser who has set the password. */
+/** An organiser with a password. */
 async function withPassword() {
   const { client, email } = await server.signedIn()
   const { error } = await client.auth.updateUser({ password })
@@ -81,7 +81,7 @@ test('a password signs in, with the address in any case', async () => {
   expect((await client.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('a wrong password, none, and one of an account without or of nobody are refused alike', async () => {
+test('a wrong password, a missing one, and one of an account without or of an unknown address are refused alike', async () => {
   const { email } = await withPassword()
   const without = await server.organiser()
   for (const body of [
@@ -121,7 +121,7 @@ test.each(['', 'id_token', 'web3', 'Password'])('there is no grant "%s"', async 
   })
 })
 
-test('nobody signs in by the token of a provider', async () => {
+test('nobody can sign in with the token of a provider', async () => {
   const { error } = await server.client().auth.signInWithIdToken({ provider: 'google', token: 'abc' })
   expect(error).toMatchObject({ status: 400, code: 'invalid_credentials' })
 })
@@ -141,7 +141,7 @@ test('a refresh gives new tokens of the same session', async () => {
   expect((await client.auth.getUser()).error).toBeNull()
 })
 
-test('the parent of the active token gives the active one again, however late', async () => {
+test('the parent of the active refresh token gets the active one again, at any time', async () => {
   const { id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   expect((await refreshed(token)).refresh_token).toBe(second)
@@ -151,7 +151,7 @@ test('the parent of the active token gives the active one again, however late', 
   expect((await refreshed(second)).refresh_token).not.toBe(second)
 })
 
-test('an older token than the parent is good for ten seconds, and gets the active one', async () => {
+test('an older token than the parent gets the active one within ten seconds', async () => {
   const { id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   const third = (await refreshed(second)).refresh_token
@@ -172,7 +172,7 @@ test('an older token than the parent ends the session after ten seconds', async 
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('refreshing a session does not prolong the ten seconds of older tokens by using them', async () => {
+test('using older tokens does not prolong their ten seconds', async () => {
   const { id, token } = await firstToken()
   await refreshed((await refreshed(token)).refresh_token)
   await age(id, 8)
@@ -181,7 +181,7 @@ test('refreshing a session does not prolong the ten seconds of older tokens by u
   expect(await refresh(token)).toEqual({ status: 400, body: used })
 })
 
-test('refreshes at once agree on the next token', async () => {
+test('concurrent refreshes agree on the next token', async () => {
   const { id, token } = await firstToken()
   const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)))
   expect(new Set(answers.map(({ refresh_token: next }) => next)).size).toBe(1)
@@ -232,7 +232,7 @@ test('a refresh token of an older format, of an ended session or of another data
   expect(await refresh(token)).toEqual({ status: 400, body: unknown })
 })
 
-/** What is left of three sessions of one account after the first signed out: for the first, the second and the third. */
+/** The remaining sessions of three of one account after the first signed out. */
 async function leftAfter(scope: 'global' | 'local' | 'others') {
   const email = await server.organiser()
   const clients = [
@@ -262,7 +262,7 @@ test('signing out everywhere ends all sessions of the account', async () => {
   expect((await stranger.auth.getUser()).error).toBeNull()
 })
 
-test('signing out here ends this session alone', async () => {
+test('signing out here ends only this session', async () => {
   expect(await leftAfter('local')).toEqual([ended, good, good])
 })
 
@@ -281,7 +281,7 @@ test.each(['logout', 'logout?scope='])('%s signs out everywhere, and answers wit
   expect((await other.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })
 
-test('signing out asks for a bearer, and for a scope that there is', async () => {
+test('signing out needs a bearer token, and a known scope', async () => {
   const { client } = await server.signedIn()
   expect(await said(server.call('POST', 'logout?scope=all', undefined, await bearerOf(client)))).toEqual({
     status: 400,
@@ -296,7 +296,7 @@ test('signing out asks for a bearer, and for a scope that there is', async () =>
   }
 })
 
-test('an access token says who it is of, as it does on a hosted project', async () => {
+test('an access token has the same claims as in a hosted project', async () => {
   const { client, email } = await server.signedIn()
   const { access_token: token, user } = await sessionOf(client)
   expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'JWT' })
@@ -320,7 +320,7 @@ test('an access token says who it is of, as it does on a hosted project', async 
   expect(Math.abs((claims.iat ?? 0) - Date.now() / 1000)).toBeLessThan(60)
 })
 
-test('the issuer is below the public address, whatever a request says of it', async () => {
+test('the issuer is below the public address, regardless of the request', async () => {
   const other = await server.another({ siteUrl: 'https://example.org/retreat' })
   const { token } = await firstToken()
   const answer = await other.call(
@@ -339,7 +339,7 @@ async function keySet(origin = server.origin) {
   return { headers: answer.headers, set: (await answer.json()) as JSONWebKeySet }
 }
 
-test('the key set has the public parts alone, and checks the tokens', async () => {
+test('the key set has only the public parts, and verifies the tokens', async () => {
   const { client } = await server.signedIn()
   const { headers, set } = await keySet()
   expect(headers.get('cache-control')).toBe('public, max-age=600')
@@ -360,11 +360,11 @@ test('the key set has the public parts alone, and checks the tokens', async () =
   expect(payload.aud).toBe('authenticated')
 })
 
-test('the client checks a token by the key set, without a call', async () => {
+test('the client verifies a token with the key set, without a call', async () => {
   const { client, email } = await server.signedIn()
   const { access_token: token, id } = await sessionOf(client)
   const { set } = await keySet()
-  // The session is over, which the server would know.
+  // The session has ended, which the server would notice.
   await server.database.owner`delete from auth.sessions where id = ${id}`
   const { data, error } = await client.auth.getClaims(token, { jwks: set as never })
   expect(error).toBeNull()
@@ -378,7 +378,7 @@ test('the client checks a token by the key set, without a call', async () => {
   expect(refused.error?.message).toBe('Invalid JWT signature')
 })
 
-test('the client fetches the key set by itself', async () => {
+test('the client fetches the key set automatically', async () => {
   const { client, email } = await server.signedIn()
   const { data, error } = await client.auth.getClaims()
   expect(error).toBeNull()
@@ -386,7 +386,7 @@ test('the client fetches the key set by itself', async () => {
   expect(data?.header.kid).toBe((await keySet()).set.keys[0]?.kid)
 })
 
-test('another key signs the next tokens, and what the old one signed stays good until it ended', async () => {
+test('another key signs the next tokens, and tokens of the old one stay valid until they expire', async () => {
   const own = await startSignIn()
   const { client, email } = await own.signedIn()
   const before = await sessionOf(client)
@@ -421,7 +421,7 @@ test('another key signs the next tokens, and what the old one signed stays good 
   })
 })
 
-test('a server that has not heard of another key learns of it by a token, and signs by it within half a minute', async () => {
+test("a server learns of another's new key from a token, and signs with it within half a minute", async () => {
   let clock = 0
   const here = createSigningKeys(server.database.signIn, () => clock)
   const claims = { aud: 'authenticated', sub: 'jo' }
@@ -442,14 +442,14 @@ test('a server that has not heard of another key learns of it by a token, and si
   expect([kidOf(old), kidOf(fresh)]).not.toContain(kidOf(newest))
 })
 
-test('servers that start together on a new database make one key', async () => {
+test('servers that start together on a new database create one key', async () => {
   const own = await startSignIn()
   const rings = Array.from({ length: 8 }, () => createSigningKeys(own.database.signIn))
   const sets = await Promise.all(rings.map((ring) => ring.published()))
   expect(new Set(sets.flat().map(({ kid }) => kid)).size).toBe(1)
 })
 
-test('two servers on one database know the same sessions', async () => {
+test('two servers on one database share the sessions', async () => {
   const other = await server.another()
   const { client, id, token } = await firstToken()
   const headers = await bearerOf(client)

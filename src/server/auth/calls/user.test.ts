@@ -18,7 +18,7 @@ const halfDone = 'Confirmation link accepted. Please proceed to confirm link sen
 
 type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
 
-/** PUT user, as anybody could send it. */
+/** PUT user with any body. */
 const put = async (client: Client, body: unknown, query = '') =>
   said(server.call('PUT', `user${query}`, body, await bearerOf(client)))
 
@@ -32,7 +32,7 @@ const sessionId = async (client: Client) => {
   return String(decodeJwt(data.session?.access_token ?? '')['session_id'])
 }
 
-/** As if the session had begun more than a day ago. */
+/** Makes the session more than a day old. */
 const aDayLater = async (client: Client) => server.database.owner`
   update auth.sessions set created_at = created_at - interval '25 hours' where id = ${await sessionId(client)}`
 
@@ -42,7 +42,7 @@ const newAddress = () => {
   return `new-${addresses}@example.org`
 }
 
-/** A code that is not the right one: the given one, unless it is. */
+/** A wrong code: the given one, unless that is the right one. */
 const otherThan = (right: string, given = '000000') => (given === right ? '111111' : given)
 
 async function lastMail(email: string, number = 1) {
@@ -51,7 +51,7 @@ async function lastMail(email: string, number = 1) {
   return mail
 }
 
-/** Somebody who asked for another address: with the mails to both. */
+/** An account that requested another address, with the emails to both. */
 async function changing(options?: { emailRedirectTo: string }) {
   const { client, email } = await server.signedIn()
   const address = newAddress()
@@ -67,7 +67,7 @@ async function changing(options?: { emailRedirectTo: string }) {
   }
 }
 
-/** Somebody with a verified factor, who signed in without it and with it. */
+/** An account with a verified factor, signed in without it and with it. */
 async function withFactor() {
   const { client, email } = await server.signedIn()
   const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
@@ -80,7 +80,7 @@ async function withFactor() {
   return { client, halfWay, email }
 }
 
-test('whoever signed in is told who they are, in full', async () => {
+test('a signed-in person gets their full account', async () => {
   const { client, email } = await server.signedIn()
   const { data, error } = await client.auth.getUser()
   expect(error).toBeNull()
@@ -119,7 +119,7 @@ test('whoever signed in is told who they are, in full', async () => {
 })
 
 test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
-  'the bearer "%s" is none',
+  'the bearer "%s" is no bearer token',
   async (authorization) => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
     for (const [method, path] of [
@@ -141,7 +141,7 @@ test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
   },
 )
 
-test('the scheme of a bearer may be written in any case', async () => {
+test('the scheme of a bearer token may be written in any case', async () => {
   const { client } = await server.signedIn()
   const { authorization } = await bearerOf(client)
   for (const written of [
@@ -152,12 +152,12 @@ test('the scheme of a bearer may be written in any case', async () => {
   }
 })
 
-test('without a session the client is refused by its key', async () => {
+test('a client without a session is refused with its key', async () => {
   const answer = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
   expect(await said(answer)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
 })
 
-test('a token that our key did not sign as it signs is refused', async () => {
+test('a token with another signature than ours is refused', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   const token = data.session?.access_token ?? ''
@@ -197,7 +197,7 @@ test('a token that our key did not sign as it signs is refused', async () => {
   }
 })
 
-test('a token of ours that has ended, or that names nobody, is refused', async () => {
+test('a token of ours that is expired or names nobody is refused', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
@@ -245,7 +245,7 @@ test('removing an organiser ends their access at once', async () => {
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('data is merged key by key, and null takes a key away', async () => {
+test('data is merged key by key, and null removes a key', async () => {
   const { client } = await server.signedIn()
   const update = async (data: object) => (await client.auth.updateUser({ data })).data.user?.user_metadata
   expect(await update({ name: 'Jo', nested: { a: 1, b: 2 }, none: null })).toEqual({
@@ -266,7 +266,7 @@ test('data is merged key by key, and null takes a key away', async () => {
   expect(data?.claims.user_metadata).toEqual({ email_verified: true, nested: { c: 3 } })
 })
 
-test('what only an operator may change is refused or ignored', async () => {
+test("an operator's fields are refused or ignored", async () => {
   const { client, email } = await server.signedIn()
   expect(await put(client, { app_metadata: { role: 'admin' } })).toEqual(
     refusal(403, 'not_admin', 'Updating app_metadata requires admin privileges'),
@@ -341,11 +341,11 @@ test.each(['abcdef', 'a'.repeat(72), 'ä'.repeat(36), 'pass word 🔑'])(
   },
 )
 
-test('a new password has to be another, and ends the other sessions, codes, links and changes', async () => {
+test('a new password has to differ, and ends the other sessions, codes, links and changes', async () => {
   const { client, email, address, old, fresh } = await changing()
   const { client: elsewhere } = await server.signedIn(email)
   await client.auth.updateUser({ password })
-  // What tells of it.
+  // The email that reports it.
   await lastMail(email, 2)
   expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await elsewhere.auth.refreshSession()).error).toMatchObject({ name: 'AuthSessionMissingError' })
@@ -382,7 +382,7 @@ test('a new password has to be another, and ends the other sessions, codes, link
   expect(refused).toMatchObject({ code: 'invalid_credentials' })
 })
 
-test('a new password ends what a link gave to a client that has not used it yet', async () => {
+test('a new password ends a code that a link gave to a client and that is unused', async () => {
   const { client, email } = await server.signedIn()
   const verifier = 'a'.repeat(43)
   await server.call('POST', 'otp', { email, code_challenge: verifier, code_challenge_method: 'plain' })
@@ -405,7 +405,7 @@ test('a recovery leads to a new password', async () => {
   expect((await server.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('in a session of more than a day a new password needs a code that was just mailed', async () => {
+test('a session older than a day needs a fresh code for a new password', async () => {
   const { client, email } = await server.signedIn()
   await aDayLater(client)
   expect(await put(client, { password })).toEqual(
@@ -424,7 +424,7 @@ test('in a session of more than a day a new password needs a code that was just 
   )
 })
 
-test('the code of reauthenticate ends after ten minutes and after five wrong tries, and signs nobody in', async () => {
+test('the reauthentication code ends after ten minutes and after five wrong tries, and signs nobody in', async () => {
   const { client, email } = await server.signedIn()
   await aDayLater(client)
   await client.auth.reauthenticate()
@@ -451,7 +451,7 @@ test('the code of reauthenticate ends after ten minutes and after five wrong tri
   expect(await put(client, { password, nonce: second })).toMatchObject({ status: 422 })
 })
 
-test('the code that somebody else was mailed is not good for a new password', async () => {
+test('the code of another account is not valid for a new password', async () => {
   const { client } = await server.signedIn()
   await aDayLater(client)
   const { client: stranger, email } = await server.signedIn()
@@ -463,10 +463,10 @@ test('the code that somebody else was mailed is not good for a new password', as
   expect(await put(client, { password, nonce: own.code })).toMatchObject({ status: 200 })
 })
 
-test('a wrong code does not tell whether a password is the old one, and a right one is not spent on that', async () => {
+test('a wrong code does not reveal whether a password is the old one, and a right code is not used up by that', async () => {
   const { client, email } = await server.signedIn()
   await client.auth.updateUser({ password })
-  // What tells of it.
+  // The email that reports it.
   await lastMail(email)
   await aDayLater(client)
   await client.auth.reauthenticate()
@@ -480,17 +480,17 @@ test('a wrong code does not tell whether a password is the old one, and a right 
   expect(await put(client, { password: `${password}s`, nonce: code })).toMatchObject({ status: 200 })
 })
 
-test('in a session of today a nonce is ignored, also a wrong one', async () => {
+test('a session of today ignores a nonce, even a wrong one', async () => {
   const { client } = await server.signedIn()
   expect((await client.auth.updateUser({ password, nonce: '000000' })).error).toBeNull()
 })
 
 test.each(['old first', 'new first'])(
-  'an address changes by the codes of both mails, the %s',
+  'an address changes with the codes of both emails, the %s',
   async (order) => {
     const { client, email, address, user, old, fresh } = await changing()
     const { client: elsewhere } = await server.signedIn(email)
-    // Signing in again ended what was under way: it is sent once more, by who wants it.
+    // Signing in again ended the pending change: the person requests it again.
     await server.database.owner`
     update auth.users set email_change_sent_at = now() - interval '61 seconds' where email = ${email}`
     await client.auth.updateUser({ email: address })
@@ -545,7 +545,7 @@ test('the client changes an address by both codes', async () => {
 })
 
 test.each(['old first', 'new first'])(
-  'an address changes by the links of both mails, the %s',
+  'an address changes with the links of both emails, the %s',
   async (order) => {
     const { client, address, old, fresh } = await changing({ emailRedirectTo: `${server.origin}/desk/me` })
     const [first, second] = order === 'old first' ? [old, fresh] : [fresh, old]
@@ -562,10 +562,10 @@ test.each(['old first', 'new first'])(
   },
 )
 
-test('by PKCE the second link of a change gives a code, as an e-mail change', async () => {
+test('by PKCE the second link of a change gives a code, marked as an email change', async () => {
   const { client, email } = await server.signedIn()
   const address = newAddress()
-  // By hand: the client's updateUser forgets its verifier as soon as it has the answer.
+  // By hand: the client's updateUser forgets its verifier when the response arrives.
   const verifier = 'a'.repeat(43)
   await put(client, { email: address, code_challenge: verifier, code_challenge_method: 'plain' })
   const open = async (mail: ReceivedMail) =>
@@ -587,7 +587,7 @@ test('by PKCE the second link of a change gives a code, as an e-mail change', as
   expect(decodeJwt(token)).toMatchObject({ email: address, amr: [{ method: 'email_change' }] })
 })
 
-test('both halves of a change at once make it whole', async () => {
+test('both halves of a change at the same time complete it', async () => {
   const { client, email, address, old, fresh } = await changing()
   const verify = (body: object) => said(server.call('POST', 'verify', { type: 'email_change', ...body }))
   const answers = await Promise.all([
@@ -606,7 +606,7 @@ test('both halves of a change at once make it whole', async () => {
   expect((await client.auth.getUser()).data.user?.email).toBe(address)
 })
 
-test('of what is asked for at once one mail goes out', async () => {
+test('concurrent requests send one email', async () => {
   const { client, email } = await server.signedIn()
   const statusesOf = async (answers: Promise<{ status: number }>[]) =>
     (await Promise.all(answers)).map(({ status }) => status).toSorted((one, other) => one - other)
@@ -621,7 +621,7 @@ test('of what is asked for at once one mail goes out', async () => {
   expect(await server.mail.count(3, email)).toHaveLength(3)
 })
 
-test('a code of a change is good for the address alone that it was sent to', async () => {
+test('a code of a change is valid only for the address that it was sent to', async () => {
   const { email, address, old, fresh } = await changing()
   const verify = (given: string, token: string) =>
     said(server.call('POST', 'verify', { type: 'email_change', email: given, token }))
@@ -634,7 +634,7 @@ test('a code of a change is good for the address alone that it was sent to', asy
   }
 })
 
-test('an address that another account has is refused, also when it was taken meanwhile', async () => {
+test('an address of another account is refused, even if it was taken meanwhile', async () => {
   const taken = await server.organiser()
   const { client } = await server.signedIn()
   const exists = refusal(422, 'email_exists', 'A user with this email address has already been registered')
@@ -652,7 +652,7 @@ test('an address that another account has is refused, also when it was taken mea
   expect(rows).toHaveLength(2)
 })
 
-test('one address of a change a minute, however it is asked for', async () => {
+test('an address change is requested once a minute, by any call', async () => {
   const { client, email, address, fresh } = await changing()
   expect(await put(client, { email: newAddress() })).toMatchObject({
     status: 429,
@@ -661,7 +661,7 @@ test('one address of a change a minute, however it is asked for', async () => {
       msg: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
     },
   })
-  // Who asks for it again need not be signed in, and is not told that there is one.
+  // A repeated request needs no session, and does not reveal that there is a change.
   expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
   expect((await client.auth.getUser()).data.user?.new_email).toBe(address)
   await server.database.owner`
@@ -682,7 +682,7 @@ test('one address of a change a minute, however it is asked for', async () => {
   })
 })
 
-test('a mail tells of a new password, of a second factor that comes or goes, and of a new address', async () => {
+test('an email reports a new password, a new or removed second factor, and a new address', async () => {
   const { client, email } = await server.signedIn()
   const told = async () => {
     const { subject, text } = await lastMail(email, (mails += 1))
@@ -698,7 +698,7 @@ test('a mail tells of a new password, of a second factor that comes or goes, and
     client.auth.mfa.challengeAndVerify({ factorId, code: codeOf(data?.totp.secret ?? '', steps) })
   expect((await verify(0)).error).toBeNull()
   expect(await told()).toContain('has a second factor')
-  // Showing it again changes nothing.
+  // Using it again changes nothing.
   expect((await verify(1)).error).toBeNull()
   expect((await client.auth.mfa.unenroll({ factorId })).error).toBeNull()
   expect(await told()).toContain('has no second factor')
@@ -711,7 +711,7 @@ test('a mail tells of a new password, of a second factor that comes or goes, and
   expect(text).toContain(`is ${address} from now on`)
 })
 
-test('a session that has not shown the second factor signs out itself alone', async () => {
+test('a session that has not used the second factor signs out only itself', async () => {
   const { client, halfWay, email } = await withFactor()
   const { client: another } = await server.signedIn(email)
   const logout = async (scope: string) =>
@@ -722,12 +722,12 @@ test('a session that has not shown the second factor signs out itself alone', as
   expect(await logout('global')).toEqual({ status: 204, body: undefined })
   expect((await halfWay.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   for (const other of [client, another]) expect((await other.auth.getUser()).error).toBeNull()
-  // Who has shown it ends all of them.
+  // A session that has used it ends all of them.
   await client.auth.signOut({ scope: 'global' })
   expect((await another.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })
 
-test('the own address, however it is written, is no change', async () => {
+test('the own address in another spelling is no change', async () => {
   const { client, email } = await server.signedIn()
   const { data, error } = await client.auth.updateUser({ email: email.toUpperCase() })
   expect(error).toBeNull()
@@ -757,14 +757,14 @@ test.each([{ data: [] }, { data: 'a' }, { email: 5 }, { password: {} }, { nonce:
   },
 )
 
-test('data that cannot be stored is refused and not half stored', async () => {
+test('data that cannot be stored is refused and not partly stored', async () => {
   const { client } = await server.signedIn()
   const { status } = await put(client, { data: { name: 'a\0b', other: 1 } })
   expect(status).toBe(400)
   expect((await client.auth.getUser()).data.user?.user_metadata).toEqual({ email_verified: true })
 })
 
-test('with a second factor only who has shown it changes the password or the address', async () => {
+test('with a second factor only a session that has used it changes the password or the address', async () => {
   const { client, halfWay, email } = await withFactor()
   const insufficient = refusal(
     401,
@@ -796,7 +796,7 @@ test('no account is linked with another', async () => {
   expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
 })
 
-test('who gets a second factor, or is signed out, while a password is made does not change it', async () => {
+test('somebody who gets a second factor, or is signed out, while a password is hashed does not change it', async () => {
   for (const change of ['factor', 'session'] as const) {
     const { client, email } = await server.signedIn()
     const id = (await client.auth.getUser()).data.user?.id ?? ''

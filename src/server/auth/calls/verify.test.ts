@@ -16,7 +16,7 @@ beforeAll(async () => {
 const wrongCode = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
 const wrongLink = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }
 
-/** Has a mail sent, as if the last one were more than a minute ago. */
+/** Has an email sent, as if the last one were more than a minute ago. */
 async function mailTo(
   email: string,
   path: 'otp' | 'recover' = 'otp',
@@ -33,7 +33,7 @@ async function mailTo(
 const open = (link: string) => fetch(verifyLink(link), { redirect: 'manual' })
 const verify = (body: unknown) => said(server.call('POST', 'verify', body))
 
-/** Where a link led: the address, and what stands behind it. */
+/** The redirect of a link: the address, and its parameters. */
 async function ledTo(link: string) {
   const answer = await open(link)
   const target = new URL(answer.headers.get('location') ?? '')
@@ -46,11 +46,11 @@ async function ledTo(link: string) {
   }
 }
 
-/** A code that is not this one. */
+/** A different code. */
 const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
 test.each(['magiclink', 'recovery', 'email'] as const)(
-  'a code signs in as %s, of either mail',
+  'a code signs in as %s, of either email',
   async (type) => {
     for (const path of ['otp', 'recover'] as const) {
       const email = await server.organiser()
@@ -66,7 +66,7 @@ test.each(['magiclink', 'recovery', 'email'] as const)(
 )
 
 test.each(['magiclink', 'recovery', 'email'] as const)(
-  'a hash signs in as %s, of either mail',
+  'a hash signs in as %s, of either email',
   async (type) => {
     for (const path of ['otp', 'recover'] as const) {
       const email = await server.organiser()
@@ -81,7 +81,7 @@ test.each(['magiclink', 'recovery', 'email'] as const)(
   },
 )
 
-test('whoever signs in gets tokens for an hour, and the account', async () => {
+test('a sign-in gives tokens for an hour, and the account', async () => {
   const email = await server.organiser()
   const { code } = await mailTo(email)
   const before = Math.floor(Date.now() / 1000)
@@ -142,7 +142,7 @@ test.each([
 })
 
 test.each(['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'other'])(
-  'a wrong code and that of an unknown address are the same as %s',
+  'a wrong code and one of an unknown address are the same as %s',
   async (type) => {
     const known = await server.organiser()
     const { code } = await mailTo(known)
@@ -158,7 +158,7 @@ test.each(['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change',
 )
 
 test.each(['signup', 'invite', 'email_change'])(
-  'a mail to sign in has no code and no link for %s',
+  'a sign-in email has no code and no link for %s',
   async (type) => {
     const address = await server.organiser()
     const mail = await mailTo(address)
@@ -168,7 +168,7 @@ test.each(['signup', 'invite', 'email_change'])(
   },
 )
 
-test('a phone has no code', async () => {
+test('a phone number has no code', async () => {
   expect(await verify({ type: 'sms', phone: '4930123456', token: '123456' })).toEqual({
     status: 403,
     body: wrongCode,
@@ -179,7 +179,7 @@ test('a phone has no code', async () => {
   })
 })
 
-test('a code and a link of the same mail are not derived from each other, and using one ends the other', async () => {
+test('a code and a link of one email are independent, and using one ends the other', async () => {
   const address = await server.organiser()
   const byCode = await mailTo(address)
   const guess = createHash('sha224').update(`${address}${byCode.code}`).digest('hex')
@@ -201,7 +201,7 @@ test('a code and a link of the same mail are not derived from each other, and us
   })
 })
 
-test('a newer mail of either kind takes the place of the older', async () => {
+test('a newer email of either kind replaces the older', async () => {
   const address = await server.organiser()
   const older = await mailTo(address, 'otp')
   const newer = await mailTo(address, 'recover')
@@ -252,7 +252,7 @@ test('a code and a link end after ten minutes, and the link of the operator afte
   expect(await verify({ type: 'magiclink', token_hash: inTime })).toMatchObject({ status: 200 })
 })
 
-test('five wrong tries from anywhere end a code, not the link of its mail, and not the next code', async () => {
+test("five wrong tries from anywhere end a code, but not its email's link or the next code", async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   for (let guess = 0; guess < 5; guess += 1) {
@@ -273,7 +273,7 @@ test('five wrong tries from anywhere end a code, not the link of its mail, and n
   expect(await verify({ type: 'email', email: address, token: next.code })).toMatchObject({ status: 200 })
 })
 
-test('of ten uses of one code at once one signs in', async () => {
+test('one of ten concurrent uses of a code signs in', async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   const uses = await Promise.all(
@@ -297,7 +297,7 @@ test('signing in ends all codes and links of the account', async () => {
   expect(await verify({ type: 'magiclink', token_hash: operators })).toEqual({ status: 403, body: wrongLink })
 })
 
-test("a mail that a stranger asks for does not end the operator's link", async () => {
+test("an email that a stranger requests does not end the operator's link", async () => {
   const address = await server.organiser()
   const operators = await operatorSecret(server.database.owner, address)
   const { code } = await mailTo(address)
@@ -307,7 +307,7 @@ test("a mail that a stranger asks for does not end the operator's link", async (
   expect(await verify({ type: 'magiclink', token_hash: operators })).toMatchObject({ status: 200 })
 })
 
-test('a link leads back with the tokens in the fragment, and keeps the query', async () => {
+test('a link redirects with the tokens in the fragment, and keeps the query', async () => {
   const address = await server.organiser()
   const target = `${server.origin}/desk/list?of=all`
   const mail = await mailTo(address, 'recover', { query: `?redirect_to=${encodeURIComponent(target)}` })
@@ -323,7 +323,7 @@ test('a link leads back with the tokens in the fragment, and keeps the query', a
     'type',
   ])
   expect(led.fragment).toMatchObject({ expires_in: '3600', sb: '', token_type: 'bearer', type: 'recovery' })
-  // A recovery too, when it is not by PKCE.
+  // A recovery too, without PKCE.
   expect(decodeJwt(led.fragment['access_token'] ?? '')['amr']).toMatchObject([{ method: 'otp' }])
   const client = server.client()
   const { data, error } = await client.auth.setSession({
@@ -334,7 +334,7 @@ test('a link leads back with the tokens in the fragment, and keeps the query', a
   expect(data.user?.email).toBe(address)
 })
 
-test('a link that is changed to lead elsewhere leads to the desk', async () => {
+test('a link that was changed to redirect elsewhere leads to the desk', async () => {
   for (const elsewhere of ['https://example.com/', 'https://example.com/desk', `${server.origin}/`]) {
     const address = await server.organiser()
     const link = new URL(verifyLink((await mailTo(address)).link))
@@ -345,7 +345,7 @@ test('a link that is changed to lead elsewhere leads to the desk', async () => {
   }
 })
 
-test('a link that is used, wrong or unknown leads back with an error in the fragment', async () => {
+test('a used, wrong or unknown link redirects with an error in the fragment', async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   await open(mail.link)
@@ -386,7 +386,7 @@ test('a wrong link of PKCE has the error in the query too', async () => {
   })
 })
 
-test('a link without its token or its type is refused where it is', async () => {
+test('a link without its token or its type is refused without a redirect', async () => {
   for (const query of ['', '?type=magiclink', '?token=abc', '?token=&type=magiclink', '?token=abc&type=']) {
     const answer = await open(`${server.origin}/auth/v1/verify${query}`)
     expect(await said(answer)).toMatchObject({ status: 400, body: { error_code: 'validation_failed' } })
@@ -396,20 +396,20 @@ test('a link without its token or its type is refused where it is', async () => 
   })
 })
 
-test('a link of an unknown kind leads back with an error', async () => {
+test('a link of an unknown type redirects with an error', async () => {
   const led = await ledTo(`${server.origin}/auth/v1/verify?token=abc&type=other`)
   expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk`, fragment: { sb: '' } })
   expect(led.fragment).toHaveProperty('error_description')
 })
 
-test('asking only what a link leads to uses nothing up', async () => {
+test('HEAD of a link uses nothing up', async () => {
   const address = await server.organiser()
   const { link } = await mailTo(address)
   await fetch(verifyLink(link), { method: 'HEAD', redirect: 'manual' })
   expect((await ledTo(link)).fragment).toHaveProperty('access_token')
 })
 
-test('what a link leads to is kept nowhere, and no page learns where it came from', async () => {
+test('the redirect is stored nowhere, and no page learns its referrer', async () => {
   const address = await server.organiser()
   const { headers } = await open((await mailTo(address)).link)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -444,7 +444,7 @@ test.each([
   expect((await client.rpc('desk_me')).data).toEqual({ email: address })
 })
 
-/** A code of PKCE, of somebody who knows its verifier. */
+/** A PKCE code of somebody who knows its verifier. */
 async function authCode(method: 's256' | 'plain' = 's256') {
   const verifier = randomBytes(48).toString('base64url')
   const challenge = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
@@ -457,32 +457,29 @@ async function authCode(method: 's256' | 'plain' = 's256') {
 const exchange = (code: string, verifier: string) =>
   said(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }))
 
-test.each(['s256', 'plain'] as const)(
-  'a code of PKCE is good once, for who has its verifier (%s)',
-  async (method) => {
-    const { code, verifier, address } = await authCode(method)
-    const wrong = {
-      status: 400,
-      body: {
-        code: 400,
-        error_code: 'bad_code_verifier',
-        msg: 'code challenge does not match previously saved code verifier',
-      },
-    }
-    expect(await exchange(code, randomBytes(48).toString('base64url'))).toEqual(wrong)
-    expect(await exchange(code, verifier.slice(0, -1))).toEqual(wrong)
-    expect(await exchange(code, `${verifier.slice(0, -1)}é`)).toEqual(wrong)
-    expect(await exchange(code, verifier)).toMatchObject({ status: 200, body: { user: { email: address } } })
-    expect(await exchange(code, verifier)).toEqual({
-      status: 404,
-      body: {
-        code: 404,
-        error_code: 'flow_state_not_found',
-        msg: 'invalid flow state, no valid flow state found',
-      },
-    })
-  },
-)
+test.each(['s256', 'plain'] as const)('a code of PKCE works once, with its verifier (%s)', async (method) => {
+  const { code, verifier, address } = await authCode(method)
+  const wrong = {
+    status: 400,
+    body: {
+      code: 400,
+      error_code: 'bad_code_verifier',
+      msg: 'code challenge does not match previously saved code verifier',
+    },
+  }
+  expect(await exchange(code, randomBytes(48).toString('base64url'))).toEqual(wrong)
+  expect(await exchange(code, verifier.slice(0, -1))).toEqual(wrong)
+  expect(await exchange(code, `${verifier.slice(0, -1)}é`)).toEqual(wrong)
+  expect(await exchange(code, verifier)).toMatchObject({ status: 200, body: { user: { email: address } } })
+  expect(await exchange(code, verifier)).toEqual({
+    status: 404,
+    body: {
+      code: 404,
+      error_code: 'flow_state_not_found',
+      msg: 'invalid flow state, no valid flow state found',
+    },
+  })
+})
 
 test('the challenge itself is no verifier of an S256 challenge', async () => {
   const { code, challenge } = await authCode()
@@ -518,14 +515,14 @@ test('a code of PKCE that is unknown, late or missing is refused', async () => {
   })
 })
 
-test('of ten exchanges of one code at once one opens a session', async () => {
+test('one of ten concurrent exchanges of a code opens a session', async () => {
   const { code, verifier } = await authCode()
   const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
 })
 
-test('the code of a mail of PKCE signs in by itself, and so does its hash', async () => {
+test('the code of a PKCE email signs in without the link, and so does its hash', async () => {
   const address = await server.organiser()
   const fields = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
   const byCode = await mailTo(address, 'otp', fields)
@@ -540,7 +537,7 @@ test('the code of a mail of PKCE signs in by itself, and so does its hash', asyn
   })
 })
 
-test("the operator's link has no code that somebody could guess", async () => {
+test("the operator's link has no code that could be guessed", async () => {
   const address = await server.organiser()
   await operatorSecret(server.database.owner, address)
   expect(

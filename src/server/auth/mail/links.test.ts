@@ -11,7 +11,7 @@ test.each([
   'https://example.org/retreat/../retreat/desk',
   'HTTPS://EXAMPLE.ORG/retreat/desk',
   'https://example.org:443/retreat/desk',
-])('a link leads back to %s', (given) => {
+])('a link redirects to %s', (given) => {
   expect(redirectTarget(given, site).href).toBe(new URL(given).href)
 })
 
@@ -68,7 +68,7 @@ test.each([
   ["the applicants' page with a question", 'https://example.org/retreat/?next=/retreat/desk'],
   ["the applicants' page with a fragment", 'https://example.org/retreat/#/retreat/desk'],
   ["the applicants' page by dots", 'https://example.org/retreat/desk/..'],
-])('a link that should lead to %s leads to the desk', (_what, given) => {
+])('a link to %s leads to the desk instead', (_what, given) => {
   expect(redirectTarget(given, site).href).toBe(desk)
 })
 
@@ -86,7 +86,7 @@ test.each([
   'http://127.8.9.10:5173/?a=b',
   'http://[::1]:5173/',
   'https://localhost:5173/',
-])('without a public address a link leads back to %s', (given) => {
+])('without a public address a link redirects to %s', (given) => {
   expect(redirectTarget(given, new URL('http://127.0.0.1:3000')).href).toBe(given)
 })
 
@@ -107,7 +107,7 @@ test("a mail's link leads to a button of the desk, below the site's path", () =>
   }
 })
 
-test('who asked for a way back, or for PKCE, gets a link to this interface', () => {
+test('a request with a redirect target, or with PKCE, gets a link to this interface', () => {
   const secret = 'pkce_abc'
   expect(issuerOf(new URL('https://example.org/retreat/'))).toBe('https://example.org/retreat/auth/v1')
   expect(mailLink(site, { secret, type: 'recovery', target: undefined })).toBe(
@@ -119,7 +119,7 @@ test('who asked for a way back, or for PKCE, gets a link to this interface', () 
   )
 })
 
-test('the site is the one that is set, or where the server listens', () => {
+test('the site is the configured address, or where the server listens', () => {
   const listening = { address: '127.0.0.1', port: 3000, family: 'IPv4' }
   expect(siteOf('https://example.org/retreat', listening).href).toBe('https://example.org/retreat')
   expect(siteOf(undefined, listening).href).toBe('http://127.0.0.1:3000/')

@@ -5,7 +5,7 @@ import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { send } from '../../mail/send.ts'
 import { message } from './messages.ts'
 
-test('a mail has the code in its subject, a text, a plain HTML part and no address but its own', async () => {
+test('an email has the code in its subject, a text, a plain HTML part and only its own address', async () => {
   const server = await startMailServer()
   const mail = message('magiclink', {
     to: 'ada@example.org',
@@ -28,12 +28,12 @@ test('a mail has the code in its subject, a text, a plain HTML part and no addre
   expect(received?.text).not.toMatch(/^(X-Mailer|Reply-To)/im)
 })
 
-test('each mail has a Message-ID of its own', () => {
+test('each email has its own Message-ID', () => {
   const mail = () => message('reauthentication', { to: 'ada@example.org', code: '123456' })
   expect(mail().id).not.toBe(mail().id)
 })
 
-test('what a person wrote stays text in a mail', () => {
+test("a person's text stays text in an email", () => {
   const written = message('email_change', {
     to: 'ada@example.org',
     code: '123456',

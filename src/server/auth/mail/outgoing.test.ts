@@ -7,7 +7,7 @@ import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
-/** Sends mails to these after an answer: gives what was logged, and what was recorded of the mail server. */
+/** Sends emails to these after a response; returns the log, and what was recorded of the mail server. */
 async function sent(port: number, addresses: string[]) {
   const lines: object[] = []
   const recorded: boolean[] = []
@@ -31,13 +31,13 @@ async function sent(port: number, addresses: string[]) {
 
 const addresses = ['ada@example.org', 'grace@example.org']
 
-test('mails go out one after the other, and nothing of them is logged', async () => {
+test('emails are sent one at a time, and nothing of them is logged', async () => {
   const server = await startMailServer()
   expect(await sent(server.port, addresses)).toEqual({ lines: [], recorded: [true, true] })
   expect(server.received.map(({ to: [to] }) => to)).toEqual(addresses)
 })
 
-test('a refused mail is logged by its code alone, ends those after it and counts not against the server', async () => {
+test('a refused email is logged only by its code, ends those after it and does not count against the server', async () => {
   const server = await startMailServer({
     answer: (at, address) =>
       at === 'RCPT TO' && address.startsWith('ada') ? { code: 550, text: `no ${address}` } : undefined,
@@ -66,7 +66,7 @@ test.each([
   },
 )
 
-test('of a mail server that is not there the log has what the machine says', async () => {
+test("for a mail server that cannot be reached the log has the operating system's message", async () => {
   const port = await freePort()
   const { lines, recorded } = await sent(port, addresses)
   expect(lines).toEqual([

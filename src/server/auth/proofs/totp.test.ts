@@ -6,7 +6,7 @@ import { checkCode, newSecret } from './totp.ts'
 /** The secret of RFC 6238's vectors, "12345678901234567890", in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
-// https://www.rfc-editor.org/rfc/rfc6238#appendix-B: the last six digits of the eight for SHA-1.
+// https://www.rfc-editor.org/rfc/rfc6238#appendix-B: the last six of the eight digits for SHA-1.
 test.each([
   [59, 0x1, '287082'],
   [1111111109, 0x23523ec, '081804'],
@@ -18,7 +18,7 @@ test.each([
   expect(await checkCode(secret, code, seconds * 1000)).toBe(step)
 })
 
-test('a code is taken one step early and one step late, under its own number, and no further', async () => {
+test('a code is accepted one period early and one late, under its own number, and no further', async () => {
   const step = 0x23523ed
   const at = (steps: number) => checkCode(secret, '050471', (step + steps) * 30_000)
   expect(await at(-1)).toBe(step)
@@ -35,7 +35,7 @@ test.each(['050472', '50471', '0050471', '14050471', '', 'abcdef', '05047١', '0
   },
 )
 
-test('a new secret has twenty bytes of its own, and an address that authenticators read', async () => {
+test('a new secret has twenty random bytes, and an address that authenticators read', async () => {
   const [first, second] = [
     await newSecret('example.org:8080', 'jo+1@example.org'),
     await newSecret('example.org:8080', 'jo+1@example.org'),
@@ -55,7 +55,7 @@ test('a new secret has twenty bytes of its own, and an address that authenticato
   })
 })
 
-test('the drawing is bare SVG that a browser shows as it stands behind data:image/svg+xml;utf-8,', async () => {
+test('the QR code is bare SVG that a browser shows after data:image/svg+xml;utf-8,', async () => {
   const { qrCode } = await newSecret('example.org', 'jo@example.org')
   expect(qrCode).toMatch(/^<\?xml [^>]*\?><svg [\s\S]*<\/svg>$/)
   expect(qrCode).not.toContain('#')

@@ -6,16 +6,13 @@ import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
 const sessionId = '0f6e2c1a-5b7d-4a3e-9c8f-001122334455'
 const key = randomBytes(32)
 
-test.each([0, 1, 127, 128, 300, 16383, 16384, 2_147_483_647])(
-  'a token says that it is number %i',
-  (counter) => {
-    const token = decodeRefreshToken(encodeRefreshToken(sessionId, counter, key))
-    expect(token).toMatchObject({ sessionId, counter })
-    expect(token?.isSignedWith(key)).toBe(true)
-  },
-)
+test.each([0, 1, 127, 128, 300, 16383, 16384, 2_147_483_647])('a token has the number %i', (counter) => {
+  const token = decodeRefreshToken(encodeRefreshToken(sessionId, counter, key))
+  expect(token).toMatchObject({ sessionId, counter })
+  expect(token?.isSignedWith(key)).toBe(true)
+})
 
-test('the same number of the same session is the same token, and every other another', () => {
+test('the same number of the same session gives the same token, and any other a different one', () => {
   const token = encodeRefreshToken(sessionId, 7, key)
   expect(encodeRefreshToken(sessionId, 7, key)).toBe(token)
   expect(encodeRefreshToken(sessionId, 8, key)).not.toBe(token)
@@ -36,7 +33,7 @@ test('another key did not sign it', () => {
   expect(token?.isSignedWith(Buffer.alloc(32))).toBe(false)
 })
 
-test('a token with any bit turned is none', () => {
+test('a token with any flipped bit is invalid', () => {
   const bytes = Buffer.from(encodeRefreshToken(sessionId, 7, key), 'base64url')
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const changed = Buffer.from(bytes)
@@ -46,7 +43,7 @@ test('a token with any bit turned is none', () => {
   }
 })
 
-test('a token whose number was raised, with its checksum made anew, is not signed', () => {
+test('a token with a raised number and a new checksum is not signed', () => {
   const bytes = Buffer.from(encodeRefreshToken(sessionId, 7, key), 'base64url')
   bytes[17] = 8
   const token = decodeRefreshToken(withChecksum(bytes.subarray(0, -4)))
@@ -54,7 +51,7 @@ test('a token whose number was raised, with its checksum made anew, is not signe
   expect(token?.isSignedWith(key)).toBe(false)
 })
 
-test('a number that is not written to its end, or that is written on behind it, is none', () => {
+test('a number that is cut off, or has bytes after it, is invalid', () => {
   const [zero, id, signature] = [
     Buffer.from([0]),
     Buffer.from(sessionId.replaceAll('-', ''), 'hex'),
@@ -76,7 +73,7 @@ test.each(['', 'abcdefghijkl', 'a'.repeat(51), 'a'.repeat(64), 'a'.repeat(5_000)
   },
 )
 
-test('a token with something before or behind it is none', () => {
+test('a token with something before or after it is invalid', () => {
   const token = encodeRefreshToken(sessionId, 7, key)
   for (const text of [` ${token}`, `${token} `, `${token}=`, `${token}\n`, `${token}A`, token.slice(0, -1)]) {
     expect(decodeRefreshToken(text)).toBeUndefined()

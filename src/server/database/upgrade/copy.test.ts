@@ -5,7 +5,7 @@ import { anApplication } from '../../../../testing/form.ts'
 import { copyDatabase } from './copy.ts'
 import { valuesOf } from '../../../../testing/sql.ts'
 
-test('nobody writes into what is copied, until that is over', async () => {
+test('nobody can write to the rows being copied, until the copy ends', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
@@ -24,7 +24,7 @@ test('nobody writes into what is copied, until that is over', async () => {
   expect(counted[0]?.count).toBe(1)
 })
 
-test('a row that is not the same afterwards is found', async () => {
+test('a row that differs afterwards is found', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`
