@@ -37,7 +37,7 @@ test.each(['false', 'on', '', '1', 'TRUE'])('consent is what the checkbox sends,
   expect(applicationFrom([['consent', true]]).consent).toBe(false)
 })
 
-test('a form without its checkbox gives no consent, and what is no answer is left out', () => {
+test('a form without its checkbox gives no consent, and unknown fields are left out', () => {
   const application = applicationFrom(new URLSearchParams('first_name=Ada&id=1&__proto__=x'))
   expect(application.consent).toBe(false)
   expect(Object.keys(application)).toEqual(columns)

@@ -40,7 +40,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'the same application again is refused as already stored, and nothing is told of it',
+    name: 'the same application again is refused as already stored, without details',
     needsOpenDoor: true,
     async run({ client, application }) {
       const answer = await client.from(table).insert(application)
@@ -50,7 +50,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'answers that may be left out are blank then, and make the same application',
+    name: 'form answers that are left out are blank, and make the same application',
     needsOpenDoor: true,
     async run({ client, application }) {
       const { paid_solution: _, custom_solution: __, team_size: ___, ...answered } = application
@@ -58,7 +58,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'another answer makes another application, and of several rows all are stored or none',
+    name: 'another form answer makes another application, and several rows are all stored or none',
     async run({ client, application }) {
       const rows = [
         { ...application, phone: '1' },
@@ -83,7 +83,7 @@ export const checks: readonly Check[] = [
     withoutConsent,
   ),
   {
-    name: 'an answer that some of several rows lack is null, or its default where the client asks for that',
+    name: 'a form answer that some of several rows lack is null, or its default where the client asks for that',
     async run({ client, application }) {
       const { paid_solution: _, ...lacking } = application
       const rows = [
@@ -147,7 +147,7 @@ export const checks: readonly Check[] = [
   ),
   ...(['company', 'reason'] as const).map((column) =>
     refusedAnswer(
-      `an answer to "${column}" without an end is refused`,
+      `an endless answer to "${column}" is refused`,
       { [column]: 'x'.repeat(longest(column) + 1) },
       { status: 400, codes: ['23514'], naming: `"${column}"` },
     ),
@@ -158,7 +158,7 @@ export const checks: readonly Check[] = [
     { status: 400, codes: ['PGRST204'], naming: "'nickname'" },
   ),
   refusedAnswer('nobody sets the id of an application', { id: randomUUID() }, denied),
-  refusedAnswer('nobody sets when an application came', { created_at: '2020-01-01' }, denied),
+  refusedAnswer('nobody sets when an application was stored', { created_at: '2020-01-01' }, denied),
 
   refusal('half an object is malformed', ({ request }) => request({ body: '{"first_name":' }), malformed),
   refusal(
@@ -173,7 +173,7 @@ export const checks: readonly Check[] = [
     malformed,
   ),
   refusal(
-    'a body that is said to be plain text is refused',
+    'a body with the content type of plain text is refused',
     ({ request }) => request({ body: 'first_name=Ada', headers: { 'content-type': 'text/plain' } }),
     { ...malformed, naming: 'text/plain' },
   ),
@@ -191,7 +191,7 @@ export const checks: readonly Check[] = [
     { status: 401 },
   ),
   refusal(
-    'nobody is shown what they sent',
+    'nobody gets the stored row back',
     ({ client, application }) => client.from(table).insert(application).select(),
     denied,
   ),
@@ -221,7 +221,7 @@ export const checks: readonly Check[] = [
     denied,
   ),
   refusal(
-    'nobody inserts around what is stored',
+    'nobody skips what is stored',
     ({ client, application }) => client.from(table).upsert(application, { ignoreDuplicates: true }),
     denied,
   ),
@@ -252,7 +252,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'whether the door is open may be asked, and nothing else of it is told',
+    name: 'the door says whether it is open, and nothing else',
     async run({ client }) {
       const answer = await client.rpc('door_is_open')
       refuseMissing('door_is_open', answer)
@@ -261,7 +261,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'whoever has no link of a letter is told nothing of anybody, and answers for nobody',
+    name: 'nobody can read or answer an invitation without the link of a letter',
     async run({ client }) {
       // As few calls as possible, since wrong links are counted.
       const calls = {
@@ -291,7 +291,7 @@ export const checks: readonly Check[] = [
   ),
 
   {
-    name: 'a browser may send what the page sends from another origin',
+    name: 'a browser on another origin may send the same as the page',
     async run({ request, pageRequest }) {
       const asked = Object.keys(pageRequest.headers).filter((name) => name !== 'accept')
       const { status, error, headers } = await request({
@@ -315,7 +315,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'a browser may read from another origin why an application was refused',
+    name: 'a browser on another origin may read why an application was refused',
     async run({ request }) {
       const answer = await request({ body: '{', headers: { origin: otherOrigin } })
       refused(answer, malformed)

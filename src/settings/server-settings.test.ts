@@ -259,7 +259,7 @@ test('the recipe for systemd gives the server no setting that the commands do no
   expect(settings).toMatchObject({ dataDir: '/var/lib/unplugged', trustProxy: ['127.0.0.1', '::1'] })
 })
 
-test('the settings for systemd have each one of a first day, and those that are off can be taken as they are', async () => {
+test('the settings for systemd have each one of a first day, and those that are off can be used unchanged', async () => {
   const text = (await readFile('deploy/unplugged.env', 'utf8')).replaceAll(/^# (?=[A-Z_]+=)/gm, '')
   const all = parseEnv(text)
   expect(Object.keys(all).toSorted()).toEqual([

@@ -25,7 +25,7 @@ export interface BackupSettings {
 
 /** The state of the backups, as far as this server knows. */
 export interface BackupState {
-  /** When the newest whole backup was made. */
+  /** When the newest complete backup was made. */
   newestAt: Date | undefined
   /** Since when backups fail, or erasures cannot be listed. */
   failingSince: Date | undefined

@@ -59,7 +59,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
     claimDue: (sql, most) => claim(sql, kind, most),
     async record(sql, claimed, tried) {
       const { delivered, status, text, isUncertain = false, retryAfter } = tried
-      // 410 means that the receiver is gone for good.
+      // 410 means that the receiver is permanently gone.
       const isRefused = status === 410
       const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
       const state = await recordDelivery(sql, claimed, {

@@ -21,7 +21,7 @@ export interface TryResult {
   isUncertain?: boolean
   /** Whether the mail server closed the connection during this try. */
   isClosing?: boolean
-  /** Whether the receiver refused it for good. */
+  /** Whether the receiver refused it permanently. */
   isRefused?: boolean
 }
 
