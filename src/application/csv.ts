@@ -24,12 +24,12 @@ export const tableColumns = [
 
 export type TableColumn = (typeof tableColumns)[number]
 
-/** What organisers did about an application, from `private.made_of`; times are in ISO 8601. */
+/** The organisers' work on an application, from `private.made_of`; times are in ISO 8601. */
 export interface Made {
   /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
   answer: Answer | null
   answered_at: string | null
-  /** Who set its status last, and when; null where nobody set it. */
+  /** The author and time of its last status; null where nobody set it. */
   decided_by: string | null
   decided_at: string | null
   /** The oldest first. */
@@ -109,9 +109,9 @@ const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
- * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. Where semicolons or tabs are
- * the separator, a cell also begins after each of those, and a row after each line end, since the quote is then in the middle of
- * a cell. Telephone numbers and lists with dashes stay unchanged.
+ * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs as
+ * the separator, a cell also begins after each of those, and a row after each line end: the quote is then in the middle of a
+ * cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */

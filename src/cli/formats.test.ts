@@ -51,7 +51,7 @@ test.each([
 })
 
 test.each(['+49 (30) 123-4', '-1', 'a; b = c', 'a-b', 'Why:\n- one\n- two', 'a;+49 30 1;b', '\ttab'])(
-  'what none would is left as it is: %j',
+  'a harmless text is unchanged: %j',
   async (given) => {
     expect((await csvOf(given)).replaceAll('"', '')).toContain(`,${given},`)
   },

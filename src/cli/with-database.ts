@@ -23,7 +23,7 @@ const grace = 2_000
  * order, so that no PostgreSQL that this started keeps running.
  *
  * @param schema What to do with the schema; `check` also allows an older one. A database that this creates is removed where `act`
- * fails.
+ *   fails.
  * @param location Another database than that of the settings. A temporary one is always removed.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
@@ -55,7 +55,7 @@ export async function withDatabase(
 
 let areInterruptsLeft = false
 
-/** Leaves Ctrl-C to a program that `act` runs on the same terminal. That program decides when it ends. */
+/** Leaves Ctrl-C to a program that `act` runs on the same terminal. The program decides when it ends. */
 export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
   areInterruptsLeft = true
   try {

@@ -20,7 +20,7 @@ export type CallDesk = <Name extends keyof Calls>(
  * Creates calls of the desk's functions for the signed-in person.
  *
  * @returns A call that throws a `RefusedCall` where the database refuses, a `TypeError` where no response came, and a
- * `DOMException` after the timeout.
+ *   `DOMException` after the timeout.
  */
 export function createDesk(call: CallFunction): CallDesk {
   return async (name, given, signal, pauses) => {

@@ -17,7 +17,7 @@ const margin = 90_000
  * The session in this browser's store, which another window may have changed.
  *
  * @returns Null where nobody is signed in; undefined where only the sign-in's client can decide, because the token is old or
- * unreadable.
+ *   unreadable.
  */
 export function keptSession(): KeptSession | null | undefined {
   const kept = storage.getItem(sessionKey)

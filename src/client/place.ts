@@ -1,7 +1,7 @@
 import type { Answer } from '../application/statuses.ts'
 import { requestOf, send, type DataInterface } from './rest.ts'
 
-/** What the page shows the holder of an invitation's token. */
+/** The invitation as the page shows it to the holder of its token. */
 export type Place =
   | { state: 'invalid'; answer?: undefined }
   | {
@@ -20,7 +20,7 @@ const retryPauses = [700, 1_800]
  * Reads the state of an invitation without changing it.
  *
  * @throws {RefusedCall} where it was refused, such as after too many wrong tokens; another error where there was no valid
- * response.
+ *   response.
  */
 export function readPlace(backend: DataInterface, token: string, signal: AbortSignal): Promise<Place> {
   return call(backend, 'place_by_token', { token }, signal)

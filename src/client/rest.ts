@@ -74,7 +74,7 @@ export async function send(
  *
  * @throws {RefusedCall} where the call was refused.
  * @throws {SyntaxError} where another program responded, such as a proxy. It has no message, since that program's text is not
- * meant for visitors.
+ *   meant for visitors.
  * @see https://docs.postgrest.org/en/stable/references/errors.html
  */
 export async function replyIn(response: Response): Promise<unknown> {

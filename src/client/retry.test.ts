@@ -21,7 +21,7 @@ function triesOf(...outcomes: Outcome[]) {
 const noNetwork = new TypeError('fetch failed')
 
 test.for([502, 503, 504, noNetwork])(
-  'what got no answer (%s) is sent again until one comes',
+  'a request without a response (%s) is sent again until one comes',
   async (none) => {
     const tries = triesOf(none, none, 200)
     expect((await withRetry(tries.attempt, [0, 0, 0])).status).toBe(200)

@@ -10,7 +10,7 @@ export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
   let isTold = false
   const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
     try {
-      // Where storage is forbidden, reading the property already throws.
+      // Reading the property already throws where storage is forbidden.
       return access(globalThis[name])
     } catch (error) {
       if (!isTold) console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)

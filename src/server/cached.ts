@@ -5,7 +5,7 @@
  * @param options.keepsFailures Whether a failed load is cached too; otherwise the next request loads again.
  * @param options.now A monotonic clock in milliseconds.
  * @returns A function that returns the value, loaded again if its load began at least `maxAge` milliseconds ago. Calls during a
- * load share that load.
+ *   load share that load.
  */
 export function cached<T>(
   load: () => Promise<T>,

@@ -4,7 +4,7 @@ import pino, { type LoggerOptions } from 'pino'
 import { isDatabaseError } from './database/connection.ts'
 
 /**
- * What the log has of an error. PostgreSQL's messages can quote what an applicant wrote, so only the code of its errors is
+ * Formats an error for the log. PostgreSQL's messages can quote what an applicant wrote, so only the code of its errors is
  * logged.
  */
 function serializeError(error: unknown) {
@@ -41,7 +41,7 @@ logDestination.on('error', (error: NodeJS.ErrnoException) => {
   if (isFailing) return
   isFailing = true
   console.error(
-    `The log cannot be written (${error.message}): applications are still stored, and lines are dropped when too many wait.`,
+    `The log cannot be written (${error.message}): applications are taken all the same, and lines are dropped when too many wait.`,
   )
 })
 logDestination.on('drop', () => (dropped += 1))

@@ -19,7 +19,7 @@ export interface Runtime {
   version: string
   /** A day, as `2028-04-30`; undefined where it is unknown. */
   lastDay: string | undefined
-  /** What to do, in a sentence; undefined where it still gets them, or this is unknown. */
+  /** The advice, in a sentence; undefined where it still gets them, or this is unknown. */
   problem: string | undefined
 }
 

@@ -29,7 +29,7 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
 
 /** The facts about a started server. */
 interface Started {
-  /** Where the data is. */
+  /** The place of the data, for people. */
   description: string
   /** Whether the database was created. */
   isNew: boolean

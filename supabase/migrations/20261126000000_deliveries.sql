@@ -789,8 +789,8 @@ as $$
     - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;
 
--- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
--- letters. It has no address and no text of a letter, so that organisers who read blind may read it.
+-- The organisers' work on some applications, for a table: the RSVP, the last decision with its author, the notes, and the state
+-- of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -980,9 +980,9 @@ begin
 end
 $$;
 
--- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
--- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it.
--- These exist even where the application itself no longer passes, because it was decided on.
+-- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
+-- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
+-- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
 create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1068,7 +1068,7 @@ create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, bl
 as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- Where a list was read to its end, new applications are the newest in either order.
+  -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind);
   last record;
@@ -1127,9 +1127,9 @@ $$;
 
 revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean) from public, anon, authenticated;
 
--- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
--- given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP, only
--- `accepted` and `all` are counted: the desk has it in no other list.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
+-- only `accepted` and `all` are counted: the desk has it in no other list.
 create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1936,8 +1936,8 @@ $$;
 
 revoke all on function private.settle_restored() from public, anon, authenticated;
 
--- A draft as it would be sent. `seen` identifies the text that the organiser read: a digest of the template's text, which all
--- organisers may read, or the version of an edited letter, whose text may name somebody.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text, which
+-- all organisers may read, or the version of an edited letter, whose text may name somebody.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -2164,8 +2164,8 @@ revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, 
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
 -- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (a form answer that it quotes is blank), long (too long once it is filled in), again, or gone. Without a mail server
--- the decision goes to the automation, which emails the applicant.
+-- missing (it quotes a blank form answer), long (too long once filled in), again, or gone. Without a mail server the decision
+-- goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -2718,7 +2718,7 @@ create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
     with due as (
-      -- What is being stored this moment comes in the next one.
+      -- Applications that are being stored at this moment come in the next one.
       select account_id, told_until, now() - interval '1 minute' as until from private.organisers
       where notices <> 'off' and day_due_at <= now() for no key update skip locked
     ), told as (
@@ -3014,7 +3014,7 @@ $$;
 
 revoke all on function private.is_deadline_over(uuid) from public, anon, authenticated;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where no RSVP can be given any more.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where an RSVP can no longer be given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -3048,7 +3048,7 @@ $$;
 
 revoke all on function private.is_overdue(private.deliveries) from public, anon, authenticated;
 
--- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
+-- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
 create function private.with_invitation(given text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -3355,8 +3355,8 @@ $$;
 revoke all on function public.desk_set_places(integer, integer, integer, text) from public, anon, authenticated;
 grant execute on function public.desk_set_places(integer, integer, integer, text) to authenticated;
 
--- The people to remind, those with the earliest deadline first, at most 1,001; the number with a reminder that is not sent yet,
--- and the number who got one in the last three days.
+-- The people to remind, those with the earliest deadline first, at most 1,001. Also the number of people with a reminder that is
+-- not sent yet, and of those who got one in the last three days.
 create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
@@ -3389,9 +3389,9 @@ $$;
 drop function public.desk_remind();
 
 -- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
--- twice in three days. The result is {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
--- reminder that is not sent yet, reminded: people who got one in the last three days, more}. Repeating the act drafts none and
--- returns the first result. A desk of version 1.0 gives no id.
+-- twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose deadline has
+-- to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one in the last
+-- three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3515,7 +3515,7 @@ revoke all on function private.due_mail(text[], boolean) from public, anon, auth
 
 -- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
 -- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
--- letter to the same person. That row is the last in the order of locks. `pace`: the time between two emails, null for none.
+-- letter to the same person. It is the last row in the order of locks. `pace`: the time between two emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$

@@ -17,8 +17,8 @@ create index statuses_newest on private.statuses (status, created_at desc, appli
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- What happened to an application, or to the desk in general. Rows are only added, and erased with their application. The history
--- is shown, and rate limits count it. It decides nothing else: settings are columns of other tables.
+-- The events of an application, or of the desk in general. Rows are only added, and erased with their application. The history is
+-- shown, and rate limits count it. It decides nothing else: settings are columns of other tables.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,

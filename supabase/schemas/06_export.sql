@@ -1,7 +1,7 @@
 -- Export: complete applications in large batches.
 
--- What organisers did about some applications, for a table: the RSVP, who decided last and when, the notes, and the state of the
--- letters. It has no address and no text of a letter, so that organisers who read blind may read it.
+-- The organisers' work on some applications, for a table: the RSVP, the last decision with its author, the notes, and the state
+-- of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$

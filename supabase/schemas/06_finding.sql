@@ -135,9 +135,9 @@ begin
 end
 $$;
 
--- The position of an application in a filtered list: its `number`, null where it is not among the first ones; the `count` of the
--- list, up to a thousand, and less where few of the first two thousand candidates pass; and the applications before and after it.
--- These exist even where the application itself no longer passes, because it was decided on.
+-- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
+-- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
+-- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
 create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

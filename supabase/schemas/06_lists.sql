@@ -43,7 +43,7 @@ create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, bl
 as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- Where a list was read to its end, new applications are the newest in either order.
+  -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind);
   last record;
@@ -100,9 +100,9 @@ begin
 end
 $$;
 
--- The count of each status, up to a thousand, and counts of the newest thousand applications that pass the filter: by day in the
--- given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP, only
--- `accepted` and `all` are counted: the desk has it in no other list.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
+-- only `accepted` and `all` are counted: the desk has it in no other list.
 create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

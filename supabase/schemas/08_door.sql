@@ -6,7 +6,7 @@ create table private.door (
   -- Counts the changes that somebody made, and the automatic closings before one.
   version integer not null default 0,
   closed boolean not null default false,
-  -- What an applicant reads while it is closed.
+  -- The sentence for applicants while it is closed.
   sentence text not null default '',
   closes_at timestamptz,
   closes_after integer check (closes_after > 0),

@@ -48,7 +48,7 @@ create function private.is_recent(moment timestamptz) returns boolean
 insert into private.postman default values;
 alter table private.postman enable row level security;
 
--- What an applicant is told: one row for each template, and one for each letter to one person.
+-- The letters to applicants: one row for each template, and one for each letter to one person.
 create table private.letters (
   id uuid primary key default gen_random_uuid(),
   application_id uuid not null references public.retreat_applications (id) on delete cascade,

@@ -94,7 +94,7 @@ create index deliveries_of_organiser on private.deliveries (organiser_id, kind, 
 create index deliveries_due on private.deliveries (kind, due_at) where due_at is not null;
 -- Finds what has not arrived, regardless of how many arrived.
 create index deliveries_open on private.deliveries (kind, state, queued_at) where state in ('waiting', 'sending', 'failed');
--- What the desk lists, the newest first: pending deliveries to applicants, and those that could not be delivered.
+-- The desk's lists, the newest first: pending deliveries to applicants, and those that could not be delivered.
 create index deliveries_to_applicants on private.deliveries (queued_at desc, id desc)
   where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending');
 create index deliveries_problems on private.deliveries (is_refused, queued_at desc, id desc)

@@ -1,7 +1,7 @@
--- What organisers do with drafts.
+-- The calls for drafts.
 
--- A draft as it would be sent. `seen` identifies the text that the organiser read: a digest of the template's text, which all
--- organisers may read, or the version of an edited letter, whose text may name somebody.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text, which
+-- all organisers may read, or the version of an edited letter, whose text may name somebody.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

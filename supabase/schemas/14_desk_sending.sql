@@ -1,4 +1,4 @@
--- What organisers do with letters that are sent. src/server/letters/ has what a server does with them.
+-- The organisers' calls for letters that are sent. The server's part is in src/server/letters/.
 
 -- Queues a released letter, which can be stopped for a minute. `text` is its text.
 create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
@@ -13,8 +13,8 @@ $$;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
 -- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (a form answer that it quotes is blank), long (too long once it is filled in), again, or gone. Without a mail server
--- the decision goes to the automation, which emails the applicant.
+-- missing (it quotes a blank form answer), long (too long once filled in), again, or gone. Without a mail server the decision
+-- goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb

@@ -41,7 +41,7 @@ create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
     with due as (
-      -- What is being stored this moment comes in the next one.
+      -- Applications that are being stored at this moment come in the next one.
       select account_id, told_until, now() - interval '1 minute' as until from private.organisers
       where notices <> 'off' and day_due_at <= now() for no key update skip locked
     ), told as (

@@ -20,7 +20,7 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where no RSVP can be given any more.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank where an RSVP can no longer be given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
--- A text with the link and the deadline filled in. Where no site is known, the paragraphs with the link are left out.
+-- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
 create function private.with_invitation(given text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$

@@ -6,8 +6,8 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- The people to remind, those with the earliest deadline first, at most 1,001; the number with a reminder that is not sent yet,
--- and the number who got one in the last three days.
+-- The people to remind, those with the earliest deadline first, at most 1,001. Also the number of people with a reminder that is
+-- not sent yet, and of those who got one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
@@ -38,9 +38,9 @@ end
 $$;
 
 -- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
--- twice in three days. The result is {drafted, late: those of them whose deadline has to be moved first, waiting: people with a
--- reminder that is not sent yet, reminded: people who got one in the last three days, more}. Repeating the act drafts none and
--- returns the first result. A desk of version 1.0 gives no id.
+-- twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose deadline has
+-- to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one in the last
+-- three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 gives no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

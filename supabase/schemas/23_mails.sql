@@ -72,7 +72,7 @@ $$;
 
 -- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
 -- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
--- letter to the same person. That row is the last in the order of locks. `pace`: the time between two emails, null for none.
+-- letter to the same person. It is the last row in the order of locks. `pace`: the time between two emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$

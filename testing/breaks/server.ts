@@ -95,7 +95,7 @@ const pace = Infinity
     find: 'if char_length(answer.said) > answer.most then',
     replace: 'if char_length(answer.said) > 2 * answer.most then',
     test: 'src/server/rest/data-interface.test.ts',
-    name: '%s takes so many characters, whatever their bytes, and says so where there are more',
+    name: '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
   },
   {
     promise: 'applications that are costly to search in',

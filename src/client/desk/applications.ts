@@ -38,7 +38,7 @@ export interface Position {
 /** The fields that blind reading hides. */
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
-/** What organisers did about an application, and the applicant's RSVP. */
+/** The organisers' work on an application, and the applicant's RSVP. */
 export interface Summary extends AnswerShown {
   id: string
   created_at: string
@@ -57,7 +57,7 @@ export type Listed = Summary & Seen<Omit<Application, 'phone' | 'linkedin' | 'cu
 /** A complete application; read blind, without the hidden fields. */
 export type Read = Summary & Seen<Application>
 
-/** What is needed to act on an application. */
+/** The data that is needed to act on an application. */
 export type Selected = Pick<Summary, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
@@ -66,7 +66,7 @@ export type Exported = Read & Made
 
 export interface Page<Item> {
   applications: Item[]
-  /** Where the next page begins; null at the end. A page may be short or empty before the end. */
+  /** The cursor of the next page; null at the end. A page may be short or empty before the end. */
   next: Position | null
 }
 
@@ -176,7 +176,7 @@ export type DecisionOutcome =
       outcome: 'kept' | 'stale' | 'told'
       status: Status
       version: number
-      /** Who decided last, and when; null where nobody decided. */
+      /** The author and time of the last decision; null where nobody decided. */
       author: string | null
       at: string | null
     }

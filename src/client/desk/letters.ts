@@ -24,7 +24,7 @@ export interface Letter {
   /** Null for organisers who read blind. */
   to: string | null
   name: string | null
-  /** Who released it, by which act, and when. */
+  /** The author, act and time of its release. */
   author: string | null
   act: string | null
   released_at: string | null
@@ -34,7 +34,7 @@ export interface Letter {
   uncertain: number
   sent_at: string | null
   withdrawn_at: string | null
-  /** Who stopped it; null where another decision did. */
+  /** The organiser who stopped it; null where another decision did. */
   withdrawn_by: string | null
   /** The mail server's last reply. */
   answer: string

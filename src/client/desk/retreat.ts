@@ -38,7 +38,7 @@ export type GeneralHappening = { at: string; author: string } & (
 /** A page of these, the newest first. */
 export interface HistoryPage {
   happenings: ({ id: number } & GeneralHappening)[]
-  /** Where the next page begins; null at the end. */
+  /** The cursor of the next page; null at the end. */
   next: { id: number } | null
 }
 

@@ -20,7 +20,7 @@ import { tokenCalls } from './calls/token.ts'
 import { userCalls } from './calls/user.ts'
 import { verifyCalls } from './calls/verify.ts'
 
-/** What the sign-in works with. */
+/** The dependencies of the sign-in. */
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
   database: Pick<Database, 'signIn' | 'server'>

@@ -3,7 +3,7 @@ import type { SigningKeys } from './sessions/keys.ts'
 import type { MailTurns } from './mail/turns.ts'
 import type { Outgoing } from './mail/outgoing.ts'
 
-/** What the calls of the sign-in work with. */
+/** The dependencies of the sign-in's calls. */
 export interface AuthContext {
   /** Queries as the schema's owner. */
   sql: Sql

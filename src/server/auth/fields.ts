@@ -4,7 +4,7 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 import { invalid } from './refusals.ts'
 
-/** What a field may hold. */
+/** The types of fields. */
 interface Kinds {
   text: string
   'optional text': string | undefined
@@ -85,7 +85,7 @@ export function checkPhone(text: string): void {
   throw invalid('Invalid phone number format (E.164 required)')
 }
 
-/** What a client proves later, to show that it made the request itself (RFC 7636). */
+/** The proof that a client gives later, to show that it made the request itself (RFC 7636). */
 export interface Challenge {
   method: 's256' | 'plain'
   challenge: string

@@ -39,7 +39,7 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
       const rows = manifest?.files[fileOf(name)]?.rows
       if (back.rows !== rows) {
         throw new OperatorError(
-          `The backup in "${folder}" cannot be restored completely: ${name} has ${back.rows} rows after the restore, and the manifest says ${rows}.`,
+          `The backup in "${folder}" does not come back whole: ${name} has ${back.rows} rows then, and the manifest says ${rows}.`,
         )
       }
       if (compared === 'counts' || back.sum === written.sum) continue

@@ -1,6 +1,6 @@
 import { applications, deliveries, history, statuses } from './manifest.ts'
 
-/** What a restore does with a trigger. */
+/** The rule of a restore for a trigger. */
 export interface Trigger {
   table: string
   name: string
@@ -8,7 +8,7 @@ export interface Trigger {
   fires: boolean | 'without letters'
 }
 
-/** What a restore does with each trigger of the schema, and why. A new trigger gets a line here. */
+/** The rules of a restore for each trigger of the schema, with reasons. A new trigger gets a line here. */
 export const triggers: readonly Trigger[] = [
   // Today's limits and closing are for new applications, not for restored ones.
   { table: applications, name: 'refuse_too_long', fires: false },

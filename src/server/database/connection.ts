@@ -5,7 +5,7 @@ import { DatabaseError, type Client, type QueryResult } from 'pg'
 
 import { sqlOf, type Parameter, type Rows, type Sql, type StatementOptions } from './sql.ts'
 
-/** Where a database is, and which user connects. */
+/** The address of a database, with the user to connect as. */
 export interface Address {
   /** Names, IP addresses, or the folder of a Unix socket. They are tried in this order. */
   hosts: readonly string[]

@@ -27,7 +27,7 @@ export interface DatabaseLocation {
 
 /** An open database. */
 export interface Database extends Omit<Pools, 'end'> {
-  /** Where the data is, for people, without a password. */
+  /** The place of the data, for people, without a password. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
@@ -55,7 +55,7 @@ export interface Database extends Omit<Pools, 'end'> {
 
 export interface OpenOptions {
   /**
-   * What to do with the schema. `migrate` (the server, and `restore`) creates the database where there is none and brings its
+   * The handling of the schema. `migrate` (the server, and `restore`) creates the database where there is none and brings its
    * schema up to date. `check` (every other command) changes nothing.
    */
   schema: 'migrate' | 'check'
@@ -78,7 +78,7 @@ export interface OpenOptions {
  * used alongside others.
  *
  * @throws {OperatorError} where the embedded database cannot run, is missing and may not be created, or is held by another
- * server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
+ *   server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
   const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location

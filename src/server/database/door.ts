@@ -13,7 +13,7 @@ export interface Door {
   received: number
   /** When they were opened; null where they have been open from the start. */
   opened_at: Date | null
-  /** Who changed this last, and when; null where nobody has. */
+  /** The author and time of the last change; null where there was none. */
   author: string | null
   changed_at: Date | null
 }

@@ -18,7 +18,7 @@ import { identifier, type Sql } from './sql.ts'
 const longestWait = 800
 const lookPause = 100
 
-/** What an update would do. */
+/** The result of a dry run. */
 export interface DryRun {
   /** The migrations that were applied and undone. */
   applied: string[]

@@ -72,15 +72,15 @@ export async function accepts(socket: string): Promise<boolean> {
 
 /**
  * Removes a stale `postmaster.pid`. PostgreSQL refuses to start while any process has the recorded pid, and after a power cut or
- * a container's end that can be an unrelated one. Where no process has it, the file stays for PostgreSQL's own, finer check. No
- * lock is held meanwhile, see docs/decisions/0039.
+ * a container's end that can be an unrelated one. If no process has it, the file stays for PostgreSQL's own, finer check. No lock
+ * is held meanwhile, see docs/decisions/0039.
  */
 async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')
   const content = await readFile(file, 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid)) return
-  // Where nothing is known of the process, PostgreSQL decides.
+  // If nothing is known of the process, PostgreSQL decides.
   if ((await isPostgresOn(pid, await placeOf(pgdata))) !== false) return
   // Another start may have replaced the file meanwhile, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
@@ -104,7 +104,7 @@ function isAlive(pid: number) {
 async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boolean | undefined> {
   try {
     if (existsSync('/proc/self/cwd')) {
-      // A zombie, as in a container without an init, holds nothing any more.
+      // A zombie, as in a container without an init, holds no files.
       if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
       const works = await stat(`/proc/${pid}/cwd`)
       return works.dev === dev && works.ino === ino
@@ -203,10 +203,7 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
 /** PostgreSQL's message while another server is starting or stopping on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
-/**
- * Bytes after which PostgreSQL's log is truncated. One older part of at most this size is saved too, since the log grows for
- * years.
- */
+/** Bytes after which PostgreSQL's log is truncated. The last older part is kept too. The log grows slowly, but for years. */
 const longestLog = 5 * 1024 * 1024
 
 /** Truncates PostgreSQL's log where it is too long. PostgreSQL appends, so it continues at the new end. */

@@ -10,7 +10,7 @@ const tables: Record<Ledger, string> = {
 /** The versions that a database records, by ledger. */
 export type Applied = Record<Ledger, ReadonlySet<string>>
 
-/** What an operator does where a newer version of this program has changed the schema. */
+/** The operator's remedy where a newer version of this program has changed the schema. */
 export const toGoBack =
   'run that version or a later one, or go back to the backup of before the update (docs/operate.md#go-back)'
 
@@ -95,7 +95,7 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
 }
 
 /**
- * What an operator does where migrations were edited after this database applied them.
+ * The operator's remedy where migrations were edited after this database applied them.
  *
  * @returns Undefined where none was.
  */

@@ -2,8 +2,8 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Saves what letters and the answer page need to know of this server: the site's address, the sender's address, and the time zone
- * that a day ends in, unless one is saved. What this server does not know stays unchanged.
+ * Saves what letters and the answer page need to know of this server: the addresses of the site and the sender, and the time zone
+ * in which a day ends. A saved time zone is kept, and so is everything that this server does not know.
  */
 export async function writeSite(
   sql: Sql,

@@ -76,7 +76,7 @@ test.each(['select * from public.retreat_applications', 'select * from private.d
   },
 )
 
-test('where a pooler drops the role of a connection, no visitor gets another role, and the error names the setting', async () => {
+test('no visitor gets another role where a pooler drops the role of a connection, and the error names the setting', async () => {
   // A stand-in for such a pooler: it accepts the startup packet without its options.
   const dropping = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')

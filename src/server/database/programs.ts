@@ -24,7 +24,7 @@ interface Running {
   programs?: string | undefined
   /**
    * A folder that stays locked by flock(2) until the program and all its children have ended. It protects across containers,
-   * whose pids `postmaster.pid` cannot tell apart. Where it cannot be locked, the program runs without a lock.
+   * whose pids `postmaster.pid` cannot tell apart. If it cannot be locked, the program runs without a lock.
    */
   lock?: string
 }

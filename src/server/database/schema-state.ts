@@ -56,5 +56,5 @@ export async function schemaVersion(sql: Sql): Promise<string> {
   return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
 }
 
-/** What an operator does where the schema is missing, or too old for a command. */
+/** The operator's remedy where the schema is missing, or too old for a command. */
 export const toUpdate = 'start the server once, which brings its schema up to date'

@@ -455,7 +455,7 @@ test('a link, a reminder, an RSVP and an address survive the update that moves t
 })
 
 test('no new migration builds an index or checks a constraint while applicants wait', () => {
-  // Released migrations cannot be changed any more.
+  // Released migrations can no longer be changed.
   const holding = migrations.filter(({ version, sql }) => {
     const text = sql.replaceAll(/--.*/g, '')
     const made = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)

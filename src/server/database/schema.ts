@@ -57,8 +57,8 @@ export interface MigrateOptions {
  * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the applied migrations; and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and cannot be granted; where the schema is newer than this program;
- * where a migration was edited since it was applied to a database of ours; where a schema `auth` is somebody else's; where the
- * disk is too full; and where a migration fails.
+ *   where a migration was edited since it was applied to a database of ours; where a schema `auth` is somebody else's; where the
+ *   disk is too full; and where a migration fails.
  */
 export async function migrate(
   sql: Sql,
@@ -144,7 +144,7 @@ export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
  * Applies the next step: all missing migrations up to one that runs alone, or that one.
  *
  * @returns Undefined where another server is changing the schema. Waiting for it in a transaction would deadlock with a
- * concurrent index build, which waits for all snapshots.
+ *   concurrent index build, which waits for all snapshots.
  */
 async function applyNext(
   sql: Sql,

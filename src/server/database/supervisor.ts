@@ -55,7 +55,7 @@ const silence = 3_000
 const lastTry = 5_000
 
 /**
- * Runs the embedded database until the hold ends. For a holder, it is restarted whenever it dies. Where its files are gone, it is
+ * Runs the embedded database until the hold ends. For a holder, it is restarted whenever it dies. If its files are gone, it is
  * restarted when they are back.
  *
  * @throws {OperatorError} where it cannot run, is missing and may not be created, or is held by another server.

@@ -11,7 +11,7 @@ interface Claim {
   body: URLSearchParams
 }
 
-/** Where deliveries wait: what a dispatcher reads, claims and records. */
+/** The store of waiting deliveries, which a dispatcher reads, claims and records. */
 export interface Outbox<Taken extends Claim> {
   /** Whether the receiver's responses are logged. */
   logsAnswers: boolean

@@ -14,7 +14,7 @@ export interface Claim extends Try {
   body: URLSearchParams
 }
 
-/** What organisers read where a delivery asks for an RSVP after its deadline. */
+/** The reply for organisers where a delivery asks for an RSVP after its deadline. */
 export const tooLate = 'The last day to answer has passed.'
 
 /** Seconds of a claim's lease, longer than any try takes. Then another server may claim the delivery again. */

@@ -15,7 +15,7 @@ export interface TryResult {
   counts?: boolean
   /** The HTTP status. */
   status?: number | null
-  /** What the receiver replied, or what went wrong. Omitted, the former reply stays. */
+  /** The receiver's reply, or the reason of the failure. If omitted, the former reply stays. */
   reply?: string
   /** Whether it may have arrived although no response came. */
   isUncertain?: boolean

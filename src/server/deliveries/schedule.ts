@@ -37,7 +37,7 @@ export interface NextAttempt {
  * @param attempts The number of tries that failed.
  * @param age Milliseconds since it was queued; below zero where the clock was set back since.
  * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that it is
- * busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
+ *   busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
  * @param random Gives a number from 0 to 1, the jitter that spreads deliveries which failed together.
  * @returns Null where no tries are left.
  */

@@ -36,7 +36,7 @@ const shownLength = 200
  * @param cancelled Aborts the try.
  * @param limit Milliseconds for the try.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the headers; the body is
- * form-encoded, as receivers of forms expect.
+ *   form-encoded, as receivers of forms expect.
  */
 export async function deliver(
   id: string,

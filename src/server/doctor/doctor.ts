@@ -18,7 +18,7 @@ import { addressFrom } from './running-server.ts'
 import { checkSettings } from './settings.ts'
 import { askSite, judgeProxy, judgeSite } from './site.ts'
 
-/** What the doctor examines. */
+/** The things that the doctor examines. */
 export interface Examined {
   /** The settings that the server would use. */
   settings: Settings

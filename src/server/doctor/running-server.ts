@@ -14,7 +14,7 @@ export type Response =
   | { status: number; body: Record<string, unknown>; location: string | null }
   | { problem: string; isConnected: boolean }
 
-/** What listens at an address of this machine. */
+/** The program that listens at an address of this machine. */
 export type Listener =
   | 'a server on this database'
   | 'a server on another database'
@@ -23,7 +23,7 @@ export type Listener =
   | 'silence'
   | 'nothing'
 
-/** Where a server should listen on this machine. */
+/** The address where a server should listen on this machine. */
 type Listening = Pick<Settings, 'host' | 'port'>
 
 /** The address of the server that holds the database, or the one in the settings; undefined for `PORT=0`. */

@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts'
 import { cached } from '../cached.ts'
 import { within } from '../within.ts'
 
-/** What the health of the server is computed from. */
+/** The dependencies of the health routes. */
 export interface HealthOptions {
   /** Queries the database, as the schema's owner. */
   sql: Sql
@@ -32,7 +32,7 @@ export interface Storing {
   lateAt?: number | undefined
 }
 
-/** What is stuck, if anything is. */
+/** Stuck deliveries and letters, if any. */
 type Health = DeliveryHealth & LetterHealth
 
 /** The state of the backups, for monitoring; all null where none are made automatically. */

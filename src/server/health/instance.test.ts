@@ -35,20 +35,20 @@ async function ask(trustProxy: Settings['trustProxy'], header: string | undefine
 
 test.each([
   ['no proxy', false, stranger, 'direct'],
-  ['no proxy, and one is believed by its number', 1, stranger, 'anybody'],
-  ['no proxy, and another address is believed', ['10.9.9.9'], stranger, 'direct'],
-  ['whoever asks has an address that is believed', ['10.0.0.1'], stranger, 'from a trusted address'],
-  ['a proxy that adds, believed by its number', 1, `${stranger}, ${client}`, 'believed'],
-  ['a proxy that adds, believed by its address', ['10.0.0.1'], `${stranger}, ${client}`, 'believed'],
-  ['a proxy that writes anew, believed by its number', 1, client, 'believed'],
-  ['a proxy that writes anew, believed by its address', ['10.0.0.1'], client, 'believed'],
-  ['a proxy that is not believed', false, `${stranger}, ${client}`, 'unbelieved'],
-  ['a proxy that writes anew and is not believed', ['10.9.9.9'], client, 'unbelieved'],
-  ['two proxies of which one is believed', 1, `${stranger}, ${client}, 10.0.0.2`, 'too few'],
-  ['two proxies of which both are believed', ['10.0.0.0/8'], `${stranger}, ${client}, 10.0.0.2`, 'believed'],
-  ['one proxy where two are believed', 2, `${stranger}, ${client}`, 'anybody'],
+  ['no proxy, and one is trusted by its number', 1, stranger, 'anybody'],
+  ['no proxy, and another address is trusted', ['10.9.9.9'], stranger, 'direct'],
+  ['a trusted address of the caller', ['10.0.0.1'], stranger, 'from a trusted address'],
+  ['a proxy that adds, trusted by its number', 1, `${stranger}, ${client}`, 'believed'],
+  ['a proxy that adds, trusted by its address', ['10.0.0.1'], `${stranger}, ${client}`, 'believed'],
+  ['a proxy that replaces the header, trusted by its number', 1, client, 'believed'],
+  ['a proxy that replaces the header, trusted by its address', ['10.0.0.1'], client, 'believed'],
+  ['an untrusted proxy', false, `${stranger}, ${client}`, 'unbelieved'],
+  ['an untrusted proxy that replaces the header', ['10.9.9.9'], client, 'unbelieved'],
+  ['two proxies of which one is trusted', 1, `${stranger}, ${client}, 10.0.0.2`, 'too few'],
+  ['two proxies of which both are trusted', ['10.0.0.0/8'], `${stranger}, ${client}, 10.0.0.2`, 'believed'],
+  ['one proxy where two are trusted', 2, `${stranger}, ${client}`, 'anybody'],
 ] as const)(
-  'behind %s, whoever asks is told how visitors are taken',
+  'behind %s the caller is told how addresses are trusted',
   async (_what, trust, header, forwarded) => {
     const trustProxy = typeof trust === 'object' ? [...trust] : trust
     expect(await ask(trustProxy, header)).toEqual({ mark: database.mark, forwarded })

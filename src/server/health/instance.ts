@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** What one request shows about the addresses that proxies report. */
+/** The proxies' addresses that one request shows, and which of them are trusted. */
 export type Forwarded =
   /** No proxy added an address, and none is trusted. */
   | 'direct'

@@ -6,7 +6,7 @@ import type { Sql } from '../database/sql.ts'
 /** The results of a try that are recorded. */
 export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
-/** What a try led to. */
+/** The outcome of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
 /** A try of an email, and what decides about the next one. */
@@ -24,7 +24,7 @@ export interface MailTry extends Try {
  */
 export const mostUncertainTries = 3
 
-/** What organisers read where such an email is not sent again. */
+/** The reply for organisers where such an email is not sent again. */
 export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
 
 /** Records the result of a try. Records nothing where the lease expired meanwhile, since another server may have the email. */

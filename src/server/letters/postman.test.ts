@@ -715,7 +715,7 @@ test.each([
   },
 )
 
-test('where nothing is due, nothing is claimed or written', async () => {
+test('nothing is claimed or written where nothing is due', async () => {
   await database.owner`update private.letter_settings set receipts = true`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`

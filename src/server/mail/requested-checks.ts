@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts'
 /** Milliseconds between two polls for a requested check. */
 const pollInterval = 1_000
 
-/** What the checks need. */
+/** The dependencies of the checks. */
 interface MailChecksOptions {
   /** Asks the database, as the schema's owner. */
   sql: Sql

@@ -38,14 +38,14 @@ test.each([
   ['has all that others ask for', 'good.example', 'ok', /^good\.example has MX, SPF and DMARC\.$/],
   ['is below a name whose DMARC counts for it', 'retreat.good.example', 'ok', /has MX, SPF and DMARC/],
   ['is written with signs beyond ASCII', 'bücher.example', 'ok', /^xn--bcher-kva\.example has/],
-  ['takes mails by its own address', 'by-address.example', 'ok', /has MX/],
+  ['receives emails at its own address', 'by-address.example', 'ok', /has MX/],
   [
     'has nothing',
     'bare.example',
     'wrong',
     /has no MX, .* has no SPF, .* has no DMARC, .* at _dmarc\.bare\.example/,
   ],
-  ['takes no mails', 'no-mail.example', 'wrong', /^no-mail\.example says that it takes no mails \(MX\)/],
+  ['accepts no emails', 'no-mail.example', 'wrong', /^no-mail\.example says that it takes no mails \(MX\)/],
   [
     'lets everybody send for it',
     'open.example',

@@ -16,7 +16,7 @@ const asking = { timeout: 2_000, tries: 2 }
  * @param address The sender's.
  * @param names The name servers; default the machine's.
  * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC. DMARC records of parent
- * domains are looked up one by one.
+ *   domains are looked up one by one.
  */
 export async function checkSender(
   address: string,

@@ -15,7 +15,7 @@ import { whenOver } from '../http/over.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
 import { takeForms } from './form.ts'
 
-/** What the page's routes work with. */
+/** The dependencies of the page's routes. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
   /** The sentence of the closed form; undefined while applications are open. */

@@ -138,7 +138,7 @@ test('rows that lack a form answer get its default where the client asks for tha
 const texts = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
 
 test.each(texts)(
-  '%s takes so many characters, whatever their bytes, and says so where there are more',
+  '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
   async (column) => {
     const most = longest(column)
     expect(

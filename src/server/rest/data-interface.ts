@@ -11,7 +11,7 @@ import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import { createWrongTokens, type Allowance } from '../http/limits.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
-/** What the data interface works with. */
+/** The dependencies of the data interface. */
 export interface DataInterfaceOptions {
   /** The public key that a caller has to send. */
   anonKey: string
@@ -41,7 +41,7 @@ export async function dataInterface(
   { anonKey, readToken, allow, takeTurn, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
-  // PostgreSQL gets the body unchanged. Where this server reads its columns, it also checks that it is JSON.
+  // PostgreSQL gets the body unchanged. If this server reads its columns, it also checks that it is JSON.
   takeBytes(app, takeTurn)
 
   app.decorateRequest('caller')

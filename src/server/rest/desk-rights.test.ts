@@ -406,7 +406,7 @@ test('visitors learn only whether the door is open, on both ways to run', async 
   }
 })
 
-test('a visitor of a project can apply, whatever the index of the search computes', async () => {
+test('a visitor of a project can apply, regardless of what the search index computes', async () => {
   await store(project.asSupabase)
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
   expect(row).toEqual({ stored: 2 })

@@ -344,7 +344,7 @@ test('organisers set the deadline, which the reminder has too', async () => {
   for (let again = 0; again < 2; again += 1)
     expect(await ask<Reminded>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
-  // A person with an RSVP is not reminded any more.
+  // A person with an RSVP is no longer reminded.
   await answer(token, 'coming')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
   expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })

@@ -33,7 +33,7 @@ interface Identity {
   updated_at: string
 }
 
-/** What a client may know of a second factor. */
+/** A second factor as clients may see it. */
 interface Factor {
   id: string
   friendly_name: string

@@ -90,7 +90,7 @@ function refuseLowAal({ account, session }: SignedIn) {
  * Hashes a new password.
  *
  * @throws {HttpError} where it is the old one; and where the session is older than a day and the request has no reauthentication
- * code.
+ *   code.
  */
 async function newHash(
   context: AuthContext,
@@ -112,7 +112,7 @@ async function newHash(
  * Uses up the reauthentication code, unless the password is refused anyway.
  *
  * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is the old
- * one.
+ *   one.
  */
 async function takeNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
   const isTaken = await sql.begin(async (transaction) => {

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Checks the redirect target that a caller asks for. It has to be below the site's path. Where the site is on this machine, it
- * may also be any other page on this machine. The applicants' page may not get tokens.
+ * Checks the redirect target that a caller asks for. It has to be below the site's path. If the site is on this machine, the
+ * target may also be any other page on it. The applicants' page may not get tokens.
  *
  * @param given What the caller sent.
  * @param site The public address, which may have a path.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { escapeHtml, type Message } from '../../mail/compose.ts'
 
-/** What somebody asked for. */
+/** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
 
 const first: Record<Occasion, string> = {

@@ -10,9 +10,9 @@ import { tooManyMails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 import type { Message } from '../../mail/compose.ts'
 
-/** What the caller asked for besides the email. */
+/** The options of the request for an email. */
 export interface Asked {
-  /** What the client has to prove (PKCE). */
+  /** The proof that the client has to give (PKCE). */
   challenge: Challenge | undefined
   /** The page that the link redirects to. */
   target: URL | undefined

@@ -30,7 +30,7 @@ export interface Taken {
   type: TokenType
 }
 
-/** What to create a code for. */
+/** The request for a code or a link. */
 interface Issue {
   accountId: string
   type: TokenType

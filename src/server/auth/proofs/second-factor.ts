@@ -18,7 +18,7 @@ const lifetime = 300
  * @param secret In base32.
  * @returns The factor's id.
  * @throws {HttpError} for too many factors, for a duplicate name, and where the account has a factor that this session has not
- * used.
+ *   used.
  */
 export async function addFactor(
   transaction: Sql,

@@ -9,7 +9,7 @@ const batchSize = 200
  * Copies all rows of a database into another one of the same schema, and verifies the copy.
  *
  * @param from A connection in a transaction that keeps others from writing until its end. It may be read-only.
- * @param to A connection of the other database's superuser. That database's rows are removed first.
+ * @param to A connection of the other database's superuser. Its rows are removed first.
  * @returns The number of rows.
  * @throws {OperatorError} where the database has tables or roles that this program did not create.
  */
