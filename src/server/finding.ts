@@ -29,7 +29,7 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Foun
  * @param look The check. An error becomes a finding too.
  */
 export async function lookInto(about: string, limit: number, look: () => Promise<Found>): Promise<Finding> {
-  const late = () => new OperatorError(`There was no answer within ${limit / 1000} s.`)
+  const late = () => new OperatorError(`There was no response within ${limit / 1000} s.`)
   try {
     return { about, ...(await within(limit, look(), late)) }
   } catch (error) {

@@ -624,7 +624,7 @@ begin
     where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.given::text)
       and account_id is not distinct from auth.uid();
   if not found then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+    raise exception 'This id was used for another act: nothing was saved.' using errcode = 'PT409';
   end if;
   return false;
 end
@@ -1075,7 +1075,7 @@ declare
   stopped record;
 begin
   if jsonb_array_length(shown) > 1000 then
-    raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
+    raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
   end if;
   select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
   select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
@@ -1994,7 +1994,7 @@ begin
   if cardinality(applications) > 1000 then
     raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
   elsif (select kind from private.templates where name = occasion) = 'receipt' then
-    raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
+    raise exception 'A receipt is sent automatically, and only to its applicant.' using errcode = '22023';
   end if;
   -- Locked until commit, so that removing the template also removes these drafts.
   perform from private.templates where name = occasion for key share;
@@ -2042,7 +2042,7 @@ declare
   me record := private.caller();
 begin
   if me.blind then
-    raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
+    raise exception 'Switch blind reading off to write to an applicant.' using errcode = '22023';
   end if;
   perform private.check_letter(subject, body);
   if not private.begin_act(act, 'desk_write_to', application::text, subject, body) then
@@ -2068,7 +2068,7 @@ declare
   draft private.letters;
 begin
   if me.blind then
-    raise exception 'Who reads blind edits no letter.' using errcode = '22023';
+    raise exception 'Switch blind reading off to edit a letter.' using errcode = '22023';
   elsif subject <> '' or body <> '' or exists (
     select from private.letters where id = desk_edit.letter and template is null
   ) then
@@ -2121,7 +2121,7 @@ declare
   sent record;
 begin
   if me.blind then
-    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
   end if;
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
@@ -2130,7 +2130,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+    raise exception 'This letter quotes a blank answer.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
@@ -2195,7 +2195,7 @@ begin
     select from private.letters as draft
     where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
   ) then
-    raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
       using errcode = 'PT409';
   end if;
   if not private.begin_act(act, 'desk_release', letters::text, again::text) then
@@ -2316,7 +2316,7 @@ declare
   delivery uuid;
 begin
   if me.blind then
-    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
   end if;
   perform private.lock_letters(array[desk_sent_by_hand.letter]);
   select * into draft from private.letters where id = desk_sent_by_hand.letter;
@@ -2333,7 +2333,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);
@@ -2353,17 +2353,17 @@ declare
   failed private.deliveries;
 begin
   if me.blind then
-    raise exception 'Who reads blind gives no address.' using errcode = '22023';
+    raise exception 'Switch blind reading off to change an address.' using errcode = '22023';
   elsif coalesce(char_length(address), 0) > 254
     or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
   then
-    raise exception 'This is not one e-mail address.' using errcode = '22023';
+    raise exception 'This is not a single email address.' using errcode = '22023';
   end if;
   if private.begin_act(act, 'desk_readdress', letter::text, address) then
     perform private.lock_letters(array[letter]);
     select * into failed from private.deliveries where id = letter;
     if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
-      raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+      raise exception 'This letter no longer needs another address.' using errcode = 'PT409';
     end if;
     perform private.write_down(failed.application_id, act, me.email, 'address',
       jsonb_build_object('address', address, 'occasion', (
@@ -2694,7 +2694,7 @@ begin
   perform private.write_notices(application, id) from private.history
     where application_id = application and history.act = write_rsvp_notices.act;
 exception when others then
-  raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
+  raise log 'An RSVP was stored without notices (SQLSTATE %).', sqlstate;
 end
 $$;
 
@@ -2895,7 +2895,7 @@ begin
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
   end if;
   perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
   if not found then
@@ -3218,7 +3218,7 @@ begin
   end if;
   perform from private.invitations where application_id = application and is_accepted;
   if not found then
-    raise exception 'This application is not accepted any more.' using errcode = 'PT409';
+    raise exception 'This application is no longer accepted.' using errcode = 'PT409';
   end if;
 end
 $$;

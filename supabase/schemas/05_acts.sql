@@ -36,7 +36,7 @@ begin
     where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.given::text)
       and account_id is not distinct from auth.uid();
   if not found then
-    raise exception 'This was something else before: nothing was written.' using errcode = 'PT409';
+    raise exception 'This id was used for another act: nothing was saved.' using errcode = 'PT409';
   end if;
   return false;
 end

@@ -50,7 +50,7 @@ declare
   stopped record;
 begin
   if jsonb_array_length(shown) > 1000 then
-    raise exception 'At most 1,000 applications are looked at again at once.' using errcode = '22023';
+    raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
   end if;
   select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
   select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;

@@ -54,7 +54,7 @@ begin
   if cardinality(applications) > 1000 then
     raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
   elsif (select kind from private.templates where name = occasion) = 'receipt' then
-    raise exception 'A receipt goes by itself, and to nobody else.' using errcode = '22023';
+    raise exception 'A receipt is sent automatically, and only to its applicant.' using errcode = '22023';
   end if;
   -- Locked until commit, so that removing the template also removes these drafts.
   perform from private.templates where name = occasion for key share;
@@ -113,7 +113,7 @@ declare
   me record := private.caller();
 begin
   if me.blind then
-    raise exception 'Who reads blind writes to nobody.' using errcode = '22023';
+    raise exception 'Switch blind reading off to write to an applicant.' using errcode = '22023';
   end if;
   perform private.check_letter(subject, body);
   if not private.begin_act(act, 'desk_write_to', application::text, subject, body) then
@@ -139,7 +139,7 @@ declare
   draft private.letters;
 begin
   if me.blind then
-    raise exception 'Who reads blind edits no letter.' using errcode = '22023';
+    raise exception 'Switch blind reading off to edit a letter.' using errcode = '22023';
   elsif subject <> '' or body <> '' or exists (
     select from private.letters where id = desk_edit.letter and template is null
   ) then
@@ -203,7 +203,7 @@ declare
   sent record;
 begin
   if me.blind then
-    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
   end if;
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
@@ -212,7 +212,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter quotes what is blank.' using errcode = '22023';
+    raise exception 'This letter quotes a blank answer.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))

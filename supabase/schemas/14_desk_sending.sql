@@ -44,7 +44,7 @@ begin
     select from private.letters as draft
     where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
   ) then
-    raise exception 'Only decisions are told to the automation, and no server with a mail server is at work.'
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
       using errcode = 'PT409';
   end if;
   if not private.begin_act(act, 'desk_release', letters::text, again::text) then
@@ -163,7 +163,7 @@ declare
   delivery uuid;
 begin
   if me.blind then
-    raise exception 'Who reads blind sends no letter by hand.' using errcode = '22023';
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
   end if;
   perform private.lock_letters(array[desk_sent_by_hand.letter]);
   select * into draft from private.letters where id = desk_sent_by_hand.letter;
@@ -180,7 +180,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);
@@ -200,17 +200,17 @@ declare
   failed private.deliveries;
 begin
   if me.blind then
-    raise exception 'Who reads blind gives no address.' using errcode = '22023';
+    raise exception 'Switch blind reading off to change an address.' using errcode = '22023';
   elsif coalesce(char_length(address), 0) > 254
     or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
   then
-    raise exception 'This is not one e-mail address.' using errcode = '22023';
+    raise exception 'This is not a single email address.' using errcode = '22023';
   end if;
   if private.begin_act(act, 'desk_readdress', letter::text, address) then
     perform private.lock_letters(array[letter]);
     select * into failed from private.deliveries where id = letter;
     if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
-      raise exception 'This letter does not wait for another address any more.' using errcode = 'PT409';
+      raise exception 'This letter no longer needs another address.' using errcode = 'PT409';
     end if;
     perform private.write_down(failed.application_id, act, me.email, 'address',
       jsonb_build_object('address', address, 'occasion', (

@@ -21,7 +21,7 @@ begin
   perform private.write_notices(application, id) from private.history
     where application_id = application and history.act = write_rsvp_notices.act;
 exception when others then
-  raise log 'An answer was stored without notices (SQLSTATE %).', sqlstate;
+  raise log 'An RSVP was stored without notices (SQLSTATE %).', sqlstate;
 end
 $$;
 
@@ -235,7 +235,7 @@ begin
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Filled in, this letter is longer than a letter may be.' using errcode = '22023';
+    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
   end if;
   perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
   if not found then

@@ -103,7 +103,7 @@ begin
   end if;
   perform from private.invitations where application_id = application and is_accepted;
   if not found then
-    raise exception 'This application is not accepted any more.' using errcode = 'PT409';
+    raise exception 'This application is no longer accepted.' using errcode = 'PT409';
   end if;
 end
 $$;

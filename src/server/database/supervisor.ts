@@ -103,7 +103,7 @@ export async function supervise(
         const reason = reasonOf(error)
         if (waited > patience) {
           throw new OperatorError(
-            `The database in DATA_DIR ("${dataDir}") could not be used for ${patience / 1000} s (${reason}): look into its postgres.log, or stop what uses it.`,
+            `The database in DATA_DIR ("${dataDir}") could not be used for ${patience / 1000} s (${reason}): see its postgres.log, or stop what uses it.`,
             { cause: error },
           )
         }
@@ -155,7 +155,7 @@ export async function supervise(
   await acquireFirst()
   const trimming = setInterval(() => {
     trimLog(dataDir).catch((error: unknown) =>
-      onEvent(`the database's log could not be cut: ${String(error)}`),
+      onEvent(`the database's log could not be truncated: ${String(error)}`),
     )
   }, logInterval)
   trimming.unref()

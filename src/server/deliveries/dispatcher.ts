@@ -48,8 +48,8 @@ const said = {
   delivered: 'webhook delivered',
   retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
-  withdrawn: 'webhook withdrawn before it was taken',
-  lost: 'webhook answered too late: another try was begun meanwhile',
+  withdrawn: 'webhook withdrawn before it was accepted',
+  lost: 'webhook response came too late: another try had begun',
 }
 
 /** The result of a try, in a sentence for organisers that quotes nothing of the response. */

@@ -28,7 +28,7 @@ export async function checkDisk(
     space = await read(dataDir)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return notKnown(`There is no ${dataDir} yet.`)
-    return wrong(`DATA_DIR is "${dataDir}", which cannot be looked at (${codeOf(error)}).`)
+    return wrong(`DATA_DIR is "${dataDir}", which cannot be read (${codeOf(error)}).`)
   }
   const { bavail, bsize, blocks, ffree, files } = space
   const free = bavail * bsize

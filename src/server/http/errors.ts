@@ -66,7 +66,7 @@ export function httpError(error: unknown, signedIn = false): HttpError {
 
 const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
-const unavailableToOrganisers = 'The database does not answer right now. Please try again in a moment.'
+const unavailableToOrganisers = 'The database does not respond right now. Please try again in a moment.'
 
 /** PostgREST's status for a SQLSTATE, for those that a caller can cause. */
 function statusOf(code: string, signedIn: boolean) {

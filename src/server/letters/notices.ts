@@ -45,7 +45,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message 
   if ('body' in says) return { ...letter, ...says }
   const { application, answer, since, count, names, coming, notComing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
-  const ending = `You get these mails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
+  const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
   if (application !== null) {
     const [who = ''] = names
     if (answer !== null) {

@@ -36,10 +36,10 @@ export interface PostmanOptions {
 const said = {
   sent: 'letter sent',
   refused: 'letter refused',
-  retry: 'letter not taken; it will be tried again',
+  retry: 'letter deferred; it will be retried',
   'given up': 'letter given up',
-  withdrawn: 'letter withdrawn before it was taken',
-  lost: 'letter answered too late: another try was begun meanwhile',
+  withdrawn: 'letter withdrawn before it was accepted',
+  lost: 'reply to a letter came too late: another try had begun',
 }
 
 /** How often the mail server may close the connection over a letter before the letter counts as the cause. */

@@ -71,7 +71,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
     const { html, policy } = render(outcome, await door())
     const document = Buffer.from(html)
     if (inFlight + document.length > mostInFlight) {
-      return reply.code(503).type('text/plain').send('Too much is asked for right now. Please try again.\n')
+      return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')
     }
     inFlight += document.length
     whenOver(reply, () => (inFlight -= document.length))

@@ -66,7 +66,7 @@ test('an organiser who reads blind writes, edits and hands over no letter', asyn
     const { error } = await blind.rpc(name, given)
     expect(error).toMatchObject({
       code: '22023',
-      message: expect.stringMatching(/^Who reads blind /) as string,
+      message: expect.stringMatching(/^Switch blind reading off to /) as string,
     })
   }
   const { data } = await client.rpc('desk_letters_of', { applications: [id] })

@@ -38,7 +38,7 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   // PostgREST sees no rows in a body that is neither an object nor an array.
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
   if (rows.length > mostRows)
-    throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are taken at once.`)
+    throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are accepted at once.`)
   const names = rows.length === 0 ? [] : known(keysOf(rows))
   const isWhole = isObject(value) && names.length === columns.length && !missingAsDefault
   return {
