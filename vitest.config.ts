@@ -31,7 +31,7 @@ export default defineConfig({
   define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
   test: {
     projects: [
-      tier('unit', [inSource], [], ofDatabase),
+      tier('unit', [inSource, 'tools/**/*.test.ts'], [], ofDatabase),
       tier('database', ofDatabase, [run, databases]),
       // Journeys, and what else runs whole programs: `npm test` has these three.
       tier('browser', ['e2e/*.test.ts'], [run, databases, build, browser]),

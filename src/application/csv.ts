@@ -110,7 +110,7 @@ const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
  * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs as
- * the separator, a cell also begins after each of those, and a row after each line end: the quote is then in the middle of a
+ * the separator, a cell also begins after each of those, and a row after each line end. The quote is then in the middle of a
  * cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection

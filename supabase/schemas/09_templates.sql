@@ -1,7 +1,7 @@
 -- Templates: the texts of letters, and how they are filled in.
 
--- The templates: one for the receipt, one for each of the three decisions, which is named like its status, one for the reminder
--- to people without an RSVP, and others that organisers name.
+-- The templates: one for the receipt, and one for each of the three decisions, which is named like its status. Others are for the
+-- reminder to people without an RSVP, and those that organisers name.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),

@@ -58,7 +58,7 @@ export const unfinishedName = 'unfinished.json'
  *
  * @param sql Connections of the schema's owner.
  * @param folder It appears once it is complete and flushed to disk.
- * @returns What it holds.
+ * @returns The number of its applications and accounts.
  * @throws {OperatorError} where the folder exists already or cannot be written.
  */
 export async function backUp(sql: Sql, folder: string): Promise<Kept> {

@@ -52,7 +52,7 @@ export interface RestoreOptions {
  * again, and so does the form's opening. Accounts are restored where our own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns What was restored, and how many applications were erased again.
+ * @returns The restored rows, and how many applications were erased again.
  * @throws {OperatorError} where the database is not empty or the folder is not a complete backup.
  */
 export async function restore(

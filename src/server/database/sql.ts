@@ -39,7 +39,7 @@ export interface Sql {
   /**
    * Runs work in a transaction on one connection; within a transaction, in a savepoint. It is rolled back where the work fails.
    *
-   * @param mode What follows `begin`, such as `read only`.
+   * @param mode The words after `begin`, such as `read only`.
    */
   begin: {
     <Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>

@@ -11,7 +11,7 @@ const given = (environment: Environment) => Object.entries(environment).filter((
 /**
  * Checks the names of the settings, and that no other user may read files with secrets.
  *
- * @param environment What the server would read, including the file.
+ * @param environment The settings that the server would read, including the file's.
  * @param path The settings file.
  */
 export async function checkSettings(environment: Environment, path = '.env') {

@@ -76,8 +76,8 @@ function statusOf(code: string, signedIn: boolean) {
   // `PT` and a status: raised by our own functions.
   const [, said] = /^PT(\d{3})$/.exec(code) ?? []
   if (said !== undefined) return Number(said)
-  // These mean "not now": 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk, 57 shutdown
-  // or timeout, 58 system, XX internal, 40 transaction rollback, 55 object in use.
+  // These mean "not now": 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk. Also 57
+  // shutdown or timeout, 58 system, XX internal, 40 transaction rollback, and 55 object in use.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503
   // PostgREST responds 500 to 54 (too complex). Here the sender sent too much.
   return 400

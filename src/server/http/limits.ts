@@ -31,7 +31,7 @@ export type Limiter = (address: string, amount?: number) => number
  * A token bucket for each address, full at first and refilled evenly. The first 64 bits of an IPv6 address count as one address,
  * since a household has that many.
  *
- * @param size What a bucket holds.
+ * @param size The most that a bucket holds.
  * @param minutes How long an empty bucket takes to refill.
  * @param now A monotonic clock in milliseconds.
  */

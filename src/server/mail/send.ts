@@ -7,7 +7,7 @@ import { createHandover, type HandoverResult } from './handover.ts'
  *
  * @param limit Timeout in milliseconds, from the connection to the last reply.
  * @returns The result, including every failure of the mail server.
- * @throws Where the message cannot be composed as an email.
+ * @throws {Error} if the message cannot be composed as an email.
  */
 export async function send(
   message: Message,

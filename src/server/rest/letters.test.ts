@@ -402,7 +402,7 @@ test('letters that are being released while they are stopped are stopped in both
   await owner`update private.postman set automation_seen_at = '-infinity'`
 })
 
-test('what another decision withdrew is not counted as stopped', async () => {
+test('a draft that another decision withdrew is not counted as stopped', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const act = crypto.randomUUID()

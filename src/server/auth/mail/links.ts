@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
  * Checks the redirect target that a caller asks for. It has to be below the site's path. If the site is on this machine, the
  * target may also be any other page on it. The applicants' page may not get tokens.
  *
- * @param given What the caller sent.
+ * @param given The target that the caller sent.
  * @param site The public address, which may have a path.
  */
 function allowedTarget(given: string, site: URL): URL | undefined {

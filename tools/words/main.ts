@@ -1,0 +1,31 @@
+/** Names each sentence of the project that people may have to read twice, and fails if there is one: part of `npm run lint`. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+import { problemsOf } from './problems.ts'
+import { sentencesOf } from './sentences.ts'
+
+/** The beginnings of names of files and, after a colon, of one sentence in them: each is left out for the reason beside it. */
+const exceptions = readFileSync('tools/words/exceptions.txt', 'utf8')
+  .split('\n')
+  .flatMap((line) => /^([^#\s]\S*?(?:: .+?)?) {2,}\S/.exec(line)?.[1] ?? [])
+
+const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n')
+const messages = files
+  .filter((file) => file !== '' && !isException(file))
+  .flatMap((file) =>
+    sentencesOf(file, readFileSync(file, 'utf8'))
+      .filter(({ words }) => !isException(`${file}: ${words}`))
+      .flatMap((sentence) =>
+        problemsOf(sentence).map((problem) => `${file}:${sentence.line}: ${problem}\n    ${sentence.words}`),
+      ),
+  )
+if (messages.length > 0) {
+  console.error(messages.join('\n'))
+  console.error(`\n${messages.length} sentences to read twice: CONTRIBUTING.md, “Words”, has examples.`)
+  process.exitCode = 1
+}
+
+function isException(text: string) {
+  return exceptions.some((begin) => text.startsWith(begin))
+}

@@ -1,0 +1,90 @@
+/** The prose of a source file or a document, sentence by sentence. */
+
+/** A sentence, the line on which its text begins, from 1, and whether it is a test's title. */
+export interface Sentence {
+  line: number
+  words: string
+  isTitle: boolean
+}
+
+/** A piece of prose: the text, and where it begins in the file, in characters. */
+interface Piece {
+  at: number
+  text: string
+  isTitle?: true
+}
+
+/**
+ * Finds the sentences of a file that people read.
+ *
+ * @param file Its name, whose end says what it holds: comments and test titles of TypeScript, JavaScript, CSS and SQL, paragraphs of
+ *   Markdown. Any other file has none.
+ */
+export function sentencesOf(file: string, content: string): Sentence[] {
+  const lineAt = (at: number) => content.slice(0, at).split('\n').length
+  return piecesOf(file, content).flatMap(({ at, text, isTitle = false }) =>
+    split(text).map((words) => ({ line: lineAt(at), words, isTitle })),
+  )
+}
+
+function piecesOf(file: string, content: string): Piece[] {
+  if (/\.tsx?$|\.js$/.test(file)) {
+    const titles = found(content, /\b(?:test|describe)(?:\.\w+)*\(\s*(['"`])(.+?)\1/g, 2).map((title) => ({
+      ...title,
+      isTitle: true as const,
+    }))
+    return [...blocks(content), ...lineComments(content, '//'), ...titles]
+  }
+  if (file.endsWith('.css')) return blocks(content)
+  if (file.endsWith('.sql')) return lineComments(content, '--')
+  return file.endsWith('.md') ? paragraphs(content) : []
+}
+
+/** Comments of several lines. Each tag of a docstring is a piece of its own, without the tag. */
+function blocks(content: string): Piece[] {
+  return found(content, /(?:^|[\s({])\/\*\*?(?=\s)([\s\S]*?)\*\//gm, 1).flatMap(({ at, text }) =>
+    text
+      .replaceAll(/\n\s*\* ?/g, '\n')
+      .split(/\n(?=@)|\n\s*\n|\n(?=- )/)
+      .map((part) => ({ at, text: part.replace(/^\s*@\w+ *(?:\{.*?\})?.*? (?=[A-Z])/, '') }))
+      .filter((part) => !/^\s*@/.test(part.text)),
+  )
+}
+
+/** Comments of one line, where lines that follow each other are one comment. */
+function lineComments(content: string, mark: '//' | '--'): Piece[] {
+  const lines = mark === '//' ? /((?:^[ \t]*\/\/ .*\n)+)/gm : /((?:^[ \t]*-- .*\n)+)/gm
+  return found(content, lines, 1).map(({ at, text }) => ({
+    at,
+    text: text.replaceAll(new RegExp(`^[ \\t]*${mark} `, 'gm'), ''),
+  }))
+}
+
+/** Paragraphs, points of lists and cells of tables, without code. */
+function paragraphs(content: string): Piece[] {
+  const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ')
+  return found(content.replaceAll(/```[\s\S]*?```/g, blank), /(?:^|\n)((?:.+\n?)+)/g, 1).flatMap(
+    ({ at, text }) => text.split(/\n(?=\s*(?:[-*|#]|\d+\.) ?)|\|/).map((part) => ({ at, text: part })),
+  )
+}
+
+function found(content: string, pattern: RegExp, group: number): Piece[] {
+  return [...content.matchAll(pattern)].map((match) => ({
+    at: match.index + match[0].indexOf(match[group] ?? ''),
+    text: match[group] ?? '',
+  }))
+}
+
+function split(text: string) {
+  return text
+    .replaceAll(/<[^>]*>|^ *\|.*$/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.!?:]["”)]?) (?=[[A-Z“"`*])|(?<=;) /)
+    .map((sentence) =>
+      sentence
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replaceAll(/[*_#]|^- /g, '')
+        .trim(),
+    )
+    .filter((sentence) => sentence !== '')
+}
