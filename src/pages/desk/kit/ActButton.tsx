@@ -4,14 +4,14 @@ import { Button, type ButtonProps } from './Button.tsx'
 import { focus, useWhenGone } from './focus.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onPress' | 'children'> {
-  /** Whether its act is pending: then it keeps its place, its words and the focus. */
+  /** Whether its act is pending. The button keeps its position, its words and the focus then. */
   isPending: boolean
-  /** Without it, the button sends the form that it stands in. */
+  /** Without it, the button submits its form. */
   onPress?: () => void
   children: string
 }
 
-/** A button that calls the server. */
+/** A button for a call to the server. It shows a wait that takes longer. */
 export function ActButton({ isPending, isOff = false, onPress, about, children, ...others }: ActButtonProps) {
   const isSlow = useIsSlow(isPending)
   const isIdle = !isOff && !isPending
@@ -30,7 +30,7 @@ export function ActButton({ isPending, isOff = false, onPress, about, children, 
   )
 }
 
-/** Milliseconds in which most acts are done: a button that changed for less would flicker. */
+/** Milliseconds in which most acts finish: showing shorter waits would flicker. */
 const quick = 150
 
 function useIsSlow(isPending: boolean) {
@@ -48,7 +48,7 @@ function useIsSlow(isPending: boolean) {
 
 interface ConfirmButtonProps {
   children: string
-  /** What is asked before it is done, and the buttons that do it and leave it. */
+  /** The question, and the buttons that confirm and cancel. */
   question: ReactNode
   confirm: string
   keep: string
@@ -56,7 +56,7 @@ interface ConfirmButtonProps {
   onConfirm: () => void
 }
 
-/** A button that asks before it does something. */
+/** A button that asks for confirmation. */
 export function ConfirmButton({
   children,
   question,
@@ -77,7 +77,7 @@ export function ConfirmButton({
   return (
     <>
       <span>{question}</span>
-      {/* It has the focus, so that pressing Enter again does nothing. */}
+      {/* Focused first, so that pressing Enter twice does nothing. */}
       <Button ref={focus} onPress={() => setIsAsked(false)}>
         {keep}
       </Button>
@@ -91,14 +91,14 @@ export function ConfirmButton({
 interface ActSwitchProps {
   label: string
   hint: string
-  /** Undefined where that is not known yet. */
+  /** Undefined while it is not known yet. */
   isOn: boolean | undefined
-  /** What it is being switched to: shown at once, and not switched again meanwhile. */
+  /** The new value while it is being saved. It is shown immediately and cannot be changed until then. */
   pending: boolean | undefined
   onSwitch: (isOn: boolean) => void
 }
 
-/** Something that is on or off at the server. */
+/** A switch for a setting on the server. */
 export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActSwitchProps) {
   const id = useId()
   const isOn = pending ?? stored

@@ -1,6 +1,6 @@
 import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.tsx'
 
-/** Why acts failed: each in one message, under the acts. */
+/** The failures of acts, one message each, for the space under their buttons. */
 export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
   return acts.map(({ error, fails }) =>
     error === null ? null : (
@@ -12,9 +12,9 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
 }
 
 /**
- * What an act that failed says.
+ * The sentences about a failed act.
  *
- * @param fails What has not happened, as a sentence. Where no response came, it may have happened all the same.
+ * @param fails What has not happened, as a sentence. It is replaced if no response came, since the act may have happened.
  */
 export function failureOf(fails: string, error: Error): string {
   return `${isUncertain(error) ? 'Not confirmed.' : fails} ${sentenceOf(error)}`

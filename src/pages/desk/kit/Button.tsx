@@ -4,14 +4,14 @@ import { filtersFrom, type Filters } from './filters.ts'
 import { hrefOf } from './route.ts'
 
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
-  /** Whom or what it is about, which screen readers hear with its words, where several say the same. */
+  /** The person or thing that it is about. Screen readers read it after the words, if several buttons have the same ones. */
   about?: string
-  /** Whether it does nothing at the moment. It keeps the focus then, which `disabled` would take. */
+  /** Whether it is inactive. It keeps the focus then, which `disabled` would remove. */
   isOff?: boolean | undefined
   onPress: (event: MouseEvent<HTMLButtonElement>) => void
 }
 
-/** A button that sends no form. */
+/** A button that does not submit a form. */
 export function Button({ about, isOff, onPress, children, ...others }: ButtonProps) {
   return (
     <button
@@ -29,13 +29,13 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
 
 interface ApplicationLinkProps {
   id: string
-  /** Of the list that it is opened from; without them it is opened from the whole list. */
+  /** Of the list that it is opened from; by default, the list without filters. */
   filters?: Filters
-  /** The applicant's name, or what else tells it apart. */
+  /** The applicant's name, or another text that identifies it. */
   children: ReactNode
 }
 
-/** The link to an application. */
+/** A link to an application. */
 export function ApplicationLink({ id, filters = filtersFrom(''), children }: ApplicationLinkProps) {
   return (
     <a href={hrefOf({ screen: 'application', id, filters })}>

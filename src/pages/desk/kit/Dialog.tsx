@@ -4,34 +4,34 @@ import { flushSync } from 'react-dom'
 import { Button } from './Button.tsx'
 import { useKeys } from './useKeys.ts'
 
-/** The foot of the dialog around: the button that closes it, and beside it what its form does (`DialogForm`). */
+/** The foot of the surrounding dialog. It holds the close button and the form's button (`DialogForm`). */
 export const DialogFoot = createContext<HTMLElement | null>(null)
 
-/** Closes it. */
+/** The ref of a dialog. */
 export interface DialogHandle {
   close: () => void
 }
 
 interface DialogProps {
   ref?: Ref<DialogHandle>
-  /** What opens it: the button's words, and a key. */
+  /** The words of the button that opens it, and an optional key. */
   button: string
   openKey?: string
   buttonClass?: string
   isOff?: boolean
   title: ReactNode
   className?: string
-  /** What the button says that closes it. */
+  /** The words of the close button. */
   close?: string
   onOpen?: () => void
   onClose?: () => void
-  /** Called once it is closed: only then its button may disappear. */
+  /** Called after it has closed. Its button must not disappear before. */
   onClosed?: () => void
-  /** What stands in it for as long as it is open. */
+  /** Rendered only while it is open. */
   children: ReactNode
 }
 
-/** A button, and the dialog that it opens. What is entered in the dialog is lost when it is closed. */
+/** A button and the dialog that it opens. Closing the dialog discards its input. */
 export function Dialog(props: DialogProps) {
   const {
     button,
@@ -65,7 +65,7 @@ export function Dialog(props: DialogProps) {
         aria-labelledby={id}
         className={className}
         onClose={() => {
-          // The event comes a moment after the dialog closed, which may be open again by then.
+          // The event is asynchronous: the dialog may be open again.
           if (dialog.current?.open) return
           setIsOpen(false)
           onClose?.()

@@ -6,17 +6,17 @@ import { DialogFoot } from './Dialog.tsx'
 import { Form } from './Field.tsx'
 
 interface DialogFormProps {
-  /** What the button says that sends it. */
+  /** The words of the submit button. */
   act: string
   isOff?: boolean
   isPending: boolean
-  /** Whether what it does cannot be undone. */
+  /** Whether its act cannot be undone. */
   isDanger?: boolean
   onSend: () => void
   children: ReactNode
 }
 
-/** The form of a dialog. Its button stands beside the one that closes the dialog. */
+/** The form of a dialog. Its button appears in the dialog's foot. */
 export function DialogForm({ act, isOff, isPending, isDanger, onSend, children }: DialogFormProps) {
   const id = useId()
   const foot = useContext(DialogFoot)

@@ -6,18 +6,18 @@ interface About {
   id?: string | undefined
   label: ReactNode
   hint?: ReactNode
-  /** A sentence that says why the value was refused; empty where it was not. */
+  /** The reason why the value was refused; empty if it is valid, undefined if it is never checked. */
   problem?: string | undefined
 }
 
 export interface FieldProps extends About, Omit<ComponentProps<'input'>, 'children'> {
-  /** Called with what is typed. */
+  /** Called with the text on each change. */
   onText?: (text: string) => void
-  /** Whether it has the focus from the start. */
+  /** Whether it takes the focus when it appears. */
   isFirst?: boolean
 }
 
-/** A field of one line, with its label and what is said about it. */
+/** A single-line field with its label, hint and problem. */
 export function Field({ id, label, hint, problem, onText, isFirst = false, ...input }: FieldProps) {
   return (
     <Labelled {...{ id, label, hint, problem }}>
@@ -38,7 +38,7 @@ interface TextFieldProps extends About, Omit<ComponentProps<'textarea'>, 'childr
   onText: (text: string) => void
 }
 
-/** The same of many lines. */
+/** A multi-line field with its label, hint and problem. */
 export function TextField({ id, label, hint, problem, onText, ...textarea }: TextFieldProps) {
   return (
     <Labelled {...{ id, label, hint, problem }}>
@@ -53,7 +53,7 @@ interface ChoiceProps<Value extends string> extends About {
   onChoose: (value: Value) => void
 }
 
-/** One of several values. */
+/** A select field. */
 export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   const { label, hint, problem, options, value, onChoose } = props
   return (
@@ -108,7 +108,7 @@ interface TickProps {
   children: ReactNode
 }
 
-/** A box to tick, with what it is about. */
+/** A checkbox with its label. */
 export function Tick({ ref, isOn, onTick, children }: TickProps) {
   return (
     <label className="control-tick">
@@ -122,7 +122,7 @@ interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   onSend: () => void
 }
 
-/** Fields that are sent together, by a call of the desk. */
+/** A form that is sent by a call of the desk instead of by the browser. */
 export function Form({ onSend, ...form }: FormProps) {
   return (
     <form

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { shortOf } from './format.ts'
 import { pieceLength, piecesOf } from './LongText.tsx'
 
-test('what anybody writes is one piece', () => {
+test('a text of usual length is one piece', () => {
   for (const text of ['', 'To think.', 'A line.\n'.repeat(40), 'To think. '.repeat(300)]) {
     expect(piecesOf(text)).toEqual([text])
   }
@@ -15,7 +15,7 @@ test.each([
   ['what lies beyond the first plane', `x${'😀'.repeat(50_000)}`],
   ['line ends', '\n'.repeat(100_000)],
   ['words', 'To think. '.repeat(10_000)],
-])('whatever is longer comes in bounded pieces, and nothing is lost: %s', (_name, text) => {
+])('a longer text is cut into bounded pieces and keeps every character: %s', (_name, text) => {
   const pieces = piecesOf(text)
   expect(pieces.join('')).toBe(text)
   expect(Math.max(...pieces.map((piece) => Array.from(piece).length))).toBeLessThanOrEqual(pieceLength * 1.2)
@@ -23,7 +23,7 @@ test.each([
   expect(pieces.filter((piece) => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(piece))).toEqual([])
 })
 
-test('a name is told as it is; what would take the screen, or turn what stands beside it, is not', () => {
+test('a name is kept; excess length, combining marks and direction marks are removed', () => {
   for (const name of ['Émile Zola', 'עדה', 'Ngọc Trâm Nguyễn', 'x'.repeat(120)])
     expect(shortOf(name)).toBe(name)
   expect(shortOf('\u202eadA\u2066')).toBe('adA')

@@ -4,12 +4,12 @@ import { Button } from './Button.tsx'
 import { useMedia } from './useMedia.ts'
 
 /**
- * A text of an applicant, unchanged, in a direction of writing of its own. Of a text that is longer than anybody writes it
- * shows the beginning, and all of it when a button is pressed.
+ * A text by an applicant, unchanged, with its own writing direction. Of an unusually long text it shows the beginning, and a
+ * button that shows the rest.
  */
 export function LongText({ text }: { text: string }) {
   const [isWhole, setIsWhole] = useState(false)
-  // On paper there is nothing to press.
+  // Paper has no buttons.
   const isPrinting = useMedia('print')
   const pieces = useMemo(() => piecesOf(text), [text])
   if (pieces.length === 1) return <bdi>{text}</bdi>
@@ -17,7 +17,7 @@ export function LongText({ text }: { text: string }) {
     <>
       <bdi className="layout-pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
         {(isWhole || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, place) => (
-          // The pieces change only with the text, all at once.
+          // The pieces change only when the whole text does.
           // oxlint-disable-next-line react/no-array-index-key
           <span key={place}>{piece}</span>
         ))}
@@ -32,20 +32,20 @@ export function LongText({ text }: { text: string }) {
   )
 }
 
-/** Takes the focus, since the pressed button disappears. */
+/** Takes the focus, because the pressed button disappears. */
 function focus(element: HTMLElement | null) {
   element?.focus({ preventScroll: true })
 }
 
-/** Characters that are laid out together: where fonts and scripts alternate, the time that browsers take grows with the square. */
+/** Characters per piece. Where fonts and scripts alternate, the browser's layout time grows with the square of the length. */
 export const pieceLength = 4_000
-/** Characters that a line end counts as: it takes as much of the screen. */
+/** Characters that a line end counts as, because of its height. */
 const lineEnd = 40
 
 /**
- * Cuts a text into pieces that are quick to show; all of them together are the text.
+ * Cuts a text into pieces that are quick to lay out. Joined, they are the text.
  *
- * @returns One piece, unless the text is longer than anybody writes.
+ * @returns One piece, unless the text is unusually long.
  */
 export function piecesOf(text: string): string[] {
   const pieces = []
@@ -54,7 +54,7 @@ export function piecesOf(text: string): string[] {
   for (const character of text) {
     piece += character
     length += character === '\n' ? lineEnd : 1
-    // Between two words, where two words meet soon enough.
+    // Cuts between two words if there is a space soon enough.
     if (length < pieceLength || (length < pieceLength * 1.2 && !/\s/.test(character))) continue
     pieces.push(piece)
     piece = ''

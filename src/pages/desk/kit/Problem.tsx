@@ -8,13 +8,13 @@ import { useIsOffline } from './connection.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
-  /** A sentence that says what has not happened because of it: a server's own words may say nothing. */
+  /** The sentence for the failure. The server's own message may be unclear. */
   said?: string
-  /** Tries it again. */
+  /** Retries. */
   onTryAgain?: (() => void) | undefined
 }
 
-/** What went wrong, if anything did. */
+/** A message about an error; nothing if there is none. */
 export function Problem({ error, said = 'Not loaded.', onTryAgain }: ProblemProps) {
   if (!error) return null
   const help = isOutdated(error) ? reload : { button: 'Try again', onPress: onTryAgain }
@@ -26,22 +26,22 @@ export function Problem({ error, said = 'Not loaded.', onTryAgain }: ProblemProp
   )
 }
 
-/** Why what is shown could not be read again. Offline, the notice over all screens says so. */
+/** A message that data could not be refreshed. It is hidden while the offline notice is shown. */
 export function StaleProblem(props: ProblemProps) {
   const { error } = props
   const isSaid = useIsOffline() && isUnreachable(error)
-  // When the notice goes, it is read again.
+  // The data is refetched when the connection returns.
   return isSaid || error instanceof OfflineError ? null : <Problem {...props} />
 }
 
 export interface AlertProps {
-  /** What the button says that may help, and does. */
+  /** The words of the button that may help. */
   button: string
   onPress: (() => void) | undefined
   children: ReactNode
 }
 
-/** A sentence on what went wrong. */
+/** A message about a problem, with a button that may help. */
 export function Alert({ button, onPress, children }: AlertProps) {
   return (
     <div className="layout-notice error" role="alert">
@@ -51,24 +51,24 @@ export function Alert({ button, onPress, children }: AlertProps) {
   )
 }
 
-/** What helps a page that is older than its server. */
+/** The button for a page that is older than its server. */
 export const reload = { button: 'Reload', onPress: () => location.reload() }
 
-/** Whether this page is older than its server, which does not know its calls any more, or has its scripts no more. */
+/** Whether the page is older than its server, which no longer knows its calls or has its scripts. */
 export function isOutdated(error: unknown) {
   return error instanceof MissingScript || (error instanceof RefusedCall && error.code === 'PGRST202')
 }
 
-/** Said where another server answers at the desk's address. */
+/** The sentence for a response that does not come from the desk's server. */
 export const foreignAnswer =
   'Another server answered at the address of this desk. Please ask whoever runs this site.'
 
-/** Whether a call may have been done though nothing says so. */
+/** Whether a call may have succeeded although no response came. */
 export function isUncertain(error: unknown): boolean {
   return isUnreachable(error) && !(error instanceof OfflineError)
 }
 
-/** Whether nobody answered: there is no connection, or nothing at the other end. */
+/** Whether no response came: the connection failed or timed out. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError || isTimeout(error)
 }
@@ -77,31 +77,31 @@ function isTimeout(error: unknown) {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }
 
-/** What went wrong, in a sentence for an organiser. */
+/** The sentence for an error, for organisers. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof OfflineError) return error.message
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
   if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
   if (error instanceof RefusedCall && error.code === 'PGRST202')
     return 'The desk was updated meanwhile. Please reload this page.'
-  // An answer that is no JSON, or has no code, comes from another server at the address.
+  // A response without JSON or without a code comes from another server at this address.
   if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
   if (error instanceof Error && error.message !== '') return error.message
   return 'Something went wrong. Please try again.'
 }
 
-/** Said of an unexpected error, which the console has in full. */
+/** The sentence for an unexpected error, which is also logged in the console. */
 export function unforeseen(error: unknown): string {
   reportError(error)
   return error instanceof MissingScript ? error.message : 'Something went wrong. Please try again.'
 }
 
-/** Whether the database says that something has changed since whoever acts saw it. */
+/** Whether the database refused a change because somebody else changed the data first. */
 export function isConflict(error: unknown): boolean {
   return error instanceof RefusedCall && error.code === 'PT409'
 }
 
-/** Whether the backend says that whoever calls may not: their session or their right ended. */
+/** Whether the backend refused a call because the session or the permission has ended. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof SignedOutError) return true
   return error instanceof RefusedCall && /^(42501|PGRST30[0-3])$/.test(error.code)

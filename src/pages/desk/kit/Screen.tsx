@@ -8,18 +8,18 @@ import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem
 import { useShown } from './shown.ts'
 
 interface ScreenProps<Read> {
-  /** What its heading says, and the window's title, by which tabs, Back and screen readers tell screens apart. */
+  /** The text of its heading and of the window's title. Tabs, Back and screen readers identify a screen by it. */
   title: string
-  /** What it shows, as it was read. */
+  /** The query for its content. */
   query: { data: Read | undefined; error: Error | null; refetch: () => unknown }
-  /** What stands over the heading, such as the way back. */
+  /** The content above the heading, such as the link back. */
   nav?: ReactNode
-  /** What stands between the heading and what was read. */
+  /** The content between the heading and the rest. */
   head?: ReactNode
   children: (read: Read) => ReactNode
 }
 
-/** A screen of the desk: whoever opens it begins at its heading, and is told when it cannot be read. */
+/** A screen of the desk. It focuses its heading when it opens, and shows loading and errors. */
 export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<Read>) {
   const { data, error, refetch } = query
   useTitle(title)
@@ -39,13 +39,13 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
 }
 
 interface BackProps {
-  /** Where the screen is. */
+  /** The label of the navigation. */
   label: string
   to: Route
   children?: ReactNode
 }
 
-/** The way back from a screen, and what stands beside it. */
+/** The link back from a screen, and the content beside it. */
 export function Back({ label, to, children }: BackProps) {
   return (
     <nav className="layout-row layout-back" aria-label={label}>
@@ -58,12 +58,12 @@ export function Back({ label, to, children }: BackProps) {
 }
 
 interface HeadingProps {
-  /** Whether whoever opens the screen begins at it; otherwise the focus stays where it is. */
+  /** Whether the heading takes the focus when the screen opens. */
   takesFocus?: boolean
   children: ReactNode
 }
 
-/** The heading of a screen. */
+/** The heading of a screen. The screen opens scrolled to its top. */
 export function Heading({ takesFocus = true, children }: HeadingProps) {
   return (
     <h1 ref={takesFocus ? beginAt : scrollToTop} tabIndex={-1}>
@@ -72,20 +72,20 @@ export function Heading({ takesFocus = true, children }: HeadingProps) {
   )
 }
 
-/** What stands where something is being read. */
+/** The placeholder for content that is loading. */
 export function Loading() {
   return <p aria-busy="true">Loading…</p>
 }
 
 interface SheetProps {
   title: string
-  /** Whether it is one of several under a heading of their own. */
+  /** Whether it has a heading of level 3, as one of several under a common heading. */
   isPart?: boolean
   className?: string
   children: ReactNode
 }
 
-/** A part of a screen, under its own heading. */
+/** A section of a screen, with its heading. */
 export function Sheet({ title, isPart = false, className = '', children }: SheetProps) {
   const id = title.toLowerCase().replaceAll(' ', '-')
   return (
@@ -96,7 +96,7 @@ export function Sheet({ title, isPart = false, className = '', children }: Sheet
   )
 }
 
-/** Names the screen in the window's title; null leaves that to another one. */
+/** Sets the window's title; null leaves it unchanged. */
 export function useTitle(title: string | null): void {
   useEffect(() => {
     if (title !== null) document.title = `${title} · Unplugged.`
@@ -104,12 +104,12 @@ export function useTitle(title: string | null): void {
 }
 
 interface MoreButtonProps {
-  /** What is read page by page. */
+  /** The query that is read page by page. */
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
   onPress?: () => void
 }
 
-/** Reads the next page, where there is one. */
+/** A button that reads the next page; hidden on the last one. */
 export function MoreButton({ query, onPress }: MoreButtonProps) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   if (!hasNextPage) return null
@@ -125,12 +125,12 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
 }
 
 interface BoundaryProps {
-  /** Removes what may have caused the error, before it is tried again. */
+  /** Removes the possible cause of the error before retrying. */
   onTryAgain?: () => void
   children: ReactNode
 }
 
-/** Catches an error of the screen that it shows, so that the rest of the desk stays. React logs the error. */
+/** Catches the errors of one screen, so that the rest of the desk still works. React logs them. */
 export class Boundary extends Component<BoundaryProps, { error: unknown; hasFailed: boolean }> {
   override state = { error: undefined, hasFailed: false }
 
@@ -168,14 +168,14 @@ function NotShown(alert: AlertProps) {
   )
 }
 
-/** What loads the scripts of all such screens. */
+/** The load functions of all lazy screens. */
 const loads: (() => Promise<unknown>)[] = []
 
 /**
- * A screen whose script is loaded when it is first shown, unless it was loaded before. Not by React's `lazy`, which shows
- * the screen 0.3 s late.
+ * Creates a component that loads its script when it is first shown. React's `lazy` would show it 0.3 s later.
  *
- * @param Missing Is shown where its script did not come.
+ * @param load Loads the component.
+ * @param Missing Shown if the script could not be loaded.
  */
 export function lazyScreen<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -190,7 +190,7 @@ export function lazyScreen<Props extends object>(
       if (isThere) return
       void whenConnected(load)
         .catch((error: unknown) => {
-          // An update of the server removes old scripts.
+          // A server update removes old scripts.
           reportError(error)
           return Missing
         })
@@ -208,7 +208,7 @@ export async function loadScreens(): Promise<void> {
   await Promise.all(loads.map((load) => load()))
 }
 
-/** Loads something; without a connection, when that is back. */
+/** Loads something; offline, waits for the connection first. */
 async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   try {
     return await load()
@@ -225,7 +225,7 @@ function ScreenNotLoaded() {
   return <NotShown {...notLoaded} />
 }
 
-/** Stands in for a part of a screen whose script did not come. */
+/** Replaces a part of a screen whose script could not be loaded. */
 export function PartNotLoaded() {
   return <Alert {...notLoaded} />
 }

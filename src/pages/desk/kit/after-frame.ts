@@ -1,4 +1,4 @@
-/** Does something once what is shown now is painted. Gives what prevents that. */
+/** Runs a function after the next paint. Returns a function that cancels it. */
 export function afterFrame(act: () => void): () => void {
   let timer: number | undefined
   const frame = requestAnimationFrame(() => (timer = window.setTimeout(act)))

@@ -5,10 +5,10 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { OfflineError } from '../../../client/session.ts'
 
-// By default the library believes the browser, which says that it is offline also where a server on the same machine responds.
+// By default the library trusts the browser, which reports offline even when a server on this machine responds.
 onlineManager.setEventListener(() => undefined)
 
-/** Calls, and notes whether anybody responds. When that is so again, what is shown is read again. */
+/** Wraps the calls of the desk so that each one updates the connection state. Queries refetch when a server responds again. */
 export function watchConnection(call: CallDesk): CallDesk {
   return async (name, given, signal, pauses) => {
     try {
@@ -17,7 +17,7 @@ export function watchConnection(call: CallDesk): CallDesk {
       return response
     } catch (error) {
       if (error instanceof OfflineError) onlineManager.setOnline(false)
-      // A refusal is a response, and so is what a proxy says.
+      // A refusal is a response, and so is a proxy's error page.
       if (error instanceof RefusedCall || error instanceof SyntaxError) onlineManager.setOnline(true)
       throw error
     }
@@ -27,7 +27,7 @@ export function watchConnection(call: CallDesk): CallDesk {
 const subscribe = (listener: () => void) => onlineManager.subscribe(listener)
 const isOffline = () => !onlineManager.isOnline()
 
-/** Whether the browser was offline when a call got no response last, and none got one since. */
+/** Whether the last call failed because the browser was offline, and no later call got a response. */
 export function useIsOffline(): boolean {
   return useSyncExternalStore(subscribe, isOffline, isOffline)
 }

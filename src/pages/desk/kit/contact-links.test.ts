@@ -59,7 +59,7 @@ test.each([
   expect(linkedInLink(given)).toBe(link)
 })
 
-test('a letter opens in the own mail program as it is, and addresses nobody else', () => {
+test('a letter opens unchanged in an email program, addressed to its recipient only', () => {
   const letter = { to: 'a?bcc=all@example.org', subject: 'Zoë & 50% = ?', body: 'Hello\n\n&bcc=b@c.d\r\n#' }
   expect(mailProgramLink(letter)).toBe(
     'mailto:a%3Fbcc%3Dall@example.org?subject=Zo%C3%AB%20%26%2050%25%20%3D%20%3F' +
@@ -67,6 +67,6 @@ test('a letter opens in the own mail program as it is, and addresses nobody else
   )
 })
 
-test.each([null, 'nobody', 'a@b, c@d'])('who cannot be addressed has no link: %s', (to) => {
+test.each([null, 'nobody', 'a@b, c@d'])('a recipient without one valid email has no link: %s', (to) => {
   expect(mailProgramLink({ to, subject: 's', body: 'b' })).toBeUndefined()
 })

@@ -1,20 +1,23 @@
 import type { Letter } from '../../../client/desk/letters.ts'
 
-/** The address that writes to an e-mail, where it is one. */
+/** The `mailto:` address of an email; undefined if the text is not exactly one email. */
 export function mailLink(email: string): string | undefined {
   const [, local = '', domain = ''] =
     /^([^\s@<>()[\]\\,;:"]+)@([^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:"]+)$/.exec(email) ?? []
   return domain === '' ? undefined : `mailto:${encodeURIComponent(local)}@${encodeURIComponent(domain)}`
 }
 
-/** The address that calls a telephone number, where it is one. */
+/** The `tel:` address of a telephone number; undefined if the text is not one. */
 export function phoneLink(phone: string): string | undefined {
   const digits = phone.replaceAll(/\D/g, '')
   const isPhone = /^\s*\+?[\d\s()./-]+$/.test(phone) && digits.length >= 5 && digits.length <= 15
   return isPhone ? `tel:${phone.trim().startsWith('+') ? '+' : ''}${digits}` : undefined
 }
 
-/** The address of a LinkedIn page, where it is one: people write it whole, without its beginning, or from `in/` on. */
+/**
+ * The address of a LinkedIn page; undefined if the text is not one. People enter the full address, omit `https://`, or start at
+ * `in/`.
+ */
 export function linkedInLink(given: string): string | undefined {
   const text = given.trim()
   const isPath = /^\/?(in|company|pub)\/[^\s/]+\/?$/.test(text)
@@ -29,11 +32,11 @@ export function linkedInLink(given: string): string | undefined {
   return /^https?:$/.test(protocol) && isTheirs ? href : undefined
 }
 
-/** The address that opens a letter in the organiser's own mail program, where it can be written to. */
+/** The address that opens a letter in the organiser's own email program; undefined if the recipient has no usable email. */
 export function mailProgramLink({ to, subject, body }: Pick<Letter, 'to' | 'subject' | 'body'>) {
   const address = to === null ? undefined : mailLink(to)
   if (address === undefined) return undefined
-  // Lines end as RFC 6068 has them.
+  // RFC 6068 requires CRLF line ends.
   const lines = body.replaceAll(/\r\n|\r|\n/g, '\r\n')
   return `${address}?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`
 }

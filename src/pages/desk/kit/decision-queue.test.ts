@@ -19,7 +19,7 @@ const seen = (id: string, status: Status = 'new', version = 0): Seen => ({
   version,
 })
 
-/** A queue that is started, and a desk that saves what is decided when the test lets it. */
+/** A started queue, and a desk whose responses the test can hold back. */
 function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true, isOffline = false } = {}) {
   const calls: Given[] = []
   const settled: string[] = []
@@ -55,10 +55,10 @@ function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true, isOffline
   }
 }
 
-/** Whatever was begun before has come to its end, or waits for the desk. */
+/** Lets pending promises settle, except the calls that the test holds back. */
 const turnsAreOver = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('acts are sent one after the other, each with an id of its own, and told when they are settled', async () => {
+test('acts are sent one after another, each with its own id, and reported when they are settled', async () => {
   const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
   queue.decide([seen('1', 'new', 3)], 'accepted')
   queue.decide([seen('1', 'new', 3), seen('2')], 'declined')
@@ -83,7 +83,7 @@ test('acts are sent one after the other, each with an id of its own, and told wh
   expect(calls[2]?.decisions[1]).toEqual({ id: '2', status: 'new', version: 1, takes_back: true })
 })
 
-test('acts that are refused together are told in their order', async () => {
+test('acts that are refused together are reported in order', async () => {
   const { queue, settled, idle } = queueAt({ isOffline: true })
   queue.decide([seen('1')], 'accepted')
   queue.decide([seen('1')], 'declined')
@@ -91,7 +91,7 @@ test('acts that are refused together are told in their order', async () => {
   expect(settled).toEqual(['1: refused', '1: refused'])
 })
 
-test('without a connection a decision is not saved, and that is said', async () => {
+test('a decision made offline is refused with a reason', async () => {
   const { queue, idle } = queueAt({ isOffline: true })
   queue.decide([seen('1')], 'accepted')
   await idle()
@@ -102,7 +102,7 @@ test('without a connection a decision is not saved, and that is said', async () 
   expect(queue.state().refusals.size).toBe(0)
 })
 
-test('neither a reply that is none nor an error in a report keeps later decisions', async () => {
+test('an invalid reply or an error in a report does not block later decisions', async () => {
   const reported = vi.fn<(error: unknown) => void>()
   vi.stubGlobal('reportError', reported)
   const replies = [null, []]
@@ -118,7 +118,7 @@ test('neither a reply that is none nor an error in a report keeps later decision
   expect(reported.mock.calls).toEqual([[error], [error]])
 })
 
-test('once it has ended nothing that waits is sent, and of what was sent nothing is said', async () => {
+test('after its end the queue sends nothing and ignores the pending response', async () => {
   const { queue, calls, settled, end } = queueAt({ isOpen: false })
   queue.decide([seen('1')], 'accepted')
   queue.decide([seen('2')], 'accepted')
@@ -130,7 +130,7 @@ test('once it has ended nothing that waits is sent, and of what was sent nothing
   expect([settled, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
 })
 
-test('a queue that is ended and started again sends what it holds, as React’s StrictMode has it', async () => {
+test('a queue that ends and starts again sends its pending decisions, as in StrictMode', async () => {
   const { queue, calls, settled, end, reply, idle } = queueAt({ isOpen: false })
   queue.decide([seen('1')], 'accepted')
   end()
@@ -143,7 +143,7 @@ test('a queue that is ended and started again sends what it holds, as React’s 
   expect(settled).toEqual(['1: saved'])
 })
 
-test('whoever subscribes hears of each change until they stop', async () => {
+test('a subscriber hears of each change until it unsubscribes', async () => {
   const { queue, idle } = queueAt()
   const told = vi.fn<() => void>()
   const end = queue.subscribe(told)
@@ -157,7 +157,7 @@ test('whoever subscribes hears of each change until they stop', async () => {
   expect(told).not.toHaveBeenCalled()
 })
 
-test('what somebody else changed since is told from what was decided here', async () => {
+test('a change by somebody else is distinguished from a decision made here', async () => {
   const { queue, idle } = queueAt()
   const read = seen('1')
   expect(queue.isChanged(read)).toBe(false)
@@ -172,7 +172,7 @@ test('what somebody else changed since is told from what was decided here', asyn
   expect(queue.isChanged(read)).toBe(true)
 })
 
-test('steps are stopped', async () => {
+test('stopping drops the unsent steps of an act', async () => {
   const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
   queue.decide(
     Array.from({ length: 250 }, (_, index) => seen(String(index))),

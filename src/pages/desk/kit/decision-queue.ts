@@ -16,18 +16,17 @@ import {
 import { createListeners } from './listen.ts'
 import { isUncertain, sentenceOf } from './Problem.tsx'
 
-/** Shows each decision at once, and sends it in its turn. */
+/** Shows each decision immediately and sends the acts one after another. */
 export type DecisionQueue = ReturnType<typeof createDecisionQueue>
 
 /**
- * Creates the queue of one organiser.
+ * Creates the decision queue of one organiser. It sends nothing until `start` is called.
  *
- * @param onSettled Called with each act once nothing of it is queued or sent any more, in their order.
+ * @param onSettled Called once for each act, in order, when none of its decisions is queued or sent any more.
  */
 export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) => void) {
   const { subscribe, tell } = createListeners()
   let state = emptyQueue
-  // Nothing is sent before the start.
   let signal = AbortSignal.abort()
   let isSending = false
 
@@ -41,7 +40,7 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
     void send()
   }
 
-  /** An error in a report is no reason to keep later acts. */
+  /** An error in `onSettled` must not block later acts. */
   const report = (act: Act) => {
     try {
       onSettled(act)
@@ -57,7 +56,7 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
       const present = signal
       dispatch({ type: 'send' })
       const event = await replyTo(sentIn(state), present)
-      // Nobody knows what became of a call that was ended.
+      // An aborted call has an unknown outcome.
       if (!present.aborted) dispatch(event)
     }
     isSending = false
@@ -81,36 +80,36 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
   return {
     subscribe,
     state: () => state,
-    /** Sends what is queued, until the function that it gives is called. */
+    /** Starts sending. Returns a function that stops it and aborts the call in progress. */
     start() {
       const ending = new AbortController()
       signal = ending.signal
       void send()
       return () => ending.abort()
     },
-    /** Sets the status of some applications, as one act. */
+    /** Sets the status of the given applications, as one act. */
     decide: (applications: readonly Seen[], wanted: Status) =>
       dispatch({ type: 'decide', applications, wanted }),
-    /** Undoes the last act. */
+    /** Undoes the last act that can be undone. */
     undo: () => dispatch({ type: 'undo' }),
-    /** Decides again, as one act, after the organiser was told what somebody else did. */
+    /** Repeats refused decisions, as one act, after the organiser has seen why they were refused. */
     insist: (refusals: readonly Refusal[]) => dispatch({ type: 'insist', refusals }),
-    /** Leaves applications as they are. */
+    /** Drops refusals and leaves their applications as they are. */
     dismiss: (refusals: readonly Refusal[]) => dispatch({ type: 'dismiss', refusals }),
-    /** Stops an act that is sent in several calls: what has not been sent yet is not sent. */
+    /** Stops an act that takes several calls: its unsent decisions are dropped. */
     stop: () => dispatch({ type: 'stop' }),
-    /** Takes note of what was read of an application, where that is newer. */
+    /** Records the status of an application as it was read, if that is newer. */
     learn: (application: Omit<Seen, 'name'>) => dispatch({ type: 'read', application }),
-    /** Forgets what was decided on applications that were erased; on all where none are given. */
+    /** Forgets the decisions on erased applications; without ids, on all. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
-    /** The status to show for an application, given what was read of it. */
+    /** The status to show for an application, given the one that was read. */
     shownOf: (read: Omit<Seen, 'name'>): Shown => shownIn(state, read),
     /** Whether somebody else has changed an application since it was read. */
     isChanged(read: Omit<Seen, 'name'>): boolean {
       const { isOthers = false, version } = shownIn(state, read)
       return isOthers && version > read.version
     },
-    /** Whether there are decisions of which nobody knows yet whether they are saved. */
+    /** Whether any decision is queued or sent. */
     isWaiting: () => isWaiting(state),
   }
 }

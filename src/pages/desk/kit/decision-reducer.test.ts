@@ -38,13 +38,13 @@ const insist = ({ refusals }: QueueState): QueueEvent => ({
 })
 
 type Outcomes = Record<string, Partial<DecisionOutcome> | undefined>
-/** Somebody else declined it meanwhile. */
+/** The outcome if somebody else declined the application meanwhile. */
 const stale = { outcome: 'stale', status: 'declined', version: 5, author: 'bob@example.org' } as const
 
 const play = (state: QueueState, ...events: QueueEvent[]) => events.reduce(reduce, state)
 const after = (...events: QueueEvent[]) => play(emptyQueue, ...events)
 
-/** The reply to what is sent. What has no outcome here is saved; what has an undefined one is left out. */
+/** The reply to the sent decisions. They are saved unless `became` has another outcome; undefined leaves one out. */
 function reply(state: QueueState, became: Outcomes = {}): QueueEvent {
   const outcomes = sentIn(state).flatMap(({ seen: { id }, wanted: status, base }) => {
     if (id in became && became[id] === undefined) return []
@@ -54,13 +54,13 @@ function reply(state: QueueState, became: Outcomes = {}): QueueEvent {
   return { type: 'reply', outcomes: new Map(outcomes) }
 }
 
-/** Sends as much as one call takes, and settles it. */
+/** Sends the decisions of one call, and settles them. */
 function settled(state: QueueState, became: Outcomes = {}) {
   const sent = reduce(state, send)
   return reduce(sent, reply(sent, became))
 }
 
-/** What each act's decisions came to, such as `1: saved`. */
+/** The states of each act's decisions, such as `1: saved`. */
 const statesOf = ({ acts }: QueueState) =>
   acts.map((act) => [...act.values()].map((decision) => `${decision.seen.id}: ${decision.state}`))
 const baseOf = (state: QueueState) => sentIn(reduce(state, send)).map(({ base }) => base)
@@ -68,7 +68,7 @@ const reasonsOf = ({ refusals }: QueueState) =>
   [...refusals.values()].map(({ seen: { id }, wanted, reason }) => [id, wanted, reason.kind])
 const undoneBy = (state: QueueState) => undoable(state).map(({ seen: { id } }) => id)
 
-test('a decision is queued, sent and saved, and is shown from the beginning', () => {
+test('a decision is queued, sent and saved, and is shown immediately', () => {
   const read3 = seen('1', 'new', 3)
   const queued = after(decide('accepted', read3))
   expect(statesOf(queued)).toEqual([['1: queued']])
@@ -82,12 +82,12 @@ test('a decision is queued, sent and saved, and is shown from the beginning', ()
   expect([queued, sent, saved].map(isWaiting)).toEqual([true, true, false])
 })
 
-test('nothing changes where nothing is queued, or nothing else is wanted', () => {
+test('nothing changes if nothing is queued or the status is already the wanted one', () => {
   for (const event of [send, stop, fail, undo, decide('accepted', seen('1', 'accepted'))])
     expect(reduce(emptyQueue, event)).toBe(emptyQueue)
 })
 
-test('one act is sent after the other, on the version that the one before came to', () => {
+test('an act is sent after the previous one, based on the version that it produced', () => {
   const both = after(decide('accepted', seen('1', 'new', 3)), decide('declined', seen('1', 'new', 3)))
   expect(statesOf(reduce(both, send))).toEqual([['1: sent'], ['1: queued']])
   const first = settled(both, { '1': { version: 8 } })
@@ -96,7 +96,7 @@ test('one act is sent after the other, on the version that the one before came t
   expect(shownIn(settled(first), seen('1'))).toEqual({ status: 'declined', version: 9, isPending: false })
 })
 
-test('what was decided on top of a refused decision is refused with it', () => {
+test('a decision made on top of a refused one is refused with it', () => {
   const state = settled(after(decide('accepted', seen('1')), decide('waitlisted', seen('1'))), { '1': stale })
   expect(statesOf(state)).toEqual([['1: refused'], ['1: refused']])
   expect(reasonsOf(state)).toEqual([['1', 'waitlisted', 'stale']])
@@ -104,7 +104,7 @@ test('what was decided on top of a refused decision is refused with it', () => {
   expect(isWaiting(state)).toBe(false)
 })
 
-test('what somebody else changed is decided again knowingly, on their version', () => {
+test('a decision repeated after a conflict is based on the newer version', () => {
   const state = settled(after(decide('accepted', seen('1'))), { '1': stale })
   expect([...state.refusals.values()]).toMatchObject([{ reason: { author: 'bob@example.org' } }])
   const again = reduce(state, insist(state))
@@ -112,19 +112,19 @@ test('what somebody else changed is decided again knowingly, on their version', 
   expect(baseOf(again)).toEqual([5])
 })
 
-test('where somebody else decided the same meanwhile nothing is lost', () => {
+test('a conflict with an equal decision is no refusal', () => {
   const state = settled(after(decide('declined', seen('1'))), { '1': stale })
   expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
 })
 
-test('nothing is lost with a refused decision either where the one after it wanted what is there now', () => {
+test('a refused decision is no refusal if the next one wanted the current status', () => {
   const state = settled(after(decide('accepted', seen('1')), decide('declined', seen('1'))), { '1': stale })
   expect([statesOf(state), reasonsOf(state)]).toEqual([[['1: refused'], ['1: refused']], []])
 })
 
 test.each([{ outcome: 'gone' } as const, undefined])('an application may be gone: %j', (outcome) => {
   const state = settled(after(decide('accepted', seen('1')), decide('new', seen('1'))), { '1': outcome })
-  // Also from whoever decided back meanwhile nothing is hidden.
+  // The application is reported as gone even if the last decision wanted its original status.
   expect(reasonsOf(state)).toEqual([['1', 'new', 'gone']])
   expect(undoneBy(state)).toEqual([])
   expect(shownIn(state, seen('1'))).toEqual({ status: 'new', version: 0, isPending: false })
@@ -140,13 +140,13 @@ test('a failure brings the former status back and can be tried again', () => {
   expect(baseOf(reduce(state, insist(state)))).toEqual([7])
 })
 
-test('a refusal goes when its application is decided on again, and others stay', () => {
+test('a new decision removes the refusal of its application only', () => {
   const all = { '1': stale, '2': stale, '3': stale }
   const state = settled(after(decide('accepted', seen('1'), seen('2'), seen('3'))), all)
   expect(reasonsOf(state).map(([id]) => id)).toEqual(['1', '2', '3'])
   const again = reduce(state, decide('waitlisted', seen('1')))
   expect(reasonsOf(again).map(([id]) => id)).toEqual(['2', '3'])
-  // One an application, the newest last.
+  // One refusal per application, the newest last.
   const twice = settled(again, { '1': { ...stale, version: 6 } })
   expect(reasonsOf(twice).map(([id]) => id)).toEqual(['2', '3', '1'])
   const [first] = twice.refusals.values()
@@ -154,7 +154,7 @@ test('a refusal goes when its application is decided on again, and others stay',
   expect(reasonsOf(dismissed).map(([id]) => id)).toEqual(['3', '1'])
 })
 
-test('what is read counts where it is newer, and is not shown in place of what is pending', () => {
+test('a newer read is used, but a pending decision is shown first', () => {
   const state = after(read('1', 'declined', 4))
   expect(shownIn(state, seen('1', 'new', 3))).toEqual({
     status: 'declined',
@@ -165,17 +165,17 @@ test('what is read counts where it is newer, and is not shown in place of what i
   expect(reduce(state, read('1', 'accepted', 4))).toBe(state)
   const pending = play(state, decide('accepted', seen('1', 'new', 3)), read('1', 'waitlisted', 9))
   expect(shownIn(pending, seen('1', 'new', 3)).status).toBe('accepted')
-  // The reply is older than what was read.
+  // The reply is older than the read.
   expect(shownIn(settled(pending), seen('1', 'new', 3))).toMatchObject({ status: 'waitlisted', version: 9 })
   expect(shownIn(state, seen('1', 'new', 5))).toEqual({ status: 'new', version: 5, isPending: false })
 })
 
-test('what is read of one’s own decision before its reply is not somebody else’s', () => {
+test('a read of one’s own decision before its reply is not a change by somebody else', () => {
   const state = settled(after(decide('accepted', seen('1')), read('1', 'accepted', 1)))
   expect(shownIn(state, seen('1'))).toEqual({ status: 'accepted', version: 1, isPending: false })
 })
 
-test('Undo undoes what was saved of the last act, once, and by the version that it came to', () => {
+test('Undo undoes the saved decisions of the last act, once, based on their saved version', () => {
   const act = decide('accepted', seen('1'), seen('2', 'waitlisted', 2), seen('3'), seen('4', 'accepted', 1))
   const state = settled(after(decide('declined', seen('9')), act), { '9': {} })
   const saved = settled(state, { '3': { outcome: 'gone' } })
@@ -191,7 +191,7 @@ test('Undo undoes what was saved of the last act, once, and by the version that 
   expect(undoneBy(settled(undone))).toEqual([])
 })
 
-test.each(['1', '2'])('after a decision on %s that failed Undo undoes the act before it', (id) => {
+test.each(['1', '2'])('after a failed decision on %s, Undo undoes the act before it', (id) => {
   const before = settled(after(decide('accepted', seen('1'))))
   const pending = play(before, decide('declined', seen(id)), send)
   expect(undoneBy(pending)).toEqual([id])
@@ -204,24 +204,24 @@ test.each(['1', '2'])('after a decision on %s that failed Undo undoes the act be
   expect(undoneBy(play(undone, send, fail))).toEqual([])
 })
 
-test('what was decided on an application is forgotten when that was erased', () => {
+test('decisions on an erased application are forgotten', () => {
   const forget: QueueEvent = { type: 'forget', ids: ['1'] }
   const first = settled(after(decide('accepted', seen('3'))))
   const saved = settled(reduce(first, decide('accepted', seen('1'), seen('2'))))
   expect(undoneBy(reduce(saved, forget))).toEqual(['2'])
-  // Then Undo is about the act before.
+  // Undo now applies to the act before.
   const alone = settled(reduce(first, decide('accepted', seen('1'))))
   expect(undoneBy(reduce(alone, forget))).toEqual(['3'])
   expect(reduce(first, forget)).toEqual(first)
   const pending = play(first, decide('accepted', seen('1')), send)
   expect(reduce(pending, forget)).toEqual(pending)
-  // What was not saved is forgotten with it.
+  // Refusals are forgotten too.
   const lost = play(pending, fail)
   expect(reasonsOf(lost)).toHaveLength(1)
   expect(reasonsOf(reduce(lost, forget))).toEqual([])
 })
 
-test('without ids all is forgotten but what is pending', () => {
+test('without ids everything but pending decisions is forgotten', () => {
   const saved = settled(after(decide('accepted', seen('1'), seen('2'))))
   const pending = play(saved, decide('declined', seen('3')), send)
   const left = reduce(pending, { type: 'forget', ids: undefined })
@@ -229,12 +229,12 @@ test('without ids all is forgotten but what is pending', () => {
   expect(sentIn(left)).toEqual(sentIn(pending))
 })
 
-test('what somebody else set back already needs no undoing', () => {
+test('Undo leaves out an application that somebody else has set back already', () => {
   const state = settled(after(decide('accepted', seen('1'), seen('2'))))
   expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])
 })
 
-test('an act that is undone while it is pending is undone after it', () => {
+test('an act undone while it is pending is undone after it was saved', () => {
   const state = after(decide('accepted', seen('1')), send, undo)
   expect(shownIn(state, seen('1'))).toMatchObject({ status: 'new', isPending: true })
   const first = reduce(state, reply(state))
@@ -242,7 +242,7 @@ test('an act that is undone while it is pending is undone after it', () => {
   expect(shownIn(settled(first), seen('1'))).toEqual({ status: 'new', version: 2, isPending: false })
 })
 
-test('what an applicant was told is undone only by who insists', () => {
+test('a decision that an applicant was told is undone only if the organiser insists', () => {
   const saved = reduce(settled(after(decide('accepted', seen('1')))), undo)
   const state = settled(saved, { '1': { outcome: 'told', status: 'accepted', version: 1 } })
   expect([...state.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { kind: 'told' } }])
@@ -252,7 +252,7 @@ test('what an applicant was told is undone only by who insists', () => {
   expect(sentIn(play(state, insist(state), send))).toMatchObject([{ base: 1, takesBack: false }])
 })
 
-test('an undoing that failed and is tried again still asks whether the applicant was told', () => {
+test('a retried undo still checks whether the applicant was told', () => {
   const state = play(settled(after(decide('accepted', seen('1')))), undo, send, fail)
   expect(sentIn(play(state, insist(state), send))).toMatchObject([{ wanted: 'new', takesBack: true }])
 })

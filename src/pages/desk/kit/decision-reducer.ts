@@ -13,24 +13,24 @@ import {
   type Seen,
 } from './decision-state.ts'
 
-/** What happens to the queue. */
+/** An event of the decision queue. */
 export type QueueEvent =
   | { type: 'read'; application: Omit<Seen, 'name'> }
-  /** Forgets decisions on some applications, or on all. */
+  /** Forgets the decisions on some applications; without ids, on all. */
   | { type: 'forget'; ids: readonly string[] | undefined }
   | { type: 'decide'; applications: readonly Seen[]; wanted: Status }
   | { type: 'undo' }
-  /** The organiser decides again, knowing why it was refused. */
+  /** The organiser repeats refused decisions, or drops the refusals. */
   | { type: 'insist' | 'dismiss'; refusals: readonly Refusal[] }
-  /** As much of the first act as one call takes is sent. */
+  /** Marks the first decisions of the current act as sent, up to the limit of one call. */
   | { type: 'send' }
   | { type: 'reply'; outcomes: ReadonlyMap<string, DecisionOutcome> }
-  /** The call failed, and what is left of its act is not sent. */
+  /** The call failed. The rest of its act is not sent. */
   | { type: 'fail'; message: string; isUncertain: boolean }
-  /** What is left of the act that is being sent is not sent. */
+  /** Drops the unsent decisions of the current act. */
   | { type: 'stop' }
 
-/** The queue after an event; the same one where nothing changed. */
+/** Returns the queue after an event; the same object if nothing changed. */
 export function reduce(state: QueueState, event: QueueEvent): QueueState {
   switch (event.type) {
     case 'read':
@@ -59,12 +59,12 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
   }
 }
 
-/** A decision to make. `base`: the version that it is based on, where a newer one may be shown. */
+/** A decision to queue. `base`: the version to send, if it differs from the one shown. */
 type Wish = Pick<Decision, 'seen' | 'wanted'> & { base?: number | undefined; takesBack?: boolean }
 
 function undoing(decision: Decision): Wish {
   const { seen } = decision
-  // A later decision of somebody else is not undone with it.
+  // If somebody else has decided since, the old version makes the database refuse the undo.
   const base = decision.state === 'saved' ? decision.version : undefined
   return { seen, wanted: seen.status, base, takesBack: true }
 }
@@ -73,7 +73,6 @@ function insisting({ seen, wanted, takesBack, reason }: Refusal): Wish {
   return { seen, wanted, base: seen.version, takesBack: takesBack && reason.kind === 'failed' }
 }
 
-/** Adds an act at the end. */
 function withAct(state: QueueState, wishes: readonly Wish[]): QueueState {
   const act = new Map<string, Decision>()
   for (const { seen, wanted, base, takesBack = false } of wishes) {
@@ -100,7 +99,7 @@ function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>
   return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
 }
 
-/** Nobody undoes what is forgotten, nor reads its name. What is pending stays until its response. */
+/** Drops the decisions on these applications, and with them their names and their undo. Pending ones stay until the response. */
 function without(state: QueueState, ids: readonly string[] | undefined): QueueState {
   const isForgotten = (id: string) => ids?.includes(id) ?? true
   const acts = state.acts.map(
@@ -109,9 +108,9 @@ function without(state: QueueState, ids: readonly string[] | undefined): QueueSt
   return { ...state, acts, refusals: new Map([...state.refusals].filter(([id]) => !isForgotten(id))) }
 }
 
-/** What changes of the queue when something is sent or settled. */
+/** The parts of the queue that sending and settling change. */
 interface Draft {
-  /** The act that is being sent, and those after it. */
+  /** The current act, and the ones after it. */
   act: Map<string, Decision>
   later: Map<string, Decision>[]
   known: Map<string, Known>
@@ -143,7 +142,7 @@ function settle(draft: Draft, outcomes: ReadonlyMap<string, DecisionOutcome>) {
       continue
     }
     const { outcome: kind, status, version, author, at } = outcome
-    // Something newer may have been read since.
+    // A newer version may have been read meanwhile.
     if ((known.get(seen.id)?.version ?? version) <= version) known.set(seen.id, { status, version })
     if (kind === 'kept') {
       act.set(seen.id, { ...decision, state: 'saved', version })
@@ -159,7 +158,7 @@ function fail(draft: Draft, { message, isUncertain }: Extract<QueueEvent, { type
     refuse(draft, { ...seen, version: base }, { kind: 'failed', message, isUncertain })
 }
 
-/** Refuses what is queued or sent for an application: what was decided after a refused decision did not know of that. */
+/** Refuses all pending decisions on an application: the later ones were made without knowing of the refusal. */
 function refuse({ act, later, refusals }: Draft, seen: Seen, reason: Refusal['reason']) {
   for (const each of [act, ...later]) {
     const decision = each.get(seen.id)
@@ -185,7 +184,7 @@ function stop({ act, later }: Draft) {
   }
 }
 
-/** Changes the next decision on an application, after the one before it was saved or stopped. */
+/** Changes the next queued decision on an application after the previous one was saved or stopped. */
 function rebase(later: Draft['later'], id: string, change: (next: Decision) => Decision) {
   for (const act of later) {
     const next = act.get(id)

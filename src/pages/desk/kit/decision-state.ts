@@ -6,44 +6,43 @@ export interface Seen {
   id: string
   name: string
   status: Status
-  /** Counts the decisions on it. */
+  /** Number of decisions on it so far. */
   version: number
 }
 
-/** The status that is shown for an application. */
 export interface Shown extends Pick<Seen, 'status' | 'version'> {
-  /** Whether the database has not confirmed it yet. */
+  /** Whether the decision is still queued or sent. */
   isPending: boolean
-  /** Whether somebody else set it, or the same organiser in another window. */
+  /** Whether somebody else set it, or this organiser in another window. */
   isOthers?: boolean
 }
 
-/** What the database said of an application. */
+/** The last status and version that the database reported for an application. */
 export type Known = Omit<Shown, 'isPending'>
 
-/** A decision that was not saved, and why. */
+/** A decision that was not saved, and the reason. */
 export interface Refusal {
-  /** The application as it is now, as far as that is known. */
+  /** The application as it is now, as far as known. */
   seen: Seen
   wanted: Status
   takesBack: boolean
   reason:
     | { kind: 'stale'; author: string | null; at: string | null }
     | { kind: 'gone' }
-    /** A letter about the decision that was to be undone has been sent. */
+    /** The decision to undo was already announced in a letter. */
     | { kind: 'told' }
-    /** `isUncertain`: it may have been saved all the same. */
+    /** `isUncertain`: no response came, so it may have been saved. */
     | { kind: 'failed'; message: string; isUncertain: boolean }
 }
 
-/** A decision on one application. It is queued, then sent, then saved or refused; while it is queued it can be stopped. */
+/** A decision on one application. It is queued, then sent, then saved or refused. A queued one can be stopped. */
 export type Decision = {
-  /** The application as it was shown. */
+  /** The application as it was shown when the organiser decided. */
   seen: Seen
   wanted: Status
-  /** The version that is sent with it: the database refuses it where that is not the newest one. */
+  /** The version sent with it. The database refuses the decision if a newer version exists. */
   base: number
-  /** Whether it undoes another one. */
+  /** Whether it undoes an earlier decision. */
   takesBack: boolean
 } & (
   | { state: 'queued' | 'sent' | 'stopped' }
@@ -51,34 +50,34 @@ export type Decision = {
   | { state: 'refused'; refusal: Refusal }
 )
 
-/** What was decided at once, by the application's id. */
+/** The decisions made in one step, by application id. */
 export type Act = ReadonlyMap<string, Decision>
 
 /** The decision queue. */
 export interface QueueState {
-  /** All acts of the session, in their order. One is sent after the other. */
+  /** All acts of the session, in order. They are sent one after another. */
   acts: readonly Act[]
-  /** How many of them, from the first one on, have nothing queued or sent any more. */
+  /** Number of acts at the beginning that have nothing queued or sent. */
   settled: number
-  /** What the database said of applications last, by their ids. */
+  /** The last known state of applications, by id. */
   known: ReadonlyMap<string, Known>
-  /** The refusals that the organiser has not dealt with, by the application's id, the newest last. */
+  /** Refusals that the organiser has not handled yet, by application id, the newest last. */
   refusals: ReadonlyMap<string, Refusal>
 }
 
 export const emptyQueue: QueueState = { acts: [], settled: 0, known: new Map(), refusals: new Map() }
 
-/** Whether something is queued or sent. */
+/** Whether any decision is queued or sent. */
 export function isWaiting({ acts, settled }: QueueState): boolean {
   return settled < acts.length
 }
 
-/** What is being sent. */
+/** The decisions in the current call. */
 export function sentIn(queue: QueueState): Decision[] {
   return firstIn(queue).filter(({ state }) => state === 'sent')
 }
 
-/** The status to show for an application, given what was read of it. */
+/** The status to show for an application, given the one that was read. A pending decision comes first, then the newer version. */
 export function shownIn(state: QueueState, { id, status, version }: Omit<Seen, 'name'>): Shown {
   const decisions = state.acts.slice(state.settled).map((act) => act.get(id))
   const pending = decisions.findLast((decision) => decision && isPending(decision))
@@ -87,7 +86,7 @@ export function shownIn(state: QueueState, { id, status, version }: Omit<Seen, '
   return { ...(known && known.version >= version ? known : { status, version }), isPending: false }
 }
 
-/** The decisions that Undo undoes: those of the last act of which anything was saved, or may be, that are not undone yet. */
+/** The decisions that Undo would undo: those of the last act with any effect, except those already undone. */
 export function undoable(state: QueueState): Decision[] {
   const last = state.acts.findLastIndex((act) => [...act.values()].some(hasEffect))
   const later = state.acts.slice(last + 1)
@@ -104,12 +103,12 @@ export function undoable(state: QueueState): Decision[] {
   )
 }
 
-/** Whether there is something to undo of a decision, or may be. */
+/** Whether a decision was saved or may still be saved. Decisions that undo others do not count. */
 function hasEffect(decision: Decision) {
   return !decision.takesBack && (isPending(decision) || decision.state === 'saved')
 }
 
-/** How many decisions of an act that takes several calls are done; null where none is being sent. */
+/** How many decisions of the current act are done; null if nothing is being sent or one call is enough. */
 export function progressIn(queue: QueueState): Progress | null {
   const decisions = firstIn(queue).filter(({ state }) => state !== 'stopped')
   const count = decisions.length
@@ -122,17 +121,17 @@ export interface Progress {
   count: number
 }
 
-/** Whether nothing is lost with a decision that was not saved, because somebody else decided the same. */
+/** Whether the application already has the wanted status, so that the refusal needs no attention. */
 export function isAsWanted({ seen, wanted, reason }: Refusal): boolean {
   return reason.kind !== 'gone' && seen.status === wanted
 }
 
-/** Whether nobody knows yet what becomes of a decision. */
+/** Whether a decision is queued or sent. */
 export function isPending({ state }: Decision): boolean {
   return state === 'queued' || state === 'sent'
 }
 
-/** The act that is being sent. */
+/** The decisions of the current act. */
 function firstIn({ acts, settled }: QueueState): Decision[] {
   return [...(acts[settled]?.values() ?? [])]
 }

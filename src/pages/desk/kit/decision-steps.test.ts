@@ -27,7 +27,7 @@ const send: QueueEvent = { type: 'send' }
 const stop: QueueEvent = { type: 'stop' }
 const undo: QueueEvent = { type: 'undo' }
 
-/** Everything that is sent is saved. */
+/** Saves everything that was sent. */
 function saved(state: QueueState) {
   const outcomes = sentIn(state).map(({ seen: { id }, wanted, base }): [string, DecisionOutcome] => [
     id,
@@ -39,7 +39,7 @@ function saved(state: QueueState) {
 const next = (state: QueueState) => saved(reduce(state, send))
 const ended = (state: QueueState): QueueState => (isWaiting(state) ? ended(next(state)) : state)
 
-/** How many are shown as each status. */
+/** The number of applications shown with each status. */
 function shown(state: QueueState) {
   const counts: Partial<Record<Status, number>> = {}
   for (const each of many) {
@@ -49,11 +49,11 @@ function shown(state: QueueState) {
   return counts
 }
 
-test('more than one call takes goes in steps, and is undone as one act', () => {
+test('an act larger than one call is sent in steps and undone as one act', () => {
   const first = play(emptyQueue, decide('accepted'), send)
   expect(shown(first)).toEqual({ accepted: 250 })
   expect(sentIn(first)).toHaveLength(stepSize)
-  // What is sent twice, because the queue was started again, is no more than that.
+  // Sending again, after the queue was started again, sends nothing more.
   expect(sentIn(reduce(first, send))).toHaveLength(stepSize)
   expect(progressIn(first)).toEqual({ done: 0, count: 250 })
   const second = reduce(saved(first), send)
@@ -67,25 +67,25 @@ test('more than one call takes goes in steps, and is undone as one act', () => {
   expect([shown(undone), undoable(undone).length]).toEqual([{ new: 250 }, 0])
 })
 
-test('an act of one call has no progress, and nothing to stop', () => {
+test('an act of one call has no progress and cannot be stopped', () => {
   const state = play(emptyQueue, decide('accepted', many.slice(0, stepSize)), stop, send, stop)
   expect(progressIn(state)).toBeNull()
   expect(shown(saved(state))).toEqual({ accepted: stepSize, new: 250 - stepSize })
 })
 
-test('what is stopped leaves the rest as it was at once, and what was done can be undone', () => {
+test('stopping restores the unsent applications immediately, and the sent ones can be undone', () => {
   const state = play(next(reduce(emptyQueue, decide('accepted'))), send, stop)
   expect(shown(state)).toEqual({ accepted: 200, new: 50 })
   expect(progressIn(state)).toEqual({ done: 100, count: 200 })
   const stopped = saved(state)
   expect([isWaiting(stopped), undoable(stopped).length, stopped.refusals.size]).toEqual([false, 200, 0])
-  // The undoing can be stopped and gone on with too.
+  // Undo can be stopped and continued too.
   const half = saved(play(stopped, undo, send, stop))
   expect([shown(half), undoable(half).length]).toEqual([{ new: 150, accepted: 100 }, 100])
   expect(shown(ended(reduce(half, undo)))).toEqual({ new: 250 })
 })
 
-test.each(['before', 'after'])('what is undone %s it is stopped is as it was at first', (order) => {
+test.each(['before', 'after'])('an act undone %s it is stopped ends with the original statuses', (order) => {
   const state = play(
     next(reduce(emptyQueue, decide('accepted'))),
     send,
@@ -93,11 +93,11 @@ test.each(['before', 'after'])('what is undone %s it is stopped is as it was at 
   )
   const end = ended(saved(state))
   expect(shown(end)).toEqual({ new: 250 })
-  // What was left is decided as ever.
+  // The remaining applications can be decided as usual.
   expect(shown(ended(reduce(end, decide('accepted', many.slice(200)))))).toEqual({ new: 200, accepted: 50 })
 })
 
-test('what was decided on the rest before it was stopped is sent all the same, on what was there before', () => {
+test('later decisions on stopped applications are sent, based on the original version', () => {
   const [some, other] = [many.slice(200, 210), many.slice(205, 215)]
   const state = play(
     next(reduce(emptyQueue, decide('accepted'))),
@@ -112,7 +112,7 @@ test('what was decided on the rest before it was stopped is sent all the same, o
   expect(shownIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
 })
 
-test('a step that fails keeps what was done before it, and the rest can be tried again at once', () => {
+test('a failed step keeps the earlier ones, and the rest can be retried', () => {
   const state = play(next(reduce(emptyQueue, decide('declined'))), send, {
     type: 'fail',
     message: 'Full.',

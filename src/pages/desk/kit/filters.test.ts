@@ -7,7 +7,7 @@ const everything =
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('what a list is narrowed to survives the address', () => {
+test('filters survive the address', () => {
   const filters = filtersFrom(everything)
   expect(filters).toEqual({
     status: 'accepted',
@@ -22,13 +22,16 @@ test('what a list is narrowed to survives the address', () => {
   expect(searchOf(filters)).toBe(everything)
 })
 
-test.each(['team_size', 'paid_solution'])('who did not answer is asked for by a word: %s', (name) => {
-  const filters = filtersFrom(`${name}=none`)
-  expect(filters).toMatchObject({ [name]: '' })
-  expect(searchOf(filters)).toBe(`${name}=none`)
-})
+test.each(['team_size', 'paid_solution'])(
+  'blank form answers have their own word in the address: %s',
+  (name) => {
+    const filters = filtersFrom(`${name}=none`)
+    expect(filters).toMatchObject({ [name]: '' })
+    expect(searchOf(filters)).toBe(`${name}=none`)
+  },
+)
 
-test('whether somebody comes is asked only where accepted people are', () => {
+test('the RSVP filter exists only in tabs with accepted people', () => {
   const asked = filtersFrom('status=accepted&answer=coming')
   expect(searchOf({ ...asked, status: 'all' })).toBe('status=all&answer=coming')
   expect(searchOf({ ...asked, status: 'declined' })).toBe('status=declined')
@@ -36,11 +39,14 @@ test('whether somebody comes is asked only where accepted people are', () => {
   expect(filtersFrom('answer=coming').answer).toBeNull()
 })
 
-test.each(['2026-03-28(', '+002026-03-28'])('what only begins or ends as a day is none: %s', (day) => {
-  expect(filtersFrom(new URLSearchParams({ from: day }).toString()).from).toBe('')
-})
+test.each(['2026-03-28(', '+002026-03-28'])(
+  'a text that only begins or ends like a day is not a day: %s',
+  (day) => {
+    expect(filtersFrom(new URLSearchParams({ from: day }).toString()).from).toBe('')
+  },
+)
 
-test('an address that says nothing, or what is not there, asks for what is new', () => {
+test('an address without valid filters shows new applications', () => {
   const nothing = filtersFrom('')
   expect(nothing).toMatchObject({
     status: 'new',
@@ -58,7 +64,7 @@ test('an address that says nothing, or what is not there, asks for what is new',
   expect(searchOf(nothing)).toBe('')
 })
 
-test('the database is asked for whole days of the organiser, and for no status where all are wanted', () => {
+test('the database filter covers whole days of the organiser, and no status for all', () => {
   expect(filterOf(filtersFrom('status=all'))).toEqual({})
   expect(filterOf(filtersFrom('search=%20%20'))).toEqual({ status: 'new' })
   expect(filterOf(filtersFrom('search=%20acme%20'))).toEqual({ status: 'new', search: 'acme' })
@@ -87,7 +93,7 @@ test.each([
   expect(wholeWordOf(search)).toBe(word)
 })
 
-test('a day ends at its end, also one that has 23 hours or 25', () => {
+test('a day ends at its end, even with 23 or 25 hours', () => {
   vi.stubEnv('TZ', 'Europe/Berlin')
   const untilOf = (to: string) => filterOf(filtersFrom(`to=${to}`)).until
   expect(untilOf('2026-03-29')).toBe('2026-03-29T22:00:00.000Z')

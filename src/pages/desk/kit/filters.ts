@@ -2,28 +2,27 @@ import { paidSolutions, teamSizes, type Application } from '../../../application
 import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 
-/** What a list is narrowed to, as the address says it. */
+/** The filters of a list, as they appear in the address. */
 export interface Filters {
   status: Status | 'all'
   search: string
-  /** Null asks for any answer, a blank one for those that did not answer. */
+  /** Null means any value; blank means not answered. */
   team_size: Application['team_size'] | null
   paid_solution: Application['paid_solution'] | null
-  /** Whether who was accepted comes; null asks for everybody. */
+  /** The RSVP of accepted people; null means any. */
   answer: AnswerState | null
-  /** Days as `2026-12-31`, both inclusive; blank where they are not asked for. */
+  /** Days such as `2026-12-31`, both inclusive; blank means no limit. */
   from: string
   to: string
-  /** Which come first. */
   order: 'newest' | 'oldest'
 }
 
 const blank = 'none'
 
 /**
- * Reads what stands behind the question mark of the fragment. What it does not know is not asked for.
+ * Parses the query part of the fragment. Unknown or invalid values are ignored.
  *
- * @param search `status=accepted&search=acme`.
+ * @param search Such as `status=accepted&search=acme`.
  */
 export function filtersFrom(search: string): Filters {
   const given = new URLSearchParams(search)
@@ -48,7 +47,7 @@ export function filtersFrom(search: string): Filters {
   }
 }
 
-/** What stands behind the question mark for this, as short as it can be. */
+/** The query part of the fragment for these filters. Default values are omitted. */
 export function searchOf(filters: Filters): string {
   const { status, search, team_size, paid_solution, answer, from, to, order } = filters
   const given: [string, string | null][] = [
@@ -65,16 +64,16 @@ export function searchOf(filters: Filters): string {
   return new URLSearchParams(said).toString()
 }
 
-/** Whether a tab has people who are asked whether they come. In any other, that filter would let nobody through. */
+/** Whether a tab contains people with an RSVP. In the other tabs that filter would match nobody. */
 function isAsked(status: Filters['status']) {
   return status === 'accepted' || status === 'all'
 }
 
-/** The same as the database is asked: days begin and end as the organiser's do. */
+/** Converts the filters into those of the database. Days begin and end in the organiser's time zone. */
 export function filterOf(filters: Filters): Filter {
   const { status, search, team_size, paid_solution, answer, from, to, order } = filters
   const until = to === '' ? undefined : startOf(to)
-  // The day after: not so many hours later, since some days have 23.
+  // Adds a day instead of 24 hours: some days have 23.
   until?.setDate(until.getDate() + 1)
   return {
     ...(status === 'all' ? {} : { status }),
@@ -88,7 +87,7 @@ export function filterOf(filters: Filters): Filter {
   }
 }
 
-/** Whether a search or a filter lets less through than a tab has. */
+/** Whether a search or a filter narrows the tab. */
 export function isNarrowed({ search, team_size, paid_solution, answer, from, to }: Filters): boolean {
   return (
     search.trim() !== '' ||
@@ -98,7 +97,7 @@ export function isNarrowed({ search, team_size, paid_solution, answer, from, to 
   )
 }
 
-/** The last word of a search, where it is too short for more to be found by it than this very word; else blank. */
+/** The last word of a search if it has one or two letters, so that only this exact word matches; otherwise blank. */
 export function wholeWordOf(search: string): string {
   const last =
     search

@@ -1,50 +1,54 @@
 import { useEffect, useEffectEvent, useRef } from 'react'
 
-/** Moves the focus from an element that is about to disappear to another one, or to the beginning of the screen. */
+/**
+ * Moves the focus to an element, or to the heading of the screen if there is none. Call it before the focused element disappears.
+ */
 export function focusOn(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus()
   else focusHeading()
 }
 
-/** The same for an application in the list, by its id. */
+/** Moves the focus to an application in the list, or to the heading of the screen if it is not in the list. */
 export function focusApplication(id: string | undefined): void {
   focusOn(id === undefined ? null : document.getElementById(id))
 }
 
-/** Puts the focus where the screen begins. */
+/** Moves the focus to the heading of the screen. */
 export function focusHeading(): void {
   document.querySelector('h1')?.focus()
 }
 
-/** For the ref of a heading: a screen that is opened begins there, and not where the one before was left. */
+/** Ref callback for the heading of a screen: scrolls to the top and focuses the heading. */
 export function beginAt(heading: HTMLElement | null): void {
   scrollToTop(heading)
   heading?.focus({ preventScroll: true })
 }
 
-/** For the ref of a heading: a screen is seen from its beginning. */
+/** Ref callback for the heading of a screen: scrolls to the top. */
 export function scrollToTop(heading: HTMLElement | null): void {
   if (heading !== null) scrollTo(0, 0)
 }
 
-/** For the ref of an element that disappears by itself: where the focus is in it, it goes to where the screen begins. */
+/**
+ * Ref callback for an element that may disappear automatically: if it contains the focus then, the focus moves to the heading.
+ */
 export function leaveForHeading(element: HTMLElement): () => void {
   return () => {
     if (element.contains(document.activeElement)) focusHeading()
   }
 }
 
-/** For the ref of an element that gets the focus as soon as it is there. */
+/** Ref callback that focuses an element when it appears. */
 export function focus(element: HTMLElement | null): void {
   element?.focus()
 }
 
-/** The same where nothing has the focus: somebody may have moved on before the page's script came. */
+/** Ref callback that focuses an element unless something else has the focus: people may act before the script has loaded. */
 export function focusUnlessElsewhere(element: HTMLElement | null): void {
   if (document.activeElement === document.body) element?.focus()
 }
 
-/** Does something once what was shown is gone, such as the form that a button opened: the focus was in it, and goes back. */
+/** Calls `goBack` after something was hidden, such as a form that had the focus. */
 export function useWhenGone(isShown: boolean, goBack: () => void): void {
   const wasShown = useRef(isShown)
   const onGone = useEffectEvent(goBack)

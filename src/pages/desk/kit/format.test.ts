@@ -16,10 +16,10 @@ import {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A moment in the zone in which these tests run. */
+/** A moment in the time zone of these tests. */
 const here = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
 
-test('a moment has its day and its time here; one that no calendar knows stays as it is', () => {
+test('a moment shows its local day and time; an unknown one is unchanged', () => {
   expect(momentOf(here(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
   expect(momentOf('infinity')).toBe('infinity')
   expect(zone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
@@ -34,19 +34,19 @@ test.each([
   expect(shortMomentOf(iso, new Date(2026, 10, 22, 23, 0))).toBe(expected)
 })
 
-test('a day is the same in whichever zone it is read', () => {
+test('a day is the same in every time zone', () => {
   expect(dayOf('2026-12-31')).toBe('31 December 2026')
   expect(shortDayOf('2026-12-31')).toBe('31 Dec 2026')
 })
 
-test('formats are made when they are needed, once', () => {
+test('formats are created on first use, once', () => {
   const made = vi.spyOn(Intl, 'DateTimeFormat')
   momentOf(here(2026, 10, 2, 9, 3))
   momentOf(here(2026, 10, 3, 9, 3))
   expect(made).not.toHaveBeenCalled()
 })
 
-test('numbers are told with what they count', () => {
+test('numbers appear with their nouns', () => {
   expect([0, 1, 1_000].map((count) => countOf(count, 'letter'))).toEqual([
     '0 letters',
     '1 letter',
@@ -56,7 +56,7 @@ test('numbers are told with what they count', () => {
   expect([upTo({ count: 1_000, more: true }), upTo({ count: 7, more: false })]).toEqual(['1,000+', '7'])
 })
 
-test('a name is told without end neither in length nor in marks, and turns nothing beside it', () => {
+test('a name is limited in length and combining marks, and has no direction marks', () => {
   expect(shortOf('x'.repeat(120))).toBe('x'.repeat(120))
   expect(shortOf('x'.repeat(121))).toBe(`${'x'.repeat(120)}…`)
   expect(shortOf(`${'x'.repeat(119)} y`)).toBe(`${'x'.repeat(119)}…`)
@@ -67,7 +67,7 @@ test('a name is told without end neither in length nor in marks, and turns nothi
   expect(shortOf(`one\ntwo`)).toBe('one\ntwo')
 })
 
-test('a hidden name is that of an application', () => {
+test('a hidden name is shown as Application', () => {
   expect(nameOf({})).toBe('Application')
   expect(nameOf({ first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
   expect(nameOf({ first_name: 'Ada' })).toBe('Ada')

@@ -8,7 +8,7 @@ import { partOf, readFirst, readOn, type List } from './list.ts'
 const { signal } = new AbortController()
 const at = (index: number): Position => ({ created_at: `at ${index}`, id: String(index) })
 
-/** A desk with so many applications, of which a call looks at so many. */
+/** A desk with `count` applications, of which a call examines at most `look`. */
 function deskOf(count: number, look = Infinity) {
   const asked: unknown[] = []
   const call: CallDesk = async (_name, given) => {
@@ -32,7 +32,7 @@ function deskOf(count: number, look = Infinity) {
 const idsOf = ({ applications }: List) => applications.map(({ id }) => Number(id))
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-test('a list begins with one page, and goes on with another', async () => {
+test('a list begins with one page and continues with the next', async () => {
   const { call } = deskOf(120)
   const first = await readFirst(call, {}, undefined, signal)
   expect(idsOf(first)).toEqual(upTo(pageSize))
@@ -45,7 +45,7 @@ test('a list begins with one page, and goes on with another', async () => {
   expect(await readOn(call, whole)).toBe(whole)
 })
 
-test('a list is read again as far as it was read before, in as few calls as can be', async () => {
+test('a refresh reads as many rows as before, in as few calls as possible', async () => {
   const { asked, call } = deskOf(2 * mostAtOnce)
   let list = await readFirst(call, {}, undefined, signal)
   for (let page = 1; page < 20; page += 1) list = await readOn(call, list)
@@ -58,7 +58,7 @@ test('a list is read again as far as it was read before, in as few calls as can 
   expect(asked).toEqual([mostAtOnce, pageSize])
 })
 
-test('a page of few hits takes several calls, a bounded number, and says that it stopped', async () => {
+test('a page with few matches takes a bounded number of calls and reports that it is short', async () => {
   const some = deskOf(1000, 20)
   const list = await readFirst(some.call, {}, undefined, signal)
   expect(some.asked).toEqual([50, 30, 10])
@@ -70,7 +70,7 @@ test('a page of few hits takes several calls, a bounded number, and says that it
   expect(short).toMatchObject({ isShort: true, next: at(9) })
 })
 
-test('of a long list the changes of the first thousand rows are asked for, and those up to their end', async () => {
+test('for a long list, only the changes of the first thousand rows are requested', async () => {
   const { call } = deskOf(2 * mostAtOnce)
   const list = await readFirst(call, {}, undefined, signal)
   expect(partOf(list)).toEqual({

@@ -3,25 +3,25 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
 import type { Arguments } from '../../../client/desk/calls.ts'
 
-/** A list from its beginning, as far as it was read. */
+/** The part of a list that was read, from its beginning. */
 export interface List extends ListPage {
   filter: Filter
-  /** When its beginning was read, in milliseconds since 1970. It tells a list from the same one that was read again. */
+  /** When its beginning was read, in milliseconds since 1970. It distinguishes a list from a later read of the same list. */
   readAt: number
-  /** Whether reading stopped before there were as many rows as were wanted. */
+  /** Whether reading stopped before it had the wanted number of rows. */
   isShort: boolean
 }
 
-/** Calls that one page may take: each looks at a bounded number of applications, of which few may pass the filter. */
+/** Maximum calls for one page: each call examines a bounded number of applications, of which few may match. */
 const mostCalls = 10
 
-/** What the first call for a list asks. */
+/** The arguments of the first call for a list. */
 export const firstCall = (filter: Filter) => ({ filter, after: null, most: pageSize })
 
 /**
- * Reads a list from its beginning: as far as it was read before, so that whoever comes back finds their position.
+ * Reads a list from its beginning. It reads as many rows as before, so that people who return find their position.
  *
- * @throws What a call of the desk throws.
+ * @throws The errors of the call.
  */
 export async function readFirst(
   call: CallDesk,
@@ -34,7 +34,7 @@ export async function readFirst(
   return { ...read, filter, readAt: Date.now(), isShort: read.applications.length < wanted }
 }
 
-/** Reads another page of a list. */
+/** Reads the next page of a list and returns the longer list. */
 export async function readOn(call: CallDesk, list: List, signal?: AbortSignal): Promise<List> {
   if (list.next === null) return list
   const read = await readRows(call, list.filter, list.next, pageSize, signal)
@@ -47,7 +47,9 @@ export async function readOn(call: CallDesk, list: List, signal?: AbortSignal): 
   }
 }
 
-/** The part of a list whose changes one call tells: its rows, as they were read, and where they end. */
+/**
+ * The arguments that ask for the changes of a list: its first rows, up to the limit of one call, and the position where they end.
+ */
 export function partOf({ applications, next }: List): Pick<Arguments<'desk_refresh'>, 'shown' | 'oldest'> {
   const rows = applications.slice(0, mostAtOnce)
   const end = applications.length > rows.length ? rows.at(-1) : next
@@ -57,7 +59,7 @@ export function partOf({ applications, next }: List): Pick<Arguments<'desk_refre
   }
 }
 
-/** Reads rows until there are as many as are wanted, or until it took as many calls as so many pages may take. */
+/** Reads rows until it has `wanted` of them, reaches the end of the list, or has made the maximum number of calls. */
 export async function readRows(
   call: CallDesk,
   filter: Filter,

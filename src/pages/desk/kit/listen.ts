@@ -1,4 +1,4 @@
-/** Those who are told when something changes that they show. */
+/** A set of listeners, and a function that calls them all. */
 export function createListeners() {
   const listeners = new Set<() => void>()
   return {
@@ -12,7 +12,7 @@ export function createListeners() {
   }
 }
 
-/** Gives what calls a listener at each of these events of the window, and itself gives what ends that. */
+/** Returns a `subscribe` function for these events of the window. It returns a function that unsubscribes. */
 export function listenTo(...events: string[]) {
   return (listener: (event: Event) => void) => {
     for (const event of events) addEventListener(event, listener)

@@ -17,7 +17,7 @@ const place = (given: Partial<Place>): Place => ({
   ...given,
 })
 
-test('a link opens the place that the database tells', () => {
+test('an application opened by a link has the position from the database', () => {
   const left = leftWith(
     undefined,
     undefined,
@@ -37,20 +37,20 @@ test('a link opens the place that the database tells', () => {
   })
 })
 
-test('who decides through a list that was opened by a link keeps their place in it', () => {
+test('deciding through a list that a link opened keeps the position', () => {
   let left: Left | undefined
   const see = (id: string, given: Partial<Place>) => {
     left = leftWith(left, undefined, id, place(given))
     return neighboursIn(left, id)
   }
   expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
-  // It was decided on, and is not in the list any more.
+  // It was decided and is no longer in the list.
   expect(see('a', { count: 2, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
   expect(see('b', { number: 1, count: 2, next: 'c' })).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
   expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, words: '3 of 3' })
 })
 
-test('a list that was read to its end has as many as were read, and nobody more comes before or after those in it', () => {
+test('a list read to its end has exactly its rows, and no other neighbours', () => {
   const whole = leftWith(
     undefined,
     page(['a', 'b', 'c'], true),
@@ -64,12 +64,12 @@ test('a list that was read to its end has as many as were read, and nobody more 
   expect(neighboursIn(whole, 'c').next).toBeUndefined()
 })
 
-test('the number of a place is never greater than the number of all', () => {
+test('a position is never greater than the total', () => {
   const left = leftWith(undefined, undefined, 'a', place({ number: 5, count: 3 }))
   expect(neighboursIn(left, 'a').words).toBe('5 of 5')
 })
 
-test('a list that was read is gone through as it was left, and on from its end', () => {
+test('a list is followed in its former order, and continues after its end', () => {
   const [whole, begun] = [page(['a', 'b'], true), page(['a', 'b'], false)]
   const decided = place({ count: 1, previous: null, next: null })
   expect(neighboursIn(leftWith(undefined, whole, 'b', decided), 'b')).toEqual({
@@ -81,7 +81,7 @@ test('a list that was read is gone through as it was left, and on from its end',
   expect(neighboursIn(left, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
   const beyond = leftWith(left, begun, 'c', place({ number: 2, count: 147, previous: 'a', next: 'd' }))
   expect(neighboursIn(beyond, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
-  // What was read anew counts for more than what was known before.
+  // A newer read replaces the former list.
   expect(neighboursIn(leftWith(beyond, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
     previous: undefined,
     next: 'd',
@@ -89,7 +89,7 @@ test('a list that was read is gone through as it was left, and on from its end',
   })
 })
 
-test('where somebody stands before the first one by now, no number is told', () => {
+test('there is no position after an application was added before the first one', () => {
   const first = leftWith(undefined, page(['a'], true), 'a', place({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
 })

@@ -4,31 +4,33 @@ import type { List } from './list.ts'
 type Read = Pick<List, 'applications' | 'next' | 'readAt'>
 
 /**
- * A part of a list as it was left. Whoever decides on one new application after the other keeps their place in the list,
- * though the decided ones are not new any more.
+ * The ids of a list as it was when the organiser opened an application from it. Decided applications stay in it, so that the
+ * organiser keeps their position.
  */
 export interface Left {
-  /** The ids, in the order of the list. */
+  /** In the order of the list. */
   ids: readonly string[]
-  /** The place of the first one in the list, counted from 1; null where it is not known. */
+  /** Position of the first id in the list, from 1; null if unknown. */
   first: number | null
-  /** How many there are in all. */
+  /** Number of applications in the list. */
   count: number
   more: boolean
-  /** When the list was read of which it is. */
+  /** The `readAt` of the list that it was taken from. */
   readAt?: number | undefined
 }
 
 /**
- * What is known of a list after one of its applications was opened.
+ * Updates what is known of a list when one of its applications is opened.
  *
  * @param former What was known before.
- * @param list What was read of the list.
+ * @param list The part of the list that was read.
+ * @param id The application that was opened.
+ * @param place Its position and its neighbours, from the database.
  */
 export function leftWith(former: Left | undefined, list: Read | undefined, id: string, place: Place): Left {
   const read = idsOf(list)
   const isWhole = list?.next === null
-  // Decided ones do not match any more, and still stand in the list that was left.
+  // The count from the database excludes decided applications, which stay in the ids here.
   const formerCount = former !== undefined && former.readAt === list?.readAt ? former.count : 0
   const left: Left = read.includes(id)
     ? {
@@ -47,20 +49,20 @@ export function leftWith(former: Left | undefined, list: Read | undefined, id: s
   return {
     ...left,
     ids: [...before, ...left.ids, ...after],
-    // Somebody is before the first one by now, so its place is not known any more.
+    // An application was added before the first one, so the position is no longer known.
     first: left.first === null || before.length >= left.first ? null : left.first - before.length,
   }
 }
 
-/** The applications of a list, as far as it was read. */
+/** The ids of a list, as far as it was read. */
 export function idsOf(list: Pick<Read, 'applications'> | undefined): string[] {
   return list?.applications.map(({ id }) => id) ?? []
 }
 
 /**
- * The applications before and after one, and its place in words; blank where that is not known.
+ * The ids before and after an application, and its position in words; blank if unknown.
  *
- * @param decided How many of the list were decided on since it was left; null where it has decided ones, too.
+ * @param decided Number of applications in the list decided since it was opened; null if the list contains decided ones anyway.
  */
 export function neighboursIn({ ids, first, count, more }: Left, id: string, decided: number | null = null) {
   const index = ids.indexOf(id)

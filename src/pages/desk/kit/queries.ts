@@ -16,15 +16,15 @@ import type { DecisionQueue } from './decision-queue.ts'
 import { partOf, readFirst, readOn, readRows, type List } from './list.ts'
 import { leftWith, type Left } from './neighbours.ts'
 
-/** The nouns that keys begin with. */
+/** The first part of a query key. */
 type Noun = 'refresh' | 'application' | 'letters' | 'places' | 'door'
 
-/** The keys of everything that shows letters: an application and a list include theirs. */
+/** The keys of everything that shows letters, including applications and lists. */
 const withLetters: Noun[] = ['letters', 'application', 'refresh']
 
 /**
- * The beginnings of the keys that are read again after each act, whether it succeeded or not. What must not be shown for another
- * moment, as after erasing and switching blind reading, is dropped instead (responses.ts).
+ * The query keys to read again after each act, whether it succeeded or not. Data that must disappear immediately, as after
+ * erasing or switching blind reading, is dropped in responses.ts instead.
  */
 export const readAgain = {
   desk_decide: ['refresh', 'application', 'letters', 'places'],
@@ -57,30 +57,29 @@ export const readAgain = {
   desk_keep_until: [...withLetters, 'places'],
 } satisfies Record<ActName, readonly Noun[]>
 
-/** Milliseconds between two looks at the list, and at whatever else changes by itself. */
+/** Milliseconds between two reads of the list, and of everything else that changes on the server. */
 const lookAtList = 15_000
 const lookAgain = 20_000
-/** The same while somebody waits for it, and for the connection. */
+/** Milliseconds between two reads while a mail check runs, and between two attempts to reconnect. */
 const lookSoon = 1_000
 const askAgain = 2_000
-/** Milliseconds in which what came with something else need not be read by itself. */
+/** Milliseconds for which data that came with another response counts as fresh. */
 const justRead = 1_000
 
-/** What the desk reads: each call with the key by which its answer is kept. */
+/** The queries of the desk, each with its key. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
-  /** What one call answers. */
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, given: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
-  /** How it stands, for as long as it is shown. */
+  /** Refetches regularly while it is shown. */
   const followed = { refetchInterval: lookAgain, refetchOnWindowFocus: 'always' } as const
   const overviewOfLetters = queryOptions({
     ...read(['letters', 'overview'], 'desk_letters', {}),
-    // What came with an application or with a page of letters is not read again beside it.
+    // The overview that came with an application or a page of letters is not read again.
     staleTime: justRead,
     refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
     refetchOnWindowFocus: true,
   })
-  /** Reads something that how all letters stand comes with, and keeps that, unless something newer was kept meanwhile. */
+  /** Reads something that includes the overview of letters. Stores the overview unless a newer one was stored meanwhile. */
   const withOverview = async <Answer extends { overview: LettersOverview }>(
     reading: () => Promise<Answer>,
   ) => {
@@ -104,22 +103,22 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       staleTime: Infinity,
       gcTime: Infinity,
     })
-  /** What is known of a list after somebody left it, for the applications that were opened from it. */
+  /** The ids around the applications that were opened from a list. */
   const left = (filter: Filter) =>
     queryOptions<Left>({ queryKey: ['left', filter], queryFn: skipToken, gcTime: Infinity })
   return {
-    /** The list that a filter lets through, as far as it was read. */
+    /** A list, as far as it was read. */
     list,
     /**
-     * Reads a list on.
+     * Reads the next page of a list.
      *
-     * @throws What its call throws.
+     * @throws The errors of the call.
      */
     async readOn(filter: Filter, signal?: AbortSignal) {
       const { queryKey } = list(filter)
       let former: List | undefined
       let longer: List | undefined
-      // A list that was read again meanwhile goes on from what it is then.
+      // If the list was refreshed meanwhile, the next page follows the new one.
       do {
         former = queries.getQueryData(queryKey)
         longer = former && (await readOn(call, former, signal))
@@ -127,13 +126,13 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
       queries.setQueryData(queryKey, longer)
-      // What is on its way reads only as far as before.
+      // A refetch in progress would read only the former length.
       if (isReading) void queries.refetchQueries({ queryKey, exact: true })
     },
     /**
-     * The counts, and how a list has changed since it was read, of one moment.
+     * The counts, and the changes of a list since it was read, both at one moment.
      *
-     * @param asRead The list, as far as it was read; undefined where nothing was.
+     * @param asRead The list, as far as it was read; undefined if nothing was.
      */
     refresh: (asRead: List | undefined) =>
       queryOptions({
@@ -150,18 +149,18 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           : skipToken,
         placeholderData: keepPreviousData,
         refetchInterval: lookAtList,
-        // Then the list is read again, and this follows.
+        // The list itself is refetched then, and this query follows.
         refetchOnReconnect: false,
         gcTime: 0,
       }),
-    /** The first applications that a search finds. */
+    /** The first applications that match a search. */
     found: (search: string, wanted: number) =>
       queryOptions({
         queryKey: ['letters', 'found', search],
         queryFn: ({ signal }) => readRows(call, { search }, null, wanted, signal),
         placeholderData: keepPreviousData,
       }),
-    /** An application, and its place in the list that it was opened from. */
+    /** An application, and its position in the list that it was opened from. */
     application: (application: string, filter: Filter) =>
       queryOptions({
         queryKey: ['application', application, filter],
@@ -178,7 +177,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           return opened
         },
       }),
-    /** Tells whether an application that is shown has changed. */
+    /** A cheap read that shows whether an open application has changed. */
     stamp: (application: string) => ({
       ...read(['stamp', application], 'desk_stamp', { application }),
       ...followed,
@@ -186,9 +185,9 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       gcTime: 0,
     }),
     left,
-    /** How it stands with the letters, beside what it came with. */
+    /** The overview of letters, for screens that show something else too. */
     letters: () => overviewOfLetters,
-    /** The same for a screen that shows nothing else: whoever comes to it reads it anew. */
+    /** The overview of letters for a screen that shows only that: it is always refetched when the screen opens. */
     lettersAnew: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
     /** The drafts of an occasion, page by page. */
     drafts: (occasion: string) =>
@@ -198,7 +197,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryFn: ({ pageParam: after, signal }) =>
           withOverview(() => call('desk_drafts', { occasion, after }, signal)),
       }),
-    /** The letters that did not leave yet, or that did not arrive, page by page. */
+    /** The letters that were not sent yet or could not be delivered, page by page. */
     outbox: (state: OutboxState) =>
       infiniteQueryOptions({
         ...letters,
@@ -207,17 +206,17 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           withOverview(() => call('desk_outbox', { state, after }, signal)),
         refetchInterval: lookAgain,
       }),
-    /** The letters of an application, the oldest first, where nothing else of it is shown. */
+    /** The letters of an application, oldest first, for screens that show nothing else of it. */
     lettersOf: (application: string) => ({
       ...read(['letters', 'of', application], 'desk_letters_of', { applications: [application] }),
       refetchOnWindowFocus: 'always' as const,
     }),
-    /** A text, filled in for an application. */
+    /** A template text, filled in for an application. */
     preview: (text: Arguments<'desk_preview'>) => ({
       ...read(['letters', 'preview', text], 'desk_preview', text),
       placeholderData: keepPreviousData,
     }),
-    /** How many places there are, who comes, and who waits for one. */
+    /** The number of seats, the people who come, and the waitlist. */
     places: () =>
       queryOptions({
         queryKey: ['places'],
@@ -228,7 +227,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         },
         ...followed,
       }),
-    /** What happened at the desk, page by page. */
+    /** The history of the desk, page by page. */
     history: () =>
       infiniteQueryOptions({
         queryKey: ['history'],
@@ -237,16 +236,16 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         getNextPageParam: ({ next }) => next,
         ...followed,
       }),
-    /** The state of the door, and who changed it last. */
+    /** Whether the form is open, and who changed that last. */
     door: () => ({ ...read(['door'], 'desk_door', {}), ...followed, refetchOnWindowFocus: true }),
     /**
-     * Whether the server responds.
+     * Checks whether the server responds.
      *
-     * @param saysOnline What the browser says of it: when that changes, it is asked at once.
+     * @param saysOnline Whether the browser reports that it is online. A change triggers a check immediately.
      */
     connection: (saysOnline: boolean) => ({
       ...read(['connection', saysOnline], 'desk_me', {}),
-      // The browser may say so before it is so.
+      // The browser may report online too early.
       refetchInterval: askAgain,
       gcTime: 0,
     }),

@@ -5,18 +5,18 @@ import type { ActName, Arguments, Calls, Result } from '../../../client/desk/cal
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 
-/** What was read, as an act changes it. */
+/** Access to the stored data that an act changes. */
 interface Kept {
   queries: QueryClient
   queue: DecisionQueue
-  /** Changes everything that is kept by a key with this beginning. */
+  /** Changes all stored data whose key starts with this. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
 
 type Learn<Name extends ActName> = (kept: Kept, response: Result<Name>, given: Arguments<Name>) => void
 
 /**
- * What the response to an act changes in what was read: it is shown at once, and what else the act made stale is read again
+ * The change that each act's response makes to the stored data. It is shown immediately. Other stale data is read again
  * (`readAgain` in queries.ts).
  */
 const learnt: { [Name in ActName]?: Learn<Name> } = {
@@ -33,9 +33,9 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
   },
   desk_set_blind({ queries, queue, change }, blind) {
     change(['account', 'blind'], () => blind)
-    // Undo would name people.
+    // Undo would show names.
     if (blind) queue.forget()
-    // All applications that were read before show too much now, or too little.
+    // All data read before shows too much now, or too little.
     void queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
   },
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
@@ -48,7 +48,7 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
   desk_set_template: (kept, saved) =>
     changeOverview(kept, ({ templates }) => {
       const { drafts = { count: 0, more: false } } = templates.find(isOf(saved)) ?? {}
-      // Their order is known when they are read next.
+      // The next read brings the right order.
       return { templates: [...templates.filter((each) => !isOf(saved)(each)), { ...saved, drafts }] }
     }),
   desk_remove_template: (kept, _removed, given) =>
@@ -96,10 +96,10 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
     changePages(change, ['letters', 'outbox'], without([letter])),
 }
 
-/** Lets what was read learn from the responses to acts. */
+/** Returns a function that applies the response to an act to the stored data. */
 export function learnerOf(queries: QueryClient, queue: DecisionQueue) {
   const change: Kept['change'] = <Read>(queryKey: QueryKey, become: (former: Read) => Read) => {
-    // What is being read began before the act: its response would take back what was learnt.
+    // A read in progress began before the act, and its response would overwrite the change.
     const isReading = ({ state }: Query) => state.fetchStatus === 'fetching'
     queries.setQueriesData<Read>({ queryKey }, (former) =>
       former === undefined ? undefined : become(former),

@@ -20,12 +20,12 @@ test.each<[string, Route]>([
   ['#/door', { screen: 'door' }],
   ['#/account', { screen: 'account' }],
   ['#/history', { screen: 'history' }],
-])('an address is a place, and the place has this address: %s', (href, place) => {
+])('a route and its address convert into each other: %s', (href, place) => {
   expect(routeOf(href)).toEqual(place)
   expect(hrefOf(place)).toBe(href)
 })
 
-test.each(['', '#', '/'])('where the address says nothing, the list is there: %j', (hash) => {
+test.each(['', '#', '/'])('an empty address shows the list: %j', (hash) => {
   expect(routeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
   expect(wholeList).toEqual(routeOf(hash))
 })
@@ -42,11 +42,11 @@ test.each([
   '#/people/drafts/Travel',
   '#/letters/sent/waiting',
   'applications#/1',
-])('what is no place is none: %s', (hash) => {
+])('an unknown address has no screen: %s', (hash) => {
   expect(routeOf(hash)).toEqual({ screen: 'unknown' })
   expect(hrefOf({ screen: 'unknown' })).toBe('#/')
 })
 
-test('half a sign in an address is shown as it is', () => {
+test('an invalid escape in an address is kept', () => {
   expect(routeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
 })

@@ -4,7 +4,7 @@ import type { OutboxState } from '../../../client/desk/letters.ts'
 import { filtersFrom, searchOf, type Filters } from './filters.ts'
 import { listenTo } from './listen.ts'
 
-/** Where somebody is at the desk. */
+/** A screen of the desk, with its parameters. */
 export type Route =
   | { screen: 'list'; filters: Filters }
   | { screen: 'application'; id: string; filters: Filters }
@@ -13,15 +13,15 @@ export type Route =
   | { screen: (typeof plain)[number] }
   | { screen: 'unknown' }
 
-/** Where the letters are that were written to one person, whose occasion is blank. */
+/** The path of the letters to single people, whose occasion is blank. */
 const personal = 'letters/personal'
 const plain = ['places', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
- * Reads an address. It is a fragment: static hosts have no other paths, and what stands in a query is written into logs.
+ * Parses an address. Routes are in the fragment: static hosts have no other paths, and servers log queries.
  *
- * @param hash As `location.hash` has it: `#/applications/1?status=new`.
+ * @param hash In the format of `location.hash`: `#/applications/1?status=new`.
  */
 export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
@@ -41,7 +41,7 @@ export function routeOf(hash: string): Route {
   return second === 'outbox' && state !== undefined ? { screen: 'outbox', state } : { screen: 'unknown' }
 }
 
-/** The address of a route, for a link. */
+/** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   switch (route.screen) {
     case 'list':
@@ -67,13 +67,13 @@ export function hrefOf(route: Route): string {
   }
 }
 
-/** The addresses of applications that are opened from one list, by their ids. */
+/** Returns a function from an application's id to its address. All these addresses share the list's filters. */
 export function hrefsIn(filters: Filters): (id: string) => string {
   const query = queryOf(filters)
   return (id) => `#/applications/${encodeURIComponent(id)}${query}`
 }
 
-/** The list as it is without any filter. */
+/** The list without any filter. */
 export const wholeList: Route = { screen: 'list', filters: filtersFrom('') }
 
 function queryOf(filters: Filters) {
@@ -81,7 +81,7 @@ function queryOf(filters: Filters) {
   return search === '' ? '' : `?${search}`
 }
 
-/** What organisers named may have any sign in it, and a link that somebody made may have half of one. */
+/** Names by organisers may contain any character. A hand-made link may contain an invalid escape, which is kept as it is. */
 function decoded(part: string) {
   try {
     return decodeURIComponent(part)
@@ -91,7 +91,7 @@ function decoded(part: string) {
 }
 
 // Stryker disable all: what follows is the window's, for the journeys
-// The server renders the first list, where there is no window.
+// The first list is rendered on the server, where there is no window.
 let present = globalThis.window?.location.hash ?? ''
 let former = present
 
@@ -103,12 +103,16 @@ if (globalThis.window) {
   })
 }
 
-/** The route that was left for the one that is shown. */
+/** The route before the current one. */
 export function formerRoute(): Route {
   return routeOf(former)
 }
 
-/** Goes to another route of the desk. */
+/**
+ * Goes to another route of the desk. Does nothing if it is already shown.
+ *
+ * @param options `replace`: overwrites the current history entry instead of adding one.
+ */
 export function go(route: Route, { replace = false }: { replace?: boolean } = {}): void {
   const href = hrefOf(route)
   if (href === (location.hash || '#/')) return
@@ -119,12 +123,12 @@ export function go(route: Route, { replace = false }: { replace?: boolean } = {}
 
 const fragment = () => location.hash
 
-/** The fragment as it is. */
+/** The current fragment; blank during server rendering. */
 export function useFragment(): string {
   return useSyncExternalStore(subscribe, fragment, () => '')
 }
 
-/** Where somebody is. */
+/** The current route. */
 export function useRoute(): Route {
   return routeOf(useFragment())
 }

@@ -2,15 +2,15 @@ import { useLayoutEffect } from 'react'
 
 let listener = () => {}
 
-/** Sets what is called whenever a screen has something to show that was not there while it was loading. */
+/** Sets the function to call when a screen has loaded its content. */
 export function onShown(call: () => void): void {
   listener = call
 }
 
 /**
- * Tells that a screen has something to show.
+ * Reports that a screen has loaded its content.
  *
- * @param is Whether it does.
+ * @param is Whether it has.
  */
 export function useShown(is = true): void {
   useLayoutEffect(() => {

@@ -3,13 +3,14 @@ import { createListeners } from './listen.ts'
 
 const storage = storageOf('localStorage')
 
-/** Something that is switched on or off in this browser, and stays so. */
+/** A setting that is on or off, stored in this browser. */
 export type Switch = ReturnType<typeof createSwitch>
 
 /**
- * Makes a switch.
+ * Creates a switch.
  *
- * @param name By which it is kept; two of one name do not tell each other.
+ * @param name Its name in the storage. Two switches with one name do not notify each other.
+ * @param byDefault Its value until somebody changes it.
  */
 export function createSwitch(name: string, byDefault: boolean) {
   const key = `unplugged-desk-${name}`
@@ -25,11 +26,11 @@ export function createSwitch(name: string, byDefault: boolean) {
   }
 }
 
-/** Whether single keys do something: who dictates or presses keys by accident switches them off (WCAG 2.1.4). */
+/** Whether single-key shortcuts are on. People who dictate or press keys by accident can turn them off (WCAG 2.1.4). */
 export const singleKeys = createSwitch('keys', true)
 
-/** Whether the next application that nobody decided on follows a decision. */
+/** Whether the next undecided application opens after a decision. */
 export const goingOn = createSwitch('goes-on', false)
 
-/** Whether the list says what to do first. */
+/** Whether the list shows the first steps. */
 export const welcome = createSwitch('welcome', true)

@@ -4,7 +4,7 @@ import { newAct } from '../../../client/act.ts'
 
 const pending = new Set<AbortController>()
 
-/** Whether an act is pending that would be lost with the page. */
+/** Whether an act is pending that closing the page would lose. */
 export function isActing(): boolean {
   return pending.size > 0
 }
@@ -12,42 +12,41 @@ export function isActing(): boolean {
 interface ActState<Given, Response> {
   isPending: boolean
   error: Error | null
-  /** The last response, and the values that the act was done with. */
+  /** The last response, and the arguments of the last act. */
   response?: Response
   given?: Given
 }
 
-/** What came of an act, and who sees it: where it was cancelled, nobody wants to know. */
+/** The outcome of an act. `isShown`: its screen is still open. `isCancelled`: it needs no announcement. */
 type Outcome<Response> = { isShown: boolean; isCancelled: boolean } & (
   | { error: Error; response?: undefined }
   | { error: null; response: Response }
 )
 
 interface ActOptions<Given, Response> {
-  /** Called while its screen is shown. */
+  /** Called only while its screen is open. */
   onSuccess?: ((response: Response, given: Given) => unknown) | undefined
-  /** Called after a success and a failure. Of one that was cancelled nobody knows whether it happened. */
+  /** Called after every success and failure. The result of a cancelled act is unknown. */
   onOutcome?: ((outcome: Outcome<Response>, given: Given, id: string) => unknown) | undefined
-  /** If pressed again while it is pending, does it once more afterwards with the latest values. */
+  /** If pressed again while pending, runs once more afterwards with the latest values. */
   keepsLast?: boolean | undefined
-  /** Whether it goes on when its screen is left. */
+  /** Whether it continues after its screen is closed. */
   outlivesScreen?: boolean | undefined
 }
 
-/** What a button or a form does. */
+/** An act that a button or a form performs. */
 export interface Act<Given, Response> extends ActState<Given, Response> {
-  /** Does it, unless it is pending: a second press can come before the first one is rendered. */
+  /** Starts it, unless it is pending: a second press can come before React renders the first one. */
   press: (given: Given) => void
-  /** Ends it where it has not happened yet, and forgets what came of it. */
+  /** Aborts it and forgets its result. */
   cancel: () => void
 }
 
 /**
- * Something that an organiser does: once at a time, at once or not at all, and never after it was cancelled. What came of it
- * is said as soon as it is known.
+ * An act of the organiser: one run at a time, and silent after it was cancelled.
  *
- * @param run Does it, for as long as the signal lets it. The act's id is the same one where the same is done
- *   again after a failure.
+ * @param run Performs the act until the signal aborts. A retry with the same arguments after a failure gets the same act id.
+ * @returns The state of the act, and the functions that start and cancel it.
  */
 export function useAct<Given, Response>(
   run: (given: Given, signal: AbortSignal, id: () => string) => Promise<Response>,

@@ -10,13 +10,12 @@ import { listenTo } from './listen.ts'
 import { queriesOf, readAgain } from './queries.ts'
 import { isActing } from './useAct.ts'
 
-/** The person at the desk. */
+/** The organiser who is signed in. */
 export interface Me {
   account: string
   email: string
   /**
-   * Calls the desk as them, never as anybody else, and as long as they are there: what waits or is under way when they
-   * leave ends. A refusal has it asked whether the session still counts.
+   * Calls the desk for this account only. Pending calls end when the organiser signs out. After a refusal it checks the session.
    */
   callDesk: CallDesk
 }
@@ -26,7 +25,7 @@ function deskOf(
   outcomeOf: DeskProviderProps['outcomeOf'],
   queries: QueryClient,
 ) {
-  /** Reads again what an act made stale. */
+  /** Refetches the data that an act made stale. */
   const readAgainAfter = (name: ActName) =>
     Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
   const queue = createDecisionQueue(call, (act) => {
@@ -47,18 +46,18 @@ const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefin
 
 interface DeskProviderProps {
   me: Me
-  /** What became of decisions, in a sentence. */
+  /** Describes the outcome of an act in a sentence. */
   outcomeOf: (act: Decided) => string
   children: ReactNode
 }
 
-/** The desk of one organiser. Their decisions go on from screen to screen, and end with their session. */
+/** Provides the desk of one organiser. Their decision queue survives a change of screen and ends with the session. */
 export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   const queries = useQueryClient()
   const [desk] = useState(() => deskOf(me, outcomeOf, queries))
   useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
-    // What is under way would be lost with the page.
+    // Closing the page would lose pending acts.
     const askFirst = (event: Event) => {
       if (desk.queue.isWaiting() || isActing()) event.preventDefault()
     }
@@ -67,14 +66,18 @@ export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   return <DeskContext value={desk}>{children}</DeskContext>
 }
 
-/** Who is at the desk, what it reads, and by what is decided. */
+/**
+ * The account, the queries and the decision queue of the signed-in organiser.
+ *
+ * @throws Error if called outside of a `DeskProvider`.
+ */
 export function useDesk(): ReturnType<typeof deskOf> {
   const desk = useContext(DeskContext)
   if (desk === undefined) throw new Error('useDesk stands outside of its provider')
   return desk
 }
 
-/** The decision queue, and its state. */
+/** The decision queue and its current state. */
 export function useDecisionQueue(): { queue: DecisionQueue; state: QueueState } {
   const { queue } = useDesk()
   return { queue, state: useSyncExternalStore(queue.subscribe, queue.state, queue.state) }

@@ -8,7 +8,7 @@ import { learnerOf } from './responses.ts'
 import { useAct, type Act } from './useAct.ts'
 import { useDesk } from './useDesk.tsx'
 
-/** The acts that get their id here; the decision queue gives each of its calls one. */
+/** The calls that get an act id here. The decision queue creates its own ids. */
 const withId = {
   desk_reveal: true,
   desk_note: true,
@@ -24,31 +24,31 @@ const withId = {
   desk_remind: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
-/** What an act is done with; its id comes by itself where nobody gives one. */
+/** The arguments of an act; its id is optional and otherwise created here. */
 export type Given<Name extends ActName> = Name extends keyof typeof withId
   ? Omit<Arguments<Name>, 'act'> & { act?: string }
   : Arguments<Name>
 
 interface DeskActOptions<Name extends ActName> {
-  /** What is announced once it is done. */
+  /** The announcement after a success. */
   says?: (response: Result<Name>, given: Given<Name>) => string
-  /** What is said to have failed, as a sentence. */
+  /** The sentence for a failure, such as `Not saved.` */
   fails: string
-  /** Called while its screen is shown. */
+  /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, given: Given<Name>) => unknown
   keepsLast?: boolean
 }
 
-/** An act of the desk, and what is said to have failed where it did. */
+/** An act of the desk, and its sentence for a failure. */
 export interface DeskAct<Name extends ActName> extends Act<Given<Name>, Result<Name>> {
   fails: string
 }
 
-/** Milliseconds after which it is said that no response has come yet. */
+/** Milliseconds without a response before the wait is announced. */
 const sayWaiting = 700
 
 /**
- * An act that the desk calls, by the call's name. It goes on when its screen is left, and what came of it is announced then.
+ * An act that makes one call of the desk. It continues after its screen is closed, and its outcome is announced.
  *
  * @see useAct
  */

@@ -2,12 +2,12 @@ import { useEffect, useEffectEvent } from 'react'
 
 import { singleKeys } from './switches.ts'
 
-/** What each key does, by its name as `KeyboardEvent.key` has it. */
+/** The action of each key, by its `KeyboardEvent.key`. */
 export type Keys = Readonly<Partial<Record<string, () => void>>>
 
-/** The field in which a sign was typed last, and when, in milliseconds of the page. */
+/** The field that last received a character, and the event's time stamp in milliseconds. */
 let typed: { field: Element; at: number } | undefined
-/** Milliseconds after which whoever typed into a field has stopped. */
+/** Milliseconds without a key after which somebody has stopped typing. */
 const pause = 2_000
 
 function remember({ target, key, timeStamp, ctrlKey, metaKey, altKey }: KeyboardEvent) {
@@ -15,17 +15,17 @@ function remember({ target, key, timeStamp, ctrlKey, metaKey, altKey }: Keyboard
   else if (target instanceof Element && isTaken(target)) typed = { field: target, at: timeStamp }
 }
 
-/** Whether somebody goes on typing into a field that is gone, because somebody else did something meanwhile. */
+/** Whether somebody is still typing into a field that has just disappeared, because of another organiser's change. */
 function isTypedOn({ timeStamp }: KeyboardEvent) {
   if (typed === undefined || typed.field.isConnected || timeStamp - typed.at > pause) return false
   typed.at = timeStamp
   return true
 }
 
-/** Lets keys do something while a screen is shown; never inside a field or a dialog, and never with a modifier. */
+/** Sets the keyboard shortcuts of a screen. They do not work in fields and dialogs, or with a modifier key. */
 export function useKeys(keys: Keys): void {
   const onKeyDown = useEffectEvent((event: Event) => {
-    // A browser that fills a field in sends a plain event of this name.
+    // Autofill in browsers dispatches a plain event of this name.
     if (!(event instanceof KeyboardEvent)) return
     remember(event)
     if (isTypedOn(event)) return
@@ -48,7 +48,7 @@ export function useKeys(keys: Keys): void {
   }, [])
 }
 
-/** Whether Enter does something there by itself. */
+/** Whether Enter activates this element automatically. */
 function isPressed(target: EventTarget | null) {
   return target instanceof Element && target.matches('a[href], button, summary')
 }

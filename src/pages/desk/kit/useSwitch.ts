@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 import type { Switch } from './switches.ts'
 
-/** Whether something is on, also after it was switched. */
+/** The current value of a switch; re-renders when it changes. */
 export function useSwitch({ subscribe, isOn, byDefault }: Switch): boolean {
   return useSyncExternalStore(subscribe, isOn, byDefault)
 }

@@ -4,13 +4,13 @@ import { storageOf } from '../../../client/storage.ts'
 import { createListeners } from './listen.ts'
 import { useDesk } from './useDesk.tsx'
 
-/** What was typed and not sent yet, by the names of what it was typed into, and the account of who typed it. */
+/** Unsent text by name, and the account of the person who typed it. */
 interface Typed {
   account: string
   texts: Readonly<Record<string, unknown>>
 }
 
-/** Something else that is typed, or what becomes of what is typed last. */
+/** A new text, null to clear it, or a function of the latest text. */
 export type Change<Text> = Text | null | Becomes<Text>
 type Becomes<Text> = (latest: Text | null) => Text | null
 
@@ -20,15 +20,15 @@ const { subscribe, tell } = createListeners()
 const nothing: Typed = { account: '', texts: {} }
 let typed = read()
 
-/** Of all tabs: by it each hears that somebody signed out in another one. */
+/** Shared by all tabs: signing out in one tab clears the others. */
 const shared = storageOf('localStorage')
 addEventListener('storage', ({ key }) => key === storageKey && set(nothing))
 
 /**
- * What is typed into something and not sent yet. It survives Back and a reload, in this tab and for this account alone.
+ * Text that was typed and not sent. It survives Back and a reload, in this tab and for this account only.
  *
- * @param name Of what it is typed into, such as `door`, or `note` and the application's id.
- * @returns It, or null where nothing is typed; and what keeps something else, null for nothing.
+ * @param name Of the field, such as `door`, or `note` with the application's id.
+ * @returns The text, or null if there is none; and a function that changes it.
  */
 export function useTyped<Text>(name: string) {
   const { account } = useDesk()
@@ -37,7 +37,7 @@ export function useTyped<Text>(name: string) {
   return [text, (change: Change<Text>) => type(name, change)] as const
 }
 
-/** The same for whatever is named: keeps something else there, also once the screen was left. */
+/** Returns a function that changes the text of any field, also after its screen was closed. */
 export function useTyping() {
   const { account } = useDesk()
   return <Text>(name: string, change: Change<Text>): void => {
@@ -48,14 +48,14 @@ export function useTyping() {
   }
 }
 
-/** Forgets all of it: whoever signs out leaves nothing behind. */
+/** Forgets all typed text, in all tabs. Called on signing out. */
 export function forgetTyped(): void {
   set(nothing)
   shared.setItem(storageKey, '')
   shared.removeItem(storageKey)
 }
 
-/** Forgets what somebody else typed whose session ended without their signing out. */
+/** Forgets the text of another account, whose session ended without signing out. */
 export function forgetOthersTyped(account: string): void {
   if (typed.account !== account) set(nothing)
 }

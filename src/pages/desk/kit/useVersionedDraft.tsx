@@ -8,43 +8,43 @@ import { isConflict } from './Problem.tsx'
 import { useDeskAct, type Given } from './useDeskAct.ts'
 import type { Change } from './useTyped.ts'
 
-/** What was entered and not saved, and the version that it was entered over. */
+/** Unsaved input, and the version that it was based on. */
 export interface Unsaved<Value> {
   value: Value
   over: string | number | null
 }
 
 interface VersionedDraftOptions<Name extends ActName, Value> {
-  /** Where it is kept: see `useTyped`. */
+  /** The text and its setter, from `useTyped`. */
   kept: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
-  /** What is stored, and its version. */
+  /** The saved value and its version. */
   stored: Value
   version: string | number | null
-  /** The call that saves it over the version that is shown. */
+  /** The call that saves the input over the version shown. */
   call: Name
   givenOf: (value: Value) => Given<Name>
-  /** The version that came of it, and what is announced. */
+  /** The version after saving, and the announcement. */
   versionOf: (saved: Result<Name>) => string | number | null
   says: (saved: Result<Name>) => string
-  /** Called while its screen is shown. */
+  /** Called only while its screen is open. */
   onSaved?: () => void
 }
 
-/** A text over a version. Until something is entered, it follows how it stands. */
+/** A form over a saved value. Until something is entered, it shows the current saved value. */
 export interface VersionedDraft<Value> {
   value: Value
   isEntered: boolean
   isSaving: boolean
-  /** Whether what it was entered over has changed since. */
+  /** Whether the saved value has changed since the input began. */
   isStale: boolean
-  /** Why it was not saved; nothing where that is that it has changed, which is said instead. */
+  /** The error of the last save; null for a conflict, which `isStale` covers. */
   error: Error | null
   enter: (change: Partial<Value>) => void
   discard: () => void
   onSubmit: (event: SyntheticEvent) => void
 }
 
-/** Something that is entered over what stands, kept until it is saved, and never saved over what nobody has seen. */
+/** Keeps the input of a form until it is saved. Nothing is saved over a value that the organiser has not seen. */
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
@@ -56,12 +56,12 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
     fails: 'Not saved.',
     onSuccess(saved) {
       const over = versionOf(saved)
-      // What was entered while it was being saved is kept.
+      // Input entered while saving is kept.
       keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
       onSaved?.()
     },
   })
-  // What stands there already, such as by a save whose answer was lost, is nothing that is entered.
+  // Equal to the saved value: not a change. An earlier save may have succeeded without a response.
   const draft = typed === null || isSame(typed.value, stored) ? null : typed
   const value = draft?.value ?? stored
   const isStale = draft !== null && !act.isPending && draft.over !== version
@@ -77,7 +77,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       event.preventDefault()
       if (act.isPending) return
       saving.current = value
-      // The stored value has been seen. One that nobody changed is nothing that is entered.
+      // The stale notice has shown the current version. An unchanged value is no input.
       if (draft !== null) keep({ value, over: version })
       act.press(givenOf(value))
     },
@@ -90,16 +90,16 @@ function isSame(one: unknown, other: unknown) {
 
 interface SaveButtonsProps {
   draft: Pick<VersionedDraft<object>, 'isEntered' | 'isSaving' | 'isStale' | 'error' | 'discard'>
-  /** What is said where it changed meanwhile. */
+  /** The notice for a conflict. */
   meanwhile: ReactNode
-  /** What the button says that saves it. */
+  /** The words of the save button. */
   save?: string
   className?: string
-  /** In place of Discard, where the form is closed with it. */
+  /** Shows Cancel in place of Discard, for a form that closes. */
   onCancel?: () => void
 }
 
-/** The buttons under such a draft, and what came of it. */
+/** The buttons of a draft form, and the messages about a failed save. */
 export function SaveButtons({ draft, meanwhile, save = 'Save', className, onCancel }: SaveButtonsProps) {
   const { isEntered, isSaving, isStale, error, discard } = draft
   return (
