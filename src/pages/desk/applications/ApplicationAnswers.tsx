@@ -14,7 +14,7 @@ const links: Partial<Record<keyof Application, (given: string) => string | undef
   linkedin: linkedInLink,
 }
 
-/** Who it is, in one line; nothing of it where that is hidden. */
+/** The applicant's company, team size and contact links in one line; nothing while names are hidden. */
 export function Facts({ application }: { application: Read }) {
   const { company, team_size, email } = application
   if (email === undefined) return null
@@ -45,7 +45,7 @@ interface AnswersProps {
   onReveal: () => void
 }
 
-/** All answers as they were given. Hidden ones appear when the organiser reveals them. */
+/** All form answers, unchanged. Hidden ones appear when the organiser reveals them. */
 export function Answers({ application, isRevealing, onReveal }: AnswersProps) {
   const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
   const isHidden = application.email === undefined

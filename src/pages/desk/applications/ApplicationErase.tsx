@@ -11,7 +11,9 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useTyping } from '../kit/useTyped.ts'
 import { typedIntoNote } from './ApplicationTimeline.tsx'
 
-/** Erases an application for good, and others of the same e-mail, once the e-mail was typed. */
+/**
+ * A dialog that permanently erases an application, and optionally others of the same email. The email has to be typed to confirm.
+ */
 export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: () => void }) {
   const { application, others } = whole
   const { id, email } = application

@@ -9,13 +9,13 @@ import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** Milliseconds after which a browser has surely begun to save a file. */
+/** Milliseconds after which every browser has started to save the file. */
 const saving = 60_000
 
 /**
- * Downloads what is filtered, as a table for spreadsheets. It ends with the screen.
+ * A button that downloads the filtered applications as CSV. Leaving the screen stops the download.
  *
- * @param currentFilter Is called when the button is pressed: a later filter counts for the next download.
+ * @param currentFilter Called when the button is pressed. Later changes of the filter affect the next download.
  */
 export function ApplicationExport({ currentFilter }: { currentFilter: () => Filter }) {
   const { call } = useDesk()

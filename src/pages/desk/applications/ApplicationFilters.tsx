@@ -10,24 +10,24 @@ import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const FilterFields = lazyScreen(async () => (await import('./later.ts')).FilterFields, PartNotLoaded)
 
-/** Milliseconds without a key after which the search begins. */
+/** Milliseconds after the last key before the search starts. */
 const pause = 250
 
 interface ApplicationFiltersProps {
   filters: Filters
   onChange: (change: Partial<Filters>) => void
   searchField: RefObject<HTMLInputElement | null>
-  /** What stands beside them. */
+  /** Content beside the filters. */
   children: ReactNode
 }
 
-/** The search, and behind a button the other filters and the order. The button shows how many filters are set. */
+/** The search field, and a button that opens the other filters and the order. The button shows the number of active filters. */
 export function ApplicationFilters({ filters, onChange, searchField, children }: ApplicationFiltersProps) {
   const [isOpen, setIsOpen] = useState(false)
-  // The search that is typed and not asked for yet.
+  // The typed search before it is applied.
   const [typed, setTyped] = useState<string | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // Whoever opened an application meanwhile stays there.
+  // A pending search must not pull somebody back from an application.
   useEffect(() => () => clearTimeout(timer.current), [])
   const search = (text: string) => {
     setTyped(text)
@@ -96,7 +96,7 @@ type Counts = Overview['counts']
 
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
-/** The statuses, each with how many there are as soon as that is known. */
+/** A tab for each status, with its count once that is known. */
 export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
     <nav className="list-tabs" aria-label="Status">
@@ -112,7 +112,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
           >
             {label}{' '}
             {count !== undefined && (
-              // It makes the tab wider.
+              // The count makes the tab wider.
               <span className="list-count" ref={isCurrent ? intoSight : undefined}>
                 {upTo(count)}
               </span>
@@ -124,7 +124,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
   )
 }
 
-/** On a phone the tabs are wider than the window. Only they are scrolled, not the page. */
+/** Scrolls a tab into view. On a phone the tabs are wider than the window; the page itself must not scroll. */
 function intoSight(tabOrPart: HTMLElement | null) {
   const tab = tabOrPart?.closest('a')
   const nav = tab?.parentElement

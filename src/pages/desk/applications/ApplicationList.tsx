@@ -25,33 +25,33 @@ const ApplicationPlots = lazyScreen(async () => (await import('./later.ts')).App
 
 interface ApplicationListProps {
   filters: Filters
-  /** The application that is shown beside the list, if one is. */
+  /** The id of the application beside the list; null without one. */
   shown: string | null
-  /** Called with whether any application is ticked. */
+  /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called for an application that somebody goes into by keyboard, and with null when they move on in the list. */
+  /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
   onEnter: (id: string | null) => void
 }
 
-/** The list of applications: to search, to look through, and to decide on, one or several at once. */
+/** The list of applications, with search, filters, charts, export and decisions. */
 export function ApplicationList({ filters, shown, onTicking, onEnter }: ApplicationListProps) {
   const isAlone = shown === null
   useTitle(isAlone ? 'Applications' : null)
   const { account } = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
-  // As this organiser left them.
+  // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, readAgain, overview, found, changes } = useList(filters)
-  // What is typed into the field, also before the list searches for it.
+  // Includes a typed search that is not applied yet.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({
     '/': () => searchField.current?.focus(),
-    // Where there are rows, they have that key.
+    // With rows, ApplicationRows handles Escape.
     ...(!isAlone && !list && { Escape: () => go({ screen: 'list', filters }) }),
   })
   useShown(list !== undefined || error !== null)
-  // Beside an application its rows stayed as they were.
+  // Beside an application the rows are not refreshed, so they are read again afterwards.
   const wasAlone = useRef(isAlone)
   const onAlone = useEffectEvent(() => {
     const former = formerRoute()
@@ -99,7 +99,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
         )}
         <Trouble error={error} onTryAgain={readAgain} />
         {!list && !error && <Loading />}
-        {/* What was decided before can be undone all the same. */}
+        {/* Earlier decisions can still be undone. */}
         {!list && isAlone && <DecisionBar seen={[]} about="" />}
       </div>
     </div>
@@ -107,7 +107,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
 }
 
 /**
- * Changes the filters of the present address: a typed search may come when another tab is open already, or an application beside.
+ * Changes the filters in the current address: by the time a typed search is applied, another tab or an application may be open.
  */
 function narrow(change: Partial<Filters>) {
   const now = routeOf(location.hash)
@@ -117,16 +117,16 @@ function narrow(change: Partial<Filters>) {
 interface FoundProps {
   list: List
   filters: Filters
-  /** Of each status, as soon as they are known. */
+  /** The counts of each status, once they are known. */
   counts: Counts | undefined
 }
 
-/** How many were found. It is seen where there are none, and heard in any case. */
+/** The number of applications found. It is visible if none were found, and otherwise only announced. */
 function Found({ list: { applications, next }, filters, counts }: FoundProps) {
   const { length } = applications
   if (length > 0) {
     const words = next === null ? countOf(length, 'application') : `${digits(length)} applications or more`
-    // With the counts: what the document holds has one row, whatever comes.
+    // Waits for the counts, since the prerendered document has a single placeholder row.
     return counts && <p className="visually-hidden">{words}</p>
   }
   if (next !== null) return null
@@ -142,7 +142,7 @@ function Found({ list: { applications, next }, filters, counts }: FoundProps) {
           <a
             className="control-link"
             href={hrefOf({ screen: 'list', filters: { ...filters, status: 'all' } })}
-            // The link disappears.
+            // The pressed link disappears.
             onClick={focusHeading}
           >
             Show all {upTo(elsewhere)}

@@ -10,7 +10,7 @@ interface ApplicationListFootProps {
   onMore: () => void
 }
 
-/** What stands under the rows: how the list goes on. */
+/** The foot of the list: the More button, errors, and how far a search has got. */
 export function ApplicationListFoot({ list: { filter, next, isShort }, onMore }: ApplicationListFootProps) {
   const desk = useDesk()
   const { isPending, error, press } = useAct((_given: undefined, signal) => desk.readOn(filter, signal))

@@ -15,11 +15,10 @@ import type { Changes } from './useList.ts'
 interface ApplicationListHeadProps {
   filter: Filter
   isEmpty: boolean
-  /** Whether all rows are selected that belong into this list. */
+  /** Whether all rows that match the current tab are selected. */
   isWhole: boolean
-  /** How many are selected. */
   selected: number
-  /** How many the filter lets through, as soon as that is known. */
+  /** Number of applications that match the filter, once known. */
   matching: Count | undefined
   changes: Changes
   onSelectShown: (isOn: boolean) => void
@@ -27,7 +26,7 @@ interface ApplicationListHeadProps {
   onReadAgain: () => void
 }
 
-/** What stands over the rows: the box that selects all of them, and what came meanwhile. */
+/** The head of the list: the box that selects all rows, and a button for new applications. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
   const { filter, isEmpty, isWhole, selected, matching, changes } = props
   const { onSelectShown, onSelectMatching, onReadAgain } = props
@@ -64,12 +63,12 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
 
 interface SelectMatchingProps {
   filter: Filter
-  /** How many applications the filter lets through. */
+  /** Number of applications that match the filter. */
   matching: Count
   onSelect: (all: readonly Selected[]) => void
 }
 
-/** Selects the applications that a filter lets through, shown or not, at most as many as one call takes. */
+/** A button that selects all applications that match a filter, shown or not, up to the limit of one call. */
 function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
   const { call } = useDesk()
   const { isPending, error, press } = useAct(

@@ -4,7 +4,7 @@ import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { digits, shortDayOf } from '../kit/format.ts'
 
-/** Counts of the list's applications, as small plots and as tables of the same numbers. */
+/** Counts of the list's applications, as charts and as tables for screen readers. */
 export function ApplicationPlots({ overview }: { overview: Overview }) {
   const { count, more, days, team_size, paid_solution } = overview
   if (count === 0) return null
@@ -26,14 +26,14 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
 
 interface PlotProps {
   caption: string
-  /** What the names are. */
+  /** The head of the name column. */
   of: string
   rows: readonly { name: string; count: number }[]
-  /** The drawing. */
+  /** The chart. */
   children: ReactNode
 }
 
-/** A plot, and a table of its numbers for screen readers. */
+/** A chart, and a table of its numbers for screen readers. */
 function Plot({ caption, of, rows, children }: PlotProps) {
   return (
     <figure>
@@ -63,12 +63,12 @@ function Plot({ caption, of, rows, children }: PlotProps) {
 }
 
 interface AnswersPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
-  /** The answers' words, in their order. */
+  /** The words of the choices, in order. */
   words: Readonly<Record<string, string>>
   counts: Readonly<Partial<Record<string, number>>>
 }
 
-/** A bar for each answer to a choice, and one for people who did not answer. */
+/** A bar for each choice, and one for blank answers. */
 function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
   const answers = [...Object.entries(words), ['', 'No answer'] as const]
   const rows = answers.map(([answer, name]) => ({ name, count: counts[answer] ?? 0 }))
@@ -90,7 +90,7 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
   )
 }
 
-/** Fewer days would make the bars too wide. */
+/** Minimum width in days: with fewer, the bars would be too wide. */
 const fewestDays = 14
 
 /** A bar for each day. */
@@ -123,7 +123,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
   )
 }
 
-/** How many applications came on a day, as `2026-12-31`. */
+/** The number of applications on a day, such as `2026-12-31`. */
 interface Day {
   day: string
   count: number
@@ -132,9 +132,9 @@ interface Day {
 const mostDays = 30
 
 /**
- * The days from the first to the last that has applications, at most the last thirty, those without any in between.
+ * The days from the first to the last with applications, including days without any; at most the last thirty.
  *
- * @param counts Of each day that has any, in no order.
+ * @param counts The number of applications by day, in any order.
  */
 export function daysOf(counts: Readonly<Record<string, number>>): Day[] {
   const known = Object.keys(counts).toSorted()
@@ -146,7 +146,7 @@ export function daysOf(counts: Readonly<Record<string, number>>): Day[] {
   return days
 }
 
-/** In UTC every day has as many hours. */
+/** In UTC every day has 24 hours. */
 function dayBefore(day: string) {
   return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
 }

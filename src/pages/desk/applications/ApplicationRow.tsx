@@ -6,25 +6,27 @@ import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 
 interface ApplicationRowProps {
   row: Listed
-  /** Where it is opened. */
+  /** The address of the application. */
   href: string
-  /** When it was received, in a word: that is another one on the next day. */
+  /** When it was received, in short. The text changes at midnight. */
   when: string
   isSelected: boolean
   isGone: boolean
   isCurrent: boolean
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
   onFocus?: () => void
-  /** Called when it is opened. */
   onOpen?: (event: MouseEvent) => void
-  /** How it stands. */
+  /** The status of the application. */
   children: ReactNode
 }
 
-/** The id of the box that selects an application. */
+/** The id of the checkbox that selects an application. */
 export const boxOf = (id: string): string => `select-${id}`
 
-/** A row of a list. It uses nothing of React, since the first rows are drawn before React has come (`early-list.tsx`). */
+/**
+ * A row of the list. It uses no React features: the inline script draws the first rows before React has loaded
+ * (`early-list.tsx`).
+ */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const { row, href, when, isSelected, isGone, isCurrent, onSelect, onFocus, onOpen, children } = props
   const name = nameOf(row)
@@ -65,7 +67,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   )
 }
 
-/** The whole row opens the application, but for its box, and not while words of it are marked. */
+/** A click anywhere in the row opens the application, except on its checkbox and while text is selected. */
 function openRow({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) {
   const isElsewhere = target instanceof Element && target.closest('a, label') !== null
   if (isElsewhere || ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false) return

@@ -26,26 +26,26 @@ import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.
 import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
-/** The windows in which the bar of decisions hides much of the list; decisions.css has the same ones. */
+/** The window sizes in which the decision bar covers much of the list. Keep it equal to decisions.css. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
 
 interface ApplicationRowsProps {
   list: List
-  /** Whether another list is on its way. */
+  /** Whether another list is loading. */
   isStale: boolean
   filters: Filters
   changes: Changes
-  /** How many the filter lets through, as soon as that is known. */
+  /** Number of applications that match the filter, once known. */
   matching: Count | undefined
-  /** The application that is shown beside the list, if one is. */
+  /** The id of the application beside the list; null without one. */
   shown: string | null
-  /** Called with whether any application is ticked. */
+  /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called for an application that somebody goes into by keyboard, and with null when they move on in the list. */
+  /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
   onEnter: (id: string | null) => void
 }
 
-/** The rows of one list, to select and to decide on. */
+/** The rows of a list, with selection and decisions. */
 export function ApplicationRows(props: ApplicationRowsProps) {
   const { list, isStale, filters, changes, matching, shown, onTicking, onEnter } = props
   const desk = useDesk()
@@ -55,7 +55,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { gone, letters, answers } = changes
   const [selection, setSelection] = useState(nothing)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
-  // Whom the dialog is about that was opened from the bar: the bar stays as long, whatever happens to the list.
+  // The recipients in the letter dialog. The bar stays open for them while the list changes.
   const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
   useWhenGone(writtenTo.length > 0, goBack)
 
@@ -68,7 +68,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const choose = (ids: readonly string[], isOn: boolean) =>
     setSelection(select(selection, asShown, ids, isOn))
   const selectNone = () => setSelection(nothing)
-  // A row whose status changed meanwhile is not meant by whoever selects the whole list.
+  // "Select all" leaves out rows whose status has changed since.
   const isOfThisList = (row: Selected) => [undefined, queue.shownOf(row).status].includes(filter.status)
   const ofThisList = there.filter(isOfThisList).map(({ id }) => id)
   const isWhole = ofThisList.length > 0 && ofThisList.every((id) => selected.has(id))
@@ -81,12 +81,12 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     onTicking(isTicking)
     return () => onTicking(false)
   }, [isTicking, onTicking])
-  // The application that is shown beside has the bar and its keys as long as no row is ticked.
+  // While no row is ticked, the application beside the list has the bar and its keys.
   const isDecidedOn = shown === null || isTicking || writtenTo.length > 0
-  // There the bar would cover the list for the application that was opened last.
+  // On small windows the bar would cover the list after an application was opened.
   const isBarFree = useMedia(phone) && selected.size === 0
 
-  // Where all that was ticked has changed, the next key is about the row that has the focus.
+  // If all ticked rows have changed, the next key applies to the focused row.
   const leftOut = selection.ticked.size - selected.size
   const isAllLeftOut = leftOut > 0 && selected.size === 0
   const leftOutWords = `${digits(leftOut)} changed meanwhile and left out`
@@ -157,17 +157,17 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     if (isGoingOn) document.getElementById(id)?.focus()
   }
 
-  /** Goes some rows on; where an application is shown beside, that of the row is shown then. */
+  /** Moves by some rows. If an application is shown beside the list, shows that of the new row. */
   function step(by: number) {
     if (shown === null) return move(by)
     const id = rowFrom(by)
-    // Back leaves for the list in one step, however many were looked through.
+    // Back returns to the list in one step.
     if (id === undefined) return
     onEnter(null)
     go({ screen: 'application', id, filters }, { replace: true })
   }
 
-  /** Whom the bar is about: the name of one, or the number of several and what may be a surprise among them. */
+  /** The text of the bar: one name, or the number of selected rows with remarks about unexpected ones. */
   function aboutOf([only, ...others]: readonly Seen[]) {
     const someLeftOut = leftOut > 0 && !isAllLeftOut
     if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
@@ -178,7 +178,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   }
 }
 
-/** What others decided on rows that are shown, in a sentence; blank where they decided nothing. */
+/** A sentence about changes by others in the rows shown; blank without any. */
 function newsOf([one, ...others]: readonly Pick<Seen, 'name' | 'status'>[]) {
   if (one === undefined) return ''
   return others.length === 0

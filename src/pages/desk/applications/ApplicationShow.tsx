@@ -34,15 +34,15 @@ interface ApplicationShowProps {
   id: string
   /** The filters of the list that it was opened from. */
   filters: Filters
-  /** Whether the list stands beside it, which has the keys that move then. */
+  /** Whether the list is beside it. Then the list handles the keys that move. */
   isBeside: boolean
-  /** Whether keys and buttons decide on it, and not on ticked rows. */
+  /** Whether keys and buttons decide on it, instead of on ticked rows. */
   isDecidedOn: boolean
-  /** Whether whoever opens it begins at its heading. */
+  /** Whether its heading takes the focus when it opens. */
   takesFocus: boolean
 }
 
-/** One application: what was answered, what happened to it, and the buttons to decide with. */
+/** One application: its form answers, its history, and the decision bar. */
 export function ApplicationShow(props: ApplicationShowProps) {
   const { id, filters, isBeside, isDecidedOn, takesFocus } = props
   const { queue } = useDecisionQueue()
@@ -53,11 +53,11 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
   useReadAhead(data && previous, filters)
-  // Revealed answers stay until the screen is left, and are kept nowhere.
+  // Revealed answers are kept only in the state of this screen.
   const reveal = useDeskAct('desk_reveal', { fails: 'Not revealed.' })
   const { response: revealed } = reveal
   useEffect(() => {
-    // The pressed button disappeared.
+    // The pressed button has disappeared.
     if (revealed && document.activeElement === document.body) focusHeading()
   }, [revealed])
 
@@ -77,7 +77,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   useKeys({
     n: () => note.current?.focus(),
     ...(!isBeside && {
-      // Back leaves for the list in one step, however many were looked through.
+      // Back returns to the list in one step.
       j: () => toNext && go(toNext, { replace: true }),
       k: () => toPrevious && go(toPrevious, { replace: true }),
       '/': () => {
@@ -153,19 +153,19 @@ export function ApplicationShow(props: ApplicationShowProps) {
   }
 }
 
-/** How many applications before the end of what was read of a list it is read on. */
+/** The next page is read when this many applications are left. */
 const nearEnd = 10
 
 /**
- * What stands before and after an application in the list as it was left, and its place there in words. In the list of those that
- * nobody decided on, they say how many are left to read.
+ * The neighbours of an application in the list that it was opened from, and its position in words. For undecided applications,
+ * the words include the number left to read.
  */
 function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
   const { queue } = useDecisionQueue()
   const { data: left } = useQuery(desk.left(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
-  // Reads on in the list that was left, before its end is reached. Where that fails, it is tried at the end, and More is there.
+  // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
   const last = list?.applications.slice(-nearEnd) ?? []
   const isNearEnd = last.some((each) => each.id === id)
   const isAtEnd = last.at(-1)?.id === id
@@ -173,7 +173,7 @@ function useNeighbours(filter: Filter, id: string) {
   useEffect(() => {
     if (isNearEnd || isAtEnd) void readOn()
   }, [isNearEnd, isAtEnd])
-  // Until its place is known, Previous and Next follow the list as it was read.
+  // Until the position is known, Previous and Next follow the list as it was read.
   const asRead = { ids: idsOf(list), first: null, count: 0, more: false }
   const known = left?.ids.includes(id) ? left : asRead
   const isDecided = (other: string) => {
@@ -186,7 +186,7 @@ function useNeighbours(filter: Filter, id: string) {
   }
 }
 
-/** Reads the next application in advance, so that `j` shows it at once, on a slow connection, too. */
+/** Prefetches an application, so that moving to it is instant on a slow connection too. */
 function useReadAhead(next: string | undefined, filters: Filters) {
   const queries = useQueryClient()
   const desk = useDesk()
@@ -210,7 +210,7 @@ function Neighbour({ route, label }: { route: Route | undefined; label: string }
   )
 }
 
-/** The other applications of the same e-mail. */
+/** The other applications of the same email. */
 function Others({ filters, others }: { filters: Filters; others: Whole['others'] }) {
   if (others.length === 0) return null
   return (

@@ -13,37 +13,37 @@ import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 
 interface RowListeners {
-  /** Called for a box that was ticked or unticked; `isRange`: with those from the last one to this. */
+  /** Called when a box is ticked or unticked. `isRange`: applies to all rows from the last one to this one. */
   onSelect: (id: string, isOn: boolean, isRange: boolean) => void
   onCurrent: (id: string) => void
-  /** Called for an application that is opened by keyboard. */
+  /** Called when an application is opened by keyboard. */
   onEnter: (id: string) => void
 }
 
 interface ApplicationTableProps extends RowListeners {
   rows: readonly Listed[]
-  /** Whether other rows are on their way. */
+  /** Whether other rows are loading. */
   isStale: boolean
-  /** Letters of any applications, the oldest first. */
+  /** Letters of all rows, oldest first. */
   letters: readonly LetterState[]
-  /** Whether people come, where that was read after the rows. */
+  /** RSVPs that were read after the rows, by application id. */
   answers: Readonly<Record<string, AnswerShown>>
   filters: Filters
   selected: ReadonlySet<string>
   current: string | null
-  /** Applications that were erased meanwhile. */
+  /** Ids of applications that were erased meanwhile. */
   gone: ReadonlySet<string>
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
-/** The letter about a status of an application, if there is one: the last one by mail, or else the last one. */
+/** The letter about a status of an application: the last email, or otherwise the last one sent another way. */
 function letterOf(letters: readonly LetterState[], id: string, status: Status) {
   const those = letters.filter(({ application, occasion }) => application === id && occasion === status)
   return those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
 }
 
-/** The rows of a list. On a phone each is a card. */
+/** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
   const { rows, isStale, letters, answers, filters, selected, current, gone } = props
   const { queue } = useDecisionQueue()
@@ -99,19 +99,19 @@ interface RowProps {
   status: Status
   /** Whether its status is being saved. */
   isPending: boolean
-  /** Whether somebody else set it meanwhile. */
+  /** Whether somebody else has changed its status. */
   isChanged: boolean
   letter: LetterState | undefined
   answer: AnswerShown
   isCurrent: boolean
   isSelected: boolean
   isGone: boolean
-  /** Today: what was received on it is told by the hour. */
+  /** Today. Applications received today show the time instead of the day. */
   day: string
   latest: RefObject<RowListeners>
 }
 
-/** One row. It is rendered when something of it is another: a key that moves is about two of hundreds. */
+/** One row, memoized: moving by a key changes two rows of hundreds. */
 const Row = memo(function Row(props: RowProps) {
   const { row, isGone, day, latest } = props
   const { id } = row
@@ -123,7 +123,7 @@ const Row = memo(function Row(props: RowProps) {
         latest.current.onSelect(id, target.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
       }
       onFocus={() => latest.current.onCurrent(id)}
-      // The click that a key makes is no first or second one.
+      // A click event from the keyboard has detail 0.
       onOpen={({ detail }) => detail === 0 && latest.current.onEnter(id)}
     >
       {isGone ? (
@@ -141,8 +141,8 @@ const Row = memo(function Row(props: RowProps) {
 type StandingWordProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 
 /**
- * A few words about an application. For somebody who was told of their acceptance: whether they come. For others, and where
- * that letter may not have arrived: what became of the letter about their status. It is one line, for which rows have room.
+ * The line under the status. For accepted people who were told, it shows the RSVP. For others, or if that letter may not have
+ * arrived, it shows the state of the letter. Rows have room for exactly one line.
  */
 function StandingWord({ status, letter, answer: { answer, answer_state: state } }: StandingWordProps) {
   const isLost = letter?.state === 'refused' || letter?.state === 'given up'

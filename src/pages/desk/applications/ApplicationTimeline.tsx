@@ -16,7 +16,7 @@ import { useTyped } from '../kit/useTyped.ts'
 import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 
-/** Something that stands in the timeline. */
+/** An entry of the timeline. */
 interface Event {
   key: string
   at: string
@@ -24,7 +24,7 @@ interface Event {
   text: ReactNode
 }
 
-/** What happened to an application, the oldest first. */
+/** The events of an application, oldest first. */
 export function timelineOf({ application, delivery, history, letters }: Opened): Event[] {
   const byItself = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
   const passedOn = 'Passed on to the connected system (webhook)'
@@ -43,11 +43,11 @@ export function timelineOf({ application, delivery, history, letters }: Opened):
 
 interface ApplicationTimelineProps {
   whole: Opened
-  /** The keys of events that came while it was shown. */
+  /** The keys of events that happened since the screen opened. */
   fresh: ReadonlySet<string>
 }
 
-/** Everything that happened to an application, and the state of what did not arrive. */
+/** The timeline of an application, and the state of letters and webhooks that have not arrived. */
 export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) {
   const { delivery, letters } = whole
   return (
@@ -79,7 +79,7 @@ export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) 
   )
 }
 
-/** What happened to a letter. It unfolds the letter's text, unless that is hidden from whoever reads blind. */
+/** An event of a letter. It unfolds the letter's text, unless the organiser reads blind. */
 function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
   const isPrinting = useMedia('print')
   if (letter === undefined || letter.name === null) return <p>{text}</p>
@@ -146,7 +146,7 @@ interface NoteCreateProps {
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
   // The act's id is kept with the note, so that a note that is sent again because no answer came stays one note.
   const [typed, type] = useTyped<{ act: string; note: string }>(typedIntoNote(application))
-  // It may have been added after its writer left and before the answer came.
+  // The note may have been saved after this screen was left, before the response arrived.
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
   const add = useDeskAct('desk_note', {
@@ -154,7 +154,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
     fails: 'Note not added.',
     onSuccess() {
       type(null)
-      // Added by its key: whoever is in the field is done with it.
+      // After adding by key, the focus leaves the field.
       if (document.activeElement === field.current) focusHeading()
     },
   })
@@ -187,7 +187,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   )
 }
 
-/** The name of what is typed into the note of an application. */
+/** The name of an application's note in `useTyped`. */
 export function typedIntoNote(application: string): string {
   return `note ${application}`
 }

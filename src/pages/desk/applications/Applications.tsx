@@ -7,15 +7,15 @@ import type { Route } from '../kit/route.ts'
 import { Boundary, lazyScreen } from '../kit/Screen.tsx'
 import { ApplicationList } from './ApplicationList.tsx'
 
-/** The windows that have room for the list beside an application; beside.css has the same ones. */
+/** The windows that have room for the list beside an application. Keep it equal to beside.css. */
 const wide = '(width >= 75rem)'
 
 const ApplicationShow = lazyScreen(async () => (await import('./later.ts')).ApplicationShow)
 
 /**
- * The list, and the application that was opened from it: in its place, or beside it where the window is wide.
+ * The list, and the application opened from it: instead of the list, or beside it in a wide window.
  *
- * Side by side, the list has the keys that move, and the application those that decide, as long as no row is ticked.
+ * Side by side, the list handles the keys that move. The application handles those that decide, while no row is ticked.
  */
 export function Applications({ route }: { route: Extract<Route, { screen: 'list' | 'application' }> }) {
   const { filters } = route
@@ -23,7 +23,7 @@ export function Applications({ route }: { route: Extract<Route, { screen: 'list'
   const isBeside = useMedia(wide) && shown !== null
   const queries = useQueryClient()
   const [isTicking, setIsTicking] = useState(false)
-  // Whoever comes by an address, or opens an application by Enter, begins at its heading.
+  // An application opened by its address or by Enter takes the focus.
   const [entered, setEntered] = useState(shown)
   return (
     <div className={isBeside ? 'beside-both' : ''}>

@@ -8,7 +8,7 @@ interface FilterFieldsProps {
   onChange: (change: Partial<Filters>) => void
 }
 
-/** The filters, each in a field, and the order. */
+/** The fields of the filters and of the order. */
 export function FilterFields({ filters, onChange }: FilterFieldsProps) {
   const { team_size, paid_solution, answer, from, to, order } = filters
   return (
@@ -29,7 +29,7 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
         label="Coming?"
         options={answerOptions}
         value={answer ?? any}
-        // Only accepted people are asked.
+        // Only accepted people have an RSVP.
         onChoose={(chosen) =>
           onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
         }

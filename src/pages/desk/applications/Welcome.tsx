@@ -5,7 +5,7 @@ import { welcome } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { welcomeId } from './welcome-id.ts'
 
-/** What somebody does first at the desk, until they have read it. */
+/** The first steps at the desk, until the organiser dismisses them. */
 export function Welcome() {
   if (!useSwitch(welcome)) return null
   return (

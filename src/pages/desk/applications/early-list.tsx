@@ -1,6 +1,6 @@
 /**
- * The first list, which the document's inline script draws as soon as its rows have come, until the page's script has come.
- * What is pressed and ticked meanwhile is held.
+ * The first list. The document's inline script draws it as soon as its rows arrive, before the page's script has loaded. Keys and
+ * ticks are held until then.
  */
 import type { Listed } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
@@ -12,34 +12,34 @@ import { welcomeId } from './welcome-id.ts'
 
 declare global {
   interface Window {
-    /** What was done while the list was on its way; null once React shows it. */
+    /** Input held while the page's script loads; null once React shows the list. */
     earlyList?: EarlyList | null
   }
 }
 
 export interface EarlyList {
-  /** Keys, as `KeyboardEvent.key` has them. */
+  /** Keys, by their `KeyboardEvent.key`. */
   keys: string[]
-  /** The ids of the applications that are ticked. */
+  /** The ids of the ticked applications. */
   ticked: Set<string>
-  /** Whether a pointer is down: what it is on has to be there still when it goes up. */
+  /** Whether a pointer is down. Its target must still exist when it goes up. */
   isPressed: boolean
 }
 
-/** The id of the template that the list is drawn from. */
+/** The id of the template for the list. */
 export const blankListId = 'blank-list'
 
-/** Pixels that a row takes at least. */
+/** Minimum height of a row in pixels. */
 const leastHeight = 52
 
-/** Whether the address asks for the list as it is without any filter. */
+/** Whether the address shows the list without any filter. */
 export function isFirstList(): boolean {
   return /^(#\/?)?$/.test(location.hash)
 }
 
 /**
- * Begins to hold what is done until the page's script is there, which does it again. Of keys it holds those that move, and no other:
- * nobody may decide on a row that they have not seen. What is typed into the search stays in it.
+ * Starts to hold keys and ticks until the page's script replays them. It holds only keys that move: nobody may decide on a row
+ * that they have not seen. Text typed into the search stays there.
  */
 export function holdEarlyActs(): void {
   const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }
@@ -58,7 +58,12 @@ export function holdEarlyActs(): void {
   })
 }
 
-/** Shows rows, the newest first, unless React shows them by now or somebody went to another screen. */
+/**
+ * Draws the rows, unless React already shows them or another screen is open.
+ *
+ * @param page The element whose content is replaced.
+ * @param rows The applications, newest first.
+ */
 export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void {
   const template = document.getElementById(blankListId)
   const held = window.earlyList
@@ -91,6 +96,6 @@ function drawn(row: Listed, { ticked }: EarlyList) {
       <Pill status={status} />
     </ApplicationRow>
   )
-  // Inline scripts make elements of the document (`dom-elements.ts`).
+  // In inline scripts, JSX creates DOM elements (`dom-elements.ts`).
   return element as unknown as Element
 }

@@ -24,7 +24,7 @@ const row = (): Exported => ({
   letters: [],
 })
 
-/** A desk that answers these pages, and what it was asked for. */
+/** A desk that responds with these pages, and the positions that it was asked for. */
 function deskOf(pages: (Exported[] | Error)[]) {
   const asked: unknown[] = []
   const callDesk = async (name: string, given: { after?: unknown }): Promise<Page<Exported>> => {
@@ -40,7 +40,7 @@ function deskOf(pages: (Exported[] | Error)[]) {
 
 const { signal } = new AbortController()
 
-test('pages are asked for until there is no next one, also where one of them is empty', async () => {
+test('pages are read until there is no next one, even after an empty page', async () => {
   const rows = [row(), row(), row()] as const
   const { callDesk, asked } = deskOf([[rows[0], rows[1]], [], [rows[2]]])
   const counts: number[] = []
@@ -67,7 +67,7 @@ test('pages are asked for until there is no next one, also where one of them is 
   )
 })
 
-test('columns that are hidden are left out', async () => {
+test('hidden columns are left out', async () => {
   const { first_name: _1, last_name: _2, email: _3, phone: _4, linkedin: _5, company: _6, ...shown } = row()
   const columns = tableColumns.filter((column) => column in shown)
   expect(columns).toHaveLength(tableColumns.length - 6)
@@ -77,7 +77,7 @@ test('columns that are hidden are left out', async () => {
   )
 })
 
-test('a table is whole or is none: pages that differ, one that fails, and a stop', async () => {
+test('no file is made if pages differ, a page fails or the download is stopped', async () => {
   const { email: _, ...shown } = row()
   const read = (pages: (Exported[] | Error)[], stopped = signal) =>
     readTable(deskOf(pages).callDesk, {}, () => {}, stopped)

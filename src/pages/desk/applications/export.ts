@@ -8,18 +8,18 @@ import {
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Exported, Filter, Page } from '../../../client/desk/applications.ts'
 
-/** Thrown where blind reading was switched between two pages: half of the rows would lack columns. */
+/** Thrown if blind reading was switched between two pages: some rows would lack columns. */
 class SwitchedMeanwhile extends Error {
   override message = 'Blind reading was switched meanwhile: please download again.'
 }
 
 /**
- * Asks for everything that a filter lets through, page after page, as a table: the command's columns without those
+ * Downloads all applications that match a filter, page by page, as CSV. The columns are those of the export command, except those
  * that blind reading hides.
  *
- * @param onPage Called with how many applications came so far.
- * @returns The file, and how many applications are in it.
- * @throws {Error} where a page failed, where it was stopped, or where the pages do not fit together.
+ * @param onPage Called with the number of applications received so far.
+ * @returns The file, and the number of applications in it.
+ * @throws {Error} if a page fails, the signal aborts, or the pages have different columns.
  */
 export async function readTable(
   callDesk: CallDesk,
@@ -27,7 +27,7 @@ export async function readTable(
   onPage: (count: number) => void,
   signal: AbortSignal,
 ): Promise<{ file: Blob; count: number }> {
-  // As pieces, which the browser may keep on disk.
+  // The browser may keep the pieces on disk.
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
   let count = 0

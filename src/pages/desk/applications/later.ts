@@ -1,4 +1,4 @@
-/** What the first list does not need, in one script: with two, React would be in a third one. */
+/** Everything that the first list does not need. It is one script: with two, React would be split into a third. */
 export { ApplicationPlots } from './ApplicationPlots.tsx'
 export { ApplicationShow } from './ApplicationShow.tsx'
 export { FilterFields } from './FilterFields.tsx'

@@ -5,7 +5,7 @@ import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.
 const rows = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, version: 0 }))
 const decided = (...ids: string[]) => rows.map((row) => (ids.includes(row.id) ? { ...row, version: 1 } : row))
 
-test('what is ticked is selected until it is unticked, changes or is gone', () => {
+test('a ticked row is selected until it is unticked, changes or disappears', () => {
   const two = select(nothing, rows, ['a', 'b', 'c'], true)
   expect([...selectedOf(two, rows)]).toEqual(['a', 'b', 'c'])
   expect([...selectedOf(select(two, rows, ['b'], false), rows)]).toEqual(['a', 'c'])
@@ -13,7 +13,7 @@ test('what is ticked is selected until it is unticked, changes or is gone', () =
   expect([...selectedOf(two, rows.slice(1))]).toEqual(['b', 'c'])
 })
 
-test('what changed is dropped with the next tick, and is selected as it is now when ticked again', () => {
+test('a changed row is dropped with the next tick and can be ticked again', () => {
   const before = select(nothing, rows, ['a', 'b'], true)
   const now = decided('a')
   const next = select(before, now, ['c'], true)
@@ -24,7 +24,7 @@ test('what changed is dropped with the next tick, and is selected as it is now w
   expect([...select(next, now, ['a'], true).ticked]).toContainEqual(['a', 1])
 })
 
-test('what is not shown is selected in place of everything else, each with its version', () => {
+test('selecting rows that are not shown replaces the selection and keeps their versions', () => {
   const far = { id: 'z', status: 'new' as const, version: 3 }
   const all = selectBeyond([far])
   expect(all.beyond).toEqual([far])
@@ -32,14 +32,14 @@ test('what is not shown is selected in place of everything else, each with its v
   expect([...selectedOf(select(all, [...rows, far], ['a'], true), [...rows, far])]).toEqual(['a', 'z'])
 })
 
-test('a range goes from what was ticked last to what is ticked now, in either direction', () => {
+test('a range goes from the row ticked last to this one, in either direction', () => {
   const at = (id: string) => select(nothing, rows, [id], true)
   expect(rangeTo(at('b'), rows, 'd')).toEqual(['b', 'c', 'd'])
   expect(rangeTo(at('d'), rows, 'b')).toEqual(['d', 'c', 'b'])
   expect(rangeTo(at('b'), rows, 'b')).toEqual(['b'])
 })
 
-test('a range goes on from its end, and without a beginning in sight is one row', () => {
+test('a range continues from its end, and is one row if its start is not among the rows', () => {
   const first = select(nothing, rows, ['b'], true)
   const range = select(first, rows, rangeTo(first, rows, 'd'), true)
   expect(rangeTo(range, rows, 'e')).toEqual(['d', 'e'])

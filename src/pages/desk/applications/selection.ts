@@ -1,30 +1,30 @@
 import type { Selected } from '../../../client/desk/applications.ts'
 
-/** An application with the version of its status that is shown. */
+/** An application, with the version of the status that is shown. */
 type Versioned = Pick<Selected, 'id' | 'version'>
 
-/** What an organiser selected in a list. */
+/** The selection of an organiser in a list. */
 export interface Selection {
-  /** By their ids, the versions that were shown: an application that changes afterwards is no longer selected. */
+  /** The versions shown when they were ticked, by id. An application that changes afterwards is no longer selected. */
   ticked: ReadonlyMap<string, number>
-  /** Applications that were selected without having been shown. */
+  /** Selected applications that are not among the rows read. */
   beyond: readonly Selected[]
-  /** The application that was ticked or unticked last, from which a range begins. */
+  /** The application that was ticked or unticked last, where a range begins. */
   last: string | null
 }
 
 export const nothing: Selection = { ticked: new Map(), beyond: [], last: null }
 
 /**
- * The ids of what is still selected.
+ * The ids that are still selected.
  *
- * @param known All that is shown or was selected beyond it, as it is now.
+ * @param known The current versions of all applications shown or selected.
  */
 export function selectedOf({ ticked }: Selection, known: readonly Versioned[]): ReadonlySet<string> {
   return new Set(known.filter(({ id, version }) => ticked.get(id) === version).map(({ id }) => id))
 }
 
-/** Adds applications to a selection, or takes them out. What has changed since it was selected is dropped. */
+/** Adds applications to a selection, or removes them. Applications that have changed since they were ticked are dropped. */
 export function select(
   selection: Selection,
   known: readonly Versioned[],
@@ -42,12 +42,12 @@ export function select(
   return { ...selection, ticked, last: ids.at(-1) ?? selection.last }
 }
 
-/** Selects applications that need not be shown, and nothing else. */
+/** Selects exactly these applications, shown or not. */
 export function selectBeyond(beyond: readonly Selected[]): Selection {
   return { ticked: new Map(beyond.map(({ id, version }) => [id, version])), beyond, last: null }
 }
 
-/** The ids from the application that was ticked last to this one, which comes last; without such a one, this one alone. */
+/** The ids from the application ticked last to this one, in that order; only this one if there is no last one among the rows. */
 export function rangeTo({ last }: Selection, rows: readonly Versioned[], id: string): readonly string[] {
   const ids = rows.map((row) => row.id)
   const [from, to] = [last === null ? -1 : ids.indexOf(last), ids.indexOf(id)]

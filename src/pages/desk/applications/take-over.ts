@@ -5,10 +5,10 @@ import { boxOf } from './ApplicationRow.tsx'
 import { isFirstList, type EarlyList } from './early-list.tsx'
 
 /**
- * Lets React render outside of the page as long as it shows less than the document, which may have the first list by now.
+ * Lets React render outside the document until it has something to show: the document may already have the first list.
  *
- * @param page What the document shows.
- * @returns What React is to render into. It takes the page's place as soon as it has the list or anything else to show.
+ * @param page The page element of the document.
+ * @returns The element for React. It replaces `page` when React has the list or another screen to show.
  */
 export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLElement {
   if (!window.earlyList || !isFirstList()) {
@@ -33,16 +33,16 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
     void play(held)
   }
   onShown(show)
-  // After the click.
+  // Runs after the click event.
   for (const end of ['pointerup', 'pointercancel'])
     addEventListener(end, () => setTimeout(() => isLate && show()))
-  // Any other screen takes the focus as soon as it is rendered, and for that it has to be in the document.
+  // Other screens take the focus when they are rendered, so they must be in the document.
   session.subscribe(() => session.now().step !== 'in' && show())
   addEventListener('popstate', show)
   return aside
 }
 
-/** Each in a later task of its own: React has to have shown what was before. */
+/** Replays each input in its own task, so that React has rendered the one before. */
 async function play({ ticked, keys }: EarlyList) {
   const turn = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {

@@ -9,10 +9,11 @@ import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
- * An application as long as it is shown. It is read again where it changed, and new events are marked.
+ * Keeps an open application up to date and marks new events.
  *
- * @param filter Of the list that it was opened from.
- * @returns What was read; `fresh`, the keys of the events that came; `changed`, who else set the status that is shown.
+ * @param filter The filter of the list that it was opened from.
+ * @returns `data` and `error` of the application; `fresh`, the keys of new events; `changed`, the other author of the status
+ *   shown.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
@@ -24,9 +25,9 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     refetch,
   } = useQuery({
     ...desk.application(id, filter),
-    // What was read ahead is painted first.
+    // Prefetched data is painted first.
     refetchOnMount: false,
-    // It stays while the list beside it is narrowed.
+    // Keep it while the list beside it is filtered.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
   const isReadAhead = useRef(data !== undefined)
@@ -34,7 +35,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const look = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,
-    // It came with the application.
+    // The stamp came with the application.
     ...(data && { initialData: { stamp: data.stamp } }),
     staleTime: Infinity,
   })
@@ -42,9 +43,9 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const isAfterLook = useRef(false)
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
 
-  // Reading it again tells that it was erased.
+  // Refetching shows that it was erased.
   const isGone = look.error instanceof RefusedCall && look.error.code === 'PT404'
-  // An answer about the application before it was read again does not count.
+  // A response older than the last refetch does not count.
   const isOther = look.data !== undefined && look.data.stamp !== data?.stamp && look.dataUpdatedAt > readAt
   useEffect(() => {
     if (!isGone && !isOther) return
@@ -59,14 +60,14 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     const looked = isAfterLook.current
     known.current = new Set(events.map(({ key }) => key))
     isAfterLook.current = false
-    // What happens by itself after an act of one's own is no news.
+    // Automatic events after one's own act are not news.
     const came = events.filter(
       ({ key, author }) => former?.has(key) === false && (author === null ? looked : author !== desk.email),
     )
     if (came.length === 0) return
     setFresh((before) => new Set([...before, ...came.map(({ key }) => key)]))
     const authors = [...new Set(came.map(({ author }) => author))].filter((author) => author !== null)
-    // An act of one's own announces its outcome by itself.
+    // One's own acts announce their outcome themselves.
     if (looked) announce(`${authors.join(', ') || 'Something'} changed this just now`)
   }, [data, desk])
 

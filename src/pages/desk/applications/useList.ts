@@ -5,12 +5,11 @@ import { filterOf, type Filters } from '../kit/filters.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /**
- * A list as it is shown. It is read again whenever somebody comes to it, and its rows keep their places as long as they look at
- * it. While another search or filter is on its way, the list before stays.
+ * Reads a list and follows its changes. It is refetched when the organiser returns to it; its rows keep their order while it is
+ * shown. While another search or filter loads, the former list stays.
  *
- * @returns `list`, undefined until something was read; `isStale`, whether it is the one before; `overview`, the last counts;
- *   `found`, the counts of this very list; and the changes since it was read: what is gone, how many are missing, and the state of
- *   letters and RSVPs.
+ * @returns `list`, undefined until it was read; `isStale`, whether it is the former one; `overview`, the last counts;
+ * `found`, the counts of this list; `changes`, since it was read: erased and new applications, letters and RSVPs.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()
@@ -19,7 +18,7 @@ export function useList(filters: Filters) {
     ...desk.list(filter),
     staleTime: 0,
     refetchOnWindowFocus: true,
-    // Never under another tab.
+    // Never shows the rows of another tab.
     placeholderData: (former) => (former?.filter.status === filter.status ? former : undefined),
   })
   const { data: refreshed } = useQuery({ ...desk.refresh(data), enabled: data !== undefined && !isFetching })
@@ -39,7 +38,7 @@ export function useList(filters: Filters) {
       newer: changes?.newer ?? 0,
       older: changes?.older ?? 0,
       more: changes?.more ?? false,
-      // The list may have been read on since.
+      // Rows read after the last refresh keep the letters that came with them.
       letters: [
         ...(data?.letters.filter(({ application }) => !looked.has(application)) ?? []),
         ...(changes?.letters ?? []),

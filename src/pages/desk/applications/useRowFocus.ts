@@ -4,11 +4,11 @@ import { focusApplication } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 
 /**
- * The row that keys act on: the one that has the focus, or had it last. Where it is gone when the list is read again, the row in
- * its place gets the focus. After More it is the first new row.
+ * Tracks the row that keys act on: the one that has or last had the focus. If it disappears on a refresh, the row at its position
+ * gets the focus. After More, the first new row gets it.
  *
- * @param rows Those of the list. They are another array whenever any of them is another.
- * @param shown The application that is shown beside the list: its row is the one then.
+ * @param rows The rows of the list; a new array after any change.
+ * @param shown The id of the application beside the list, whose row is then the current one.
  */
 export function useRowFocus(rows: readonly { id: string }[], shown: string | null) {
   const [focused, setFocused] = useState<string | null>(null)
@@ -30,7 +30,7 @@ export function useRowFocus(rows: readonly { id: string }[], shown: string | nul
       if (activeElement === body) focusRow(formerPlace)
     }
     if (pressed.current === null || now.length <= before.length) return
-    // The button may have disappeared.
+    // The More button may have disappeared.
     if (activeElement === body || activeElement === pressed.current) focusRow(before.length)
     pressed.current = null
   })
@@ -38,19 +38,19 @@ export function useRowFocus(rows: readonly { id: string }[], shown: string | nul
   return {
     current,
     setCurrent,
-    /** Moves the focus by so many rows. */
+    /** Moves the focus by this many rows. */
     move: (by: number) => rows.length > 0 && focusRow(Math.max(place + by, 0)),
-    /** The application so many rows from there; the first or the last one where there are not so many. */
+    /** The id of the application this many rows on, limited to the first and last row. */
     rowFrom: (by: number) => rows[Math.min(Math.max(place + by, 0), rows.length - 1)]?.id,
-    /** Moves the focus to the row again, or to the one in its place, where what had it is gone. */
+    /** Returns the focus to the current row, or to the row at its position, if the focused element has disappeared. */
     goBack: () =>
       document.activeElement === document.body && focusRow(place === -1 ? lostPlace.current : place),
-    /** Has the first row that comes next get the focus, unless that goes elsewhere meanwhile. */
+    /** Call it before more rows are read: the first new row gets the focus, unless the focus has moved. */
     onMore: () => (pressed.current = document.activeElement),
   }
 }
 
-/** Has the row of the application get the focus that is shown next, unless somebody types in the list or begins at its heading. */
+/** Focuses the row of the application that is shown next, unless the focus is in a field or on a heading. */
 function useRowOfShown(shown: string | null) {
   const former = useRef(shown)
   useEffect(() => {
@@ -62,8 +62,8 @@ function useRowOfShown(shown: string | null) {
 }
 
 /**
- * Has something wait for the end of the press that brings it about: what appears then, such as the bar of decisions, must not come
- * between the beginning of a click and its end.
+ * Delays an act until the pointer is up. Otherwise something that the act shows, such as the decision bar, could move under the
+ * pointer before the click.
  */
 function useAfterPress<Given>(act: (given: Given) => void) {
   const press = useRef({ isDown: false, waiting: [] as Given[] })

@@ -1,2 +1,2 @@
-/** The id of what is said to somebody new, by which the document's inline script finds it. */
+/** The id of the first steps, for the document's inline script. */
 export const welcomeId = 'welcome'
