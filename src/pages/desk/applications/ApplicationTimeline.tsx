@@ -144,7 +144,7 @@ interface NoteCreateProps {
 
 /** A note on an application. */
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
-  // The act's id is kept with the note, so that a note that is sent again because no answer came stays one note.
+  // The act id is stored with the note, so that a retry without a response creates only one note.
   const [typed, type] = useTyped<{ act: string; note: string }>(typedIntoNote(application))
   // The note may have been saved after this screen was left, before the response arrived.
   const isAdded = history.some(({ act }) => act === typed?.act)

@@ -37,7 +37,7 @@ function focus(element: HTMLElement | null) {
   element?.focus({ preventScroll: true })
 }
 
-/** Characters per piece. Where fonts and scripts alternate, the browser's layout time grows with the square of the length. */
+/** Characters per piece. For text of mixed fonts and scripts, the browser's layout time grows with the square of the length. */
 export const pieceLength = 4_000
 /** Characters that a line end counts as, because of its height. */
 const lineEnd = 40

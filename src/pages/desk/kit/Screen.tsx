@@ -155,7 +155,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
   }
 }
 
-/** What stands in place of a screen that could not be shown. */
+/** Replaces a screen that could not be shown. */
 function NotShown(alert: AlertProps) {
   const title = 'This could not be shown'
   useTitle(title)

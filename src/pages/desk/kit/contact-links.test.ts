@@ -11,7 +11,7 @@ test.each([
   ['ada@localhost', undefined],
   ['javascript:alert(1)@example.com', undefined],
   ['ada@example.com\nbcc: all@example.com', undefined],
-])('the e-mail %j leads to %s', (email, link) => {
+])('the email %j leads to %s', (email, link) => {
   expect(mailLink(email)).toBe(link)
 })
 

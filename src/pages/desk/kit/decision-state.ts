@@ -108,7 +108,7 @@ function hasEffect(decision: Decision) {
   return !decision.takesBack && (isPending(decision) || decision.state === 'saved')
 }
 
-/** How many decisions of the current act are done; null if nothing is being sent or one call is enough. */
+/** Number of decisions of the current act that are done; null if nothing is being sent or one call is enough. */
 export function progressIn(queue: QueueState): Progress | null {
   const decisions = firstIn(queue).filter(({ state }) => state !== 'stopped')
   const count = decisions.length
