@@ -6,13 +6,13 @@ import type { Whose } from './draft-changes.ts'
 
 interface DraftArticleProps extends ComponentProps<'article'> {
   whose: Whose
-  /** Whether it is shown at the application that it is for; elsewhere its heading is the applicant's name. */
+  /** Whether it is shown in its application. Elsewhere its heading is the applicant's name. */
   isAtApplication?: boolean | undefined
   isSheet?: boolean | undefined
   heading: string
 }
 
-/** What stands around a draft, under its heading. */
+/** The frame of a draft, with its heading. */
 export function DraftArticle(props: DraftArticleProps) {
   const { whose, isAtApplication = false, isSheet = !isAtApplication, heading, children, ...article } = props
   const id = `draft-${whose.id}`

@@ -6,7 +6,7 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { nameOfLetter } from '../letters/letters.ts'
 import { LetterFields, type Written } from '../letters/LetterText.tsx'
 
-/** What is entered, and a function that keeps something else, or nothing for null. */
+/** The unsaved text of a draft, and its setter. */
 export type KeptChange = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
 
 interface DraftEditProps {
@@ -15,10 +15,10 @@ interface DraftEditProps {
   setIsOpen: (isOpen: boolean) => void
 }
 
-/** Changes a draft for one person. */
+/** The form that edits a draft for one person. */
 export function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
   const { id, seen, subject, body } = letter
-  // A form that is open when the screen is opened does not take the focus.
+  // A form that is already open with its screen does not take the focus.
   const [isRestored] = useState(kept[0] !== null)
   const draft = useVersionedDraft({
     kept,
@@ -28,11 +28,11 @@ export function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
     givenOf: (text) => ({ letter: id, seen, ...text }),
     versionOf: (saved) => saved.seen,
     says: () => `${nameOfLetter(letter)}: changed`,
-    // What was entered while it was being saved is kept, and stays open.
+    // Input entered while saving is kept, which keeps the form open.
     onSaved: () => setIsOpen(false),
   })
   const enter = (entered: Partial<Written>) => {
-    // Whoever enters what stood there before writes on.
+    // Entering the saved text again must not close the form.
     setIsOpen(true)
     draft.enter(entered)
   }

@@ -10,14 +10,14 @@ import { UndoSend } from '../letters/UndoSend.tsx'
 import { DraftReview } from './DraftReview.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 
-/** The drafts of one occasion, which are read, changed, removed and sent. */
+/** The screen of the drafts of one occasion, to read, edit, remove and send. */
 export function DraftList({ occasion }: { occasion: string }) {
   const desk = useDesk()
   const query = useInfiniteQuery({
     ...desk.drafts(occasion),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
-  // It comes with the drafts.
+  // The overview comes with the drafts.
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)

@@ -15,15 +15,15 @@ import { DraftsLeft } from './DraftsLeft.tsx'
 interface DraftReviewProps {
   occasion: string
   drafts: readonly Letter[]
-  /** Whether organisers send them from their own mail program. */
+  /** Whether organisers send them from their own email program. */
   isByHand: boolean
-  /** What stands below the recipients. */
+  /** Content below the recipients. */
   more: ReactNode
-  /** What sends those that are ticked. */
+  /** Renders the button that sends the ticked drafts. */
   children: (ticked: readonly Letter[]) => ReactNode
 }
 
-/** Whose letter is shown, at which place among the drafts, and which drafts are not to be sent. */
+/** The id of the shown draft, its position among the drafts, and the ids that are not to be sent. */
 interface Review {
   chosen: string
   place: number
@@ -32,17 +32,17 @@ interface Review {
 
 const nothing: Review = { chosen: '', place: 0, unticked: [] }
 
-/** The recipients of drafts, with a tick for each that is to be sent, and the letter of the one that is chosen. */
+/** The recipients of drafts, with a checkbox each, and the letter of the chosen one. */
 export function DraftReview({ occasion, drafts: read, isByHand, more, children }: DraftReviewProps) {
   const changes = useDraftChanges(occasion)
   const drafts = useEditedFirst(read)
-  // Kept in the tab: after a look at an application nobody is ticked again.
+  // Stored in the tab, so that unticked drafts stay so after a look at an application.
   const [review, keep] = useTyped<Review>(`review ${occasion}`)
   const { chosen, place: formerPlace, unticked } = review ?? nothing
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
   const found = drafts.findIndex(({ id }) => id === chosen)
-  // Where the draft that was chosen is gone, the one in its place is.
+  // If the chosen draft is gone, shows the one at its position.
   const place = found === -1 ? Math.min(formerPlace, drafts.length - 1) : found
   const shown = drafts[place]
   const choose = (to: number) => keep({ chosen: drafts[to]?.id ?? '', place: to, unticked })
@@ -68,7 +68,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   })
   const onChosen = useEffectEvent((id: string | undefined) => {
     if (place === 0) return
-    // Below its row, a letter needs the room; where the one above it was closed, the row has moved.
+    // Below its row, a letter needs the space; closing the one above has moved the row.
     const block = isBeside ? 'nearest' : 'start'
     document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
   })
@@ -111,7 +111,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
                     <label className="control-tick">
                       <input
                         type="checkbox"
-                        // From the row that is chosen, Tab leads to its letter.
+                        // From the chosen row, Tab leads to its letter.
                         tabIndex={draft === shown ? 0 : -1}
                         checked={isTicked(draft)}
                         onChange={({ target }) => tick([draft], target.checked)}
@@ -149,7 +149,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   )
 }
 
-/** Drafts with those first that were edited when they were first seen: a row keeps its place when it is edited. */
+/** Orders drafts so that those edited when first seen come first. Editing a draft later does not move its row. */
 function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
   const [first, setFirst] = useState<Readonly<Record<string, boolean>>>({})
   const isNew = ({ id }: Letter) => !(id in first)
@@ -160,7 +160,7 @@ function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
   return drafts.toSorted((one, other) => Number(first[other.id]) - Number(first[one.id]))
 }
 
-/** What is special about a draft, in a few words. */
+/** The remarks about a draft, in a few words. */
 function wordsOf(draft: Letter, isSaved: boolean) {
   const words = [
     ...(isSaved ? [] : ['Not saved']),
@@ -171,7 +171,7 @@ function wordsOf(draft: Letter, isSaved: boolean) {
   return words.join(', ')
 }
 
-/** How many drafts say what their template says, how many something else, and how many cannot be sent. */
+/** The numbers of drafts like the template, edited ones, and ones that cannot be sent. */
 function sentencesOf(ticked: readonly Letter[], held: number) {
   const edited = ticked.filter(isEdited).length
   const alike = ticked.filter(({ occasion }) => occasion !== '').length - edited

@@ -11,24 +11,24 @@ import { countOf } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isAgain, nameOfLetter } from '../letters/letters.ts'
 
-/** A draft that was to be sent and was not. */
+/** A draft that was not sent, and the reason. */
 export interface Unsent {
   letter: Letter
   outcome: Exclude<ReleaseOutcome['outcome'], 'released'>
 }
 
 interface DraftSendProps {
-  /** They are sent as they were read, or not at all. */
+  /** Each is sent only if it has not changed since it was read. */
   drafts: readonly Letter[]
   overview: LettersOverview
   onSent: (unsent: readonly Unsent[]) => void
 }
 
-/** Sends drafts, after the organiser has confirmed their number. */
+/** A dialog that sends drafts after the organiser has confirmed their number. */
 export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const { hold_seconds: holdSeconds } = overview.settings
   const dialog = useRef<DialogHandle>(null)
-  // The drafts as they were read when the dialog opened.
+  // The drafts when the dialog opened.
   const [asked, setAsked] = useState<readonly Letter[]>([])
   const [again, setAgain] = useState(false)
   const [typed, setTyped] = useState('')
@@ -119,7 +119,7 @@ const reasons: Record<Unsent['outcome'], string> = {
   gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
 }
 
-/** The drafts that were not sent, and why. */
+/** A notice about the drafts that were not sent, with the reasons. */
 export function DraftsUnsent({ unsent }: { unsent: readonly Unsent[] }) {
   if (unsent.length === 0) return null
   return (

@@ -26,14 +26,14 @@ import { DraftsLeft } from './DraftsLeft.tsx'
 interface DraftsProps {
   occasion: string
   drafts: readonly Letter[]
-  /** Whether organisers send them from their own mail program. */
+  /** Whether organisers send them from their own email program. */
   isByHand: boolean
   application: string
-  /** What else can be done with a draft, while it is not edited. */
+  /** More buttons for a draft, while it is not edited. */
   children: (draft: Letter) => ReactNode
 }
 
-/** Drafts of an occasion to one applicant, at their application. */
+/** The drafts of an occasion to one applicant, on the screen of their application. */
 export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
   const changes = useDraftChanges(occasion)
   return (
@@ -61,12 +61,12 @@ interface DraftShowProps {
   kept: KeptChange
   isAtApplication?: boolean
   isSheet?: boolean
-  /** Called when this draft is about to disappear, with the focus. */
+  /** Called when this draft disappears, which loses the focus. */
   onGone: () => void
   children?: ReactNode
 }
 
-/** One draft as it would be sent. */
+/** One draft as it would be sent, with its buttons. */
 export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }: DraftShowProps) {
   const { id, seen } = letter
   const isOffTemplate = isEdited(letter)
@@ -98,7 +98,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
     link.click()
   })
-  // Only when the act is over, since until then the page asks whether to leave it.
+  // Waits for the end of the act: until then, leaving the page asks for confirmation.
   useEffect(() => {
     if (handed) openHanded(handed)
   }, [handed])
@@ -152,7 +152,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
                 I sent it
               </ActButton>
             )}
-            {/* A letter that was written to one person may contain their name. */}
+            {/* A letter to one person may contain their name. */}
             {letter.name !== null && (
               <Button about={name} ref={editButton} onPress={() => setIsOpen(true)}>
                 Edit

@@ -11,11 +11,11 @@ import type { DraftChange, useDraftChanges, Whose } from './draft-changes.ts'
 interface DraftsLeftProps {
   changes: ReturnType<typeof useDraftChanges>
   drafts: readonly Letter[]
-  /** The application at which they are shown. Without it, they are shown in the list of all. */
+  /** The application that they are shown in; without it, they are shown in the list of drafts. */
   application?: string
 }
 
-/** What was entered for drafts that left the list. */
+/** The unsaved text of drafts that are no longer in the list. */
 export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
   return changes.all
     .filter((each) => application === undefined || each.application === application)
@@ -37,14 +37,14 @@ interface DraftLeftProps {
 }
 
 /**
- * Shows what was entered for a draft that was sent or removed meanwhile, so that it can be copied. Shows nothing where the
- * draft is only further down in the list.
+ * Shows the unsaved text of a draft that was sent or removed meanwhile, to copy it. Shows nothing for a draft that is on a later
+ * page.
  */
 function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
   const { data: letters } = useQuery(useDesk().lettersOf(change.application))
   const article = useRef<HTMLElement>(null)
   const isLeft = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
-  // The form in which it was entered disappeared, perhaps with the focus.
+  // The form has disappeared, possibly with the focus.
   useEffect(() => {
     if (isLeft && document.activeElement === document.body) article.current?.focus()
   }, [isLeft])

@@ -19,17 +19,17 @@ import { Drafts } from './DraftShow.tsx'
 interface LetterCreateProps {
   application: string
   letters: readonly Letter[]
-  /** Whether the applicant is asked whether they come. */
+  /** Whether the applicant is asked for an RSVP. */
   isAsked: boolean
-  /** Whether the organiser reads blind: then they write to nobody. */
+  /** Whether the organiser reads blind and cannot write to anybody. */
   isBlind: boolean
 }
 
-/** The drafts to one applicant, which are read here as they will arrive, and sent; and a letter without a template. */
+/** The drafts to one applicant, and a form for a letter without a template. */
 export function LetterCreate({ application, letters, isAsked, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  // Also those of which no draft is left: something may be entered for one that was sent meanwhile.
+  // Includes occasions without a draft: there may be unsaved text for a sent one.
   const occasions = new Set(['', ...letters.map(({ occasion }) => occasion)])
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
@@ -57,20 +57,20 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
   )
 }
 
-/** The name of what is typed into a letter to one person. */
+/** The name of a letter to one person in `useTyped`. */
 export function typedInto(application: string): string {
   return `letter ${application}`
 }
 
-/** The form in which it is written, which a button opens. It becomes a draft before it can be sent. */
+/** The form of a letter without a template, opened by a button. Saving makes it a draft. */
 function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
-  // The act's id is kept with the text, so that a letter that is sent again because no answer came stays one letter.
+  // The act id is stored with the text, so that a retry without a response creates only one letter.
   const [typed, type] = useTyped<Written & { act: string }>(typedInto(application))
-  // It may have become a draft after its writer left and before the answer came.
+  // The draft may have been saved after this screen was left, before the response arrived.
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
-  // A form that is open when the screen is opened does not take the focus.
+  // A form that is already open with its screen does not take the focus.
   const [isFirst, setIsFirst] = useState(false)
   const isWriting = isOpen || act !== ''
   const openButton = useRef<HTMLButtonElement>(null)
@@ -93,7 +93,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
   })
   const enter = (change: Partial<Written>) => {
     const text = { subject, body, ...change }
-    // Whoever empties it writes on.
+    // Emptying the fields must not close the form.
     setIsOpen(true)
     type(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
   }

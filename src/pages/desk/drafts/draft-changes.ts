@@ -4,13 +4,13 @@ import { useTyped, type Change } from '../kit/useTyped.ts'
 import type { Unsaved } from '../kit/useVersionedDraft.tsx'
 import type { KeptChange } from './DraftEdit.tsx'
 
-/** Which draft it is, and whom it is for. */
+/** The id of a draft, its application and the recipient. */
 export type Whose = Pick<Letter, 'id' | 'application' | 'name'>
 
-/** What is entered for a draft and not saved, and whom the draft is for. */
+/** The unsaved text of a draft, with its recipient. */
 export interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
 
-/** What is entered for the drafts of an occasion and not saved, also for those that left the list. */
+/** The unsaved texts of the drafts of an occasion, including drafts that are no longer in the list. */
 export function useDraftChanges(occasion: string) {
   const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
   const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
@@ -22,7 +22,7 @@ export function useDraftChanges(occasion: string) {
     })
   return {
     all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
-    /** What is entered for a draft. Equal to the stored text: not a change (a save may have succeeded without a response). */
+    /** The unsaved text of a draft. Equal to the saved text: not a change (a save may have succeeded without a response). */
     of(draft: Letter): KeptChange {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body

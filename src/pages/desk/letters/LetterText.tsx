@@ -6,14 +6,14 @@ import { Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
 import { isOfPlace, partsOf } from './letters.ts'
 
-/** The part of a letter that somebody writes. */
+/** The text of a letter. */
 export type Written = Pick<Letter, 'subject' | 'body'>
 
 interface LetterTextProps {
   text: Written & Pick<Letter, 'missing' | 'unknown' | 'is_long'>
 }
 
-/** What a letter says, and which placeholders it cannot fill. */
+/** The text of a letter, and notices about placeholders that cannot be filled. */
 export function LetterText({ text: { subject, body, missing, unknown, is_long: isLong } }: LetterTextProps) {
   const blank = missing.filter((name) => !isOfPlace(name))
   return (
@@ -46,10 +46,10 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
   )
 }
 
-/** A text with words in place of the placeholders that are filled in when it is handed over. */
+/** A text with words in place of the placeholders that are filled in on sending. */
 function Filled({ text }: { text: string }) {
   return partsOf(text).map(({ words, isFilledLater }, place) => (
-    // The parts change only with the text, all at once.
+    // The parts change only when the whole text does.
     // oxlint-disable-next-line react/no-array-index-key
     <Fragment key={place}>
       {isFilledLater ? (
@@ -64,15 +64,15 @@ function Filled({ text }: { text: string }) {
 interface LetterFieldsProps {
   value: Written
   onEnter: (change: Partial<Written>) => void
-  /** What is said under the text. */
+  /** The hint under the text. */
   hint?: string
-  /** Whether the subject has the focus from the start. */
+  /** Whether the subject takes the focus when it appears. */
   isFirst?: boolean
   readOnly?: boolean
   onFocus?: (event: { target: HTMLInputElement | HTMLTextAreaElement }) => void
 }
 
-/** The fields in which a letter is written. */
+/** The fields for the text of a letter. */
 export function LetterFields({ value, onEnter, hint, isFirst = false, ...field }: LetterFieldsProps) {
   return (
     <>

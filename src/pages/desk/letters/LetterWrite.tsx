@@ -21,7 +21,7 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
 
-/** The templates that a letter can have, and the chosen one; undefined until one is. */
+/** The templates to choose from, and the chosen occasion; undefined until one is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
   const { data: overview, error } = useQuery(useDesk().letters())
   const [chosen, setChosen] = useState('')
@@ -34,7 +34,7 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
   }
 }
 
-/** Drafts a letter to one applicant: for the decision that stands, or one that organisers named. */
+/** Drafts a letter to one applicant from a template: that of the current status, or one that organisers named. */
 export function LetterWrite({ application, status }: { application: string; status: Status }) {
   const {
     occasion: chosen,
@@ -78,7 +78,7 @@ const words: Record<
   drafted: 'The draft is below. Nothing has been sent.',
   undecided: 'Not drafted: it has another status by now.',
   gone: 'This application is gone.',
-  // Of a letter that was written before:
+  // The states of an earlier letter:
   draft: 'There is a draft already, below.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',
@@ -92,7 +92,7 @@ function wordsOf({ outcome, state }: WriteOutcome) {
   return state === null ? '' : words[state]
 }
 
-/** Where the letter is; its draft is on the same screen. */
+/** A link to the letter; its draft is on the same screen. */
 function linkTo({ state }: WriteOutcome) {
   if (state === 'waiting' || state === 'sending')
     return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters that are leaving</a>
@@ -101,7 +101,7 @@ function linkTo({ state }: WriteOutcome) {
   return null
 }
 
-/** What the letters are to say, and what became of their drafts. Many are drafted in steps. */
+/** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
   const { call, readAgainAfter } = useDesk()
   const { error, occasion, options, choose } = useOccasion((each) => each !== received)
@@ -135,14 +135,14 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       onSend={() => occasion !== undefined && write.press({ occasion })}
     >
       <p>Nothing is sent by this: the drafts are read first.</p>
-      {/* None is chosen for them: those who are selected may have any status. */}
+      {/* No default: the selected applicants may have any status. */}
       <Choice
         label="Template"
         options={[['', 'Choose a template'], ...options]}
         value={occasion ?? ''}
         onChoose={choose}
       />
-      {/* While the dialog is open, screen readers hear nothing from outside of it. */}
+      {/* Inside the dialog: screen readers ignore live regions outside an open dialog. */}
       <div aria-live="polite">
         {isSame && occasion !== undefined && write.response && (
           <p>
@@ -174,7 +174,7 @@ function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
   return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
 }
 
-/** What became of drafts, by number: `12 drafted, 1 written before.` Where it was stopped there are fewer than were wanted. */
+/** The result of drafting, by number: `12 drafted, 1 written before.` After stopping, it adds how many are left. */
 function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
   const some = Object.entries(counted).flatMap(([kind, said]) => {
     const count = outcomes.filter((each) => kindOf(each) === kind).length

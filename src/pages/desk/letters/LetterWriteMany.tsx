@@ -9,13 +9,13 @@ const LetterWriteManyForm = lazyScreen(
 )
 
 interface LetterWriteManyProps {
-  /** Those who were selected when it was opened, whatever happens to the list behind it; nobody while it is closed. */
+  /** The applicants selected when the dialog opened, even if the list changes; empty while it is closed. */
   written: readonly Seen[]
   onOpen: () => void
   onClosed: () => void
 }
 
-/** Drafts letters to several applicants at once, which are read before they are sent. */
+/** A dialog that drafts letters to several applicants. Drafts are read before they are sent. */
 export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyProps) {
   return (
     <Dialog

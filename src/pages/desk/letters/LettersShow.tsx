@@ -16,7 +16,7 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { isOfDecision, leavingWords, nameOfOccasion, received } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
-/** Letters: those to send, those that are leaving, and what is set up once. */
+/** The screen of the letters: drafts, letters being sent, and settings. */
 export function LettersShow() {
   return (
     <Screen title="Letters" query={useQuery(useDesk().lettersAnew())} head={<UndoSend />}>
@@ -41,7 +41,7 @@ export function LettersShow() {
   )
 }
 
-/** For each occasion, how many drafts nobody has sent. */
+/** The number of unsent drafts of each occasion. */
 function DraftCounts({ templates, personal }: LettersOverview) {
   const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
   if (waiting.length === 0)
@@ -85,7 +85,7 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
   'given up': (isOne) => (isOne ? 'was given up' : 'were given up'),
 }
 
-/** Whether a server sends letters, what stops them, and which are under way or did not arrive. */
+/** The state of sending, the button that stops all letters, and the letters that are pending or failed. */
 function Delivery({ postman, settings, states }: LettersOverview) {
   const stop = useDeskAct('desk_stop', {
     says: ({ stopped, leaving = 0 }) =>
@@ -138,7 +138,7 @@ function deliveryWords(postman: LettersOverview['postman']) {
   return 'A letter leaves shortly after you send it; until then you can stop it.'
 }
 
-/** What letters say on each occasion, and naming another one; a template is kept when it has words. */
+/** The templates, and a form for a new name. A template is stored when its text is saved. */
 function TemplateList({ templates }: LettersOverview) {
   const [typed, type] = useTyped<string>('new template')
   const named = typed?.trim() ?? ''
@@ -174,7 +174,7 @@ function TemplateList({ templates }: LettersOverview) {
   )
 }
 
-/** Whether whoever applies is sent a receipt. */
+/** The switch for receipts to applicants. */
 function ReceiptEdit({ settings, postman }: LettersOverview) {
   const { version, reply_to } = settings
   const save = useDeskAct('desk_set_letters', {
@@ -199,13 +199,13 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
   )
 }
 
-/** Where replies to letters go. */
+/** The form for the reply address. */
 function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
   const draft = useVersionedDraft({
     kept: useTyped<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     stored: { to: replyTo },
-    // Not the settings' version, which also changes with the switch of the receipts.
+    // The settings' version would also change with the receipts.
     version: replyTo,
     givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,
@@ -235,7 +235,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
 
 const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 
-/** What a server found out about the mail server and the sender's domain when somebody asked last. */
+/** The last check of the mail server and the sender's domain, with a button to check again. */
 function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', {

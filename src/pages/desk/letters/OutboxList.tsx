@@ -23,7 +23,7 @@ const titles: Record<OutboxState, string> = {
   'given up': 'Letters that were given up',
 }
 
-/** The letters that did not leave yet, or did not arrive. */
+/** The screen of letters that were not sent yet or could not be delivered. */
 export function OutboxList({ state }: { state: OutboxState }) {
   const query = useInfiniteQuery({
     ...useDesk().outbox(state),
@@ -60,7 +60,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   // The same person may be listed twice.
   const label = isMail ? name : `${name}, to the automation`
   const { data: overview } = useQuery(useDesk().letters())
-  // A receipt has no drafts, and neither has a template that was removed.
+  // Receipts and removed templates have no drafts.
   const hasDrafts =
     occasion === '' ||
     (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
@@ -102,8 +102,8 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 }
 
 /**
- * The buttons for a letter that did not arrive: try again, send it to another address, or note that it was told otherwise.
- * The label says whose letter it is, and whether it goes to the automation.
+ * The buttons for an undelivered letter: retry, send to another address, or note that the applicant was told another way.
+ * The label names the applicant, and the automation if the letter goes there.
  */
 function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
@@ -124,7 +124,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
         <ActButton about={label} isPending={retry.isPending} onPress={() => retry.press({ letters })}>
           Try again
         </ActButton>
-        {/* An automation and a receipt use the application's own e-mail alone; whoever reads blind sees no address. */}
+        {/* Automations and receipts use only the applicant's own email. Blind readers see no address. */}
         {letter.way === 'mail' && letter.occasion !== received && letter.to !== null && (
           <Button
             about={label}
@@ -150,9 +150,9 @@ interface ReaddressProps {
   onClose: () => void
 }
 
-/** Sends a letter to another address; the answer stays as it was given. */
+/** Sends a letter to another address; the form answer does not change. */
 function Readdress({ letter, label, onClose }: ReaddressProps) {
-  // The act's id is kept with the address, so that sending again after a reload is the same act.
+  // The act id is stored with the address, so that a retry after a reload is the same act.
   const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
   const send = useDeskAct('desk_readdress', {

@@ -10,24 +10,25 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
-/** Letters that one act released, and when they leave, by this browser's clock. */
+/** The letters that one act released, and when they are sent by this browser's clock. */
 interface Leaving {
   act: string
   count: number
-  /** From when it was read. */
+  /** Seconds from when it was read. */
   seconds: number
   until: number
 }
 
 /**
- * A bar for each act that released letters which have not left yet, by whichever organiser. Where the letters of one
- * application are given, letters to others are not shown.
+ * A bar for each act, by any organiser, whose letters are not sent yet.
+ *
+ * @param letters Letters of one application: others are not shown.
  */
 export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
-  // Those that somebody stops stay until it is known what came of that, also where the letters have left meanwhile.
+  // Stopping letters stay until the outcome is known, even if they have been sent meanwhile.
   const [stopping, setStopping] = useState<readonly Leaving[]>([])
-  // Read while it was released, a letter seems to wait for longer than it does.
+  // A read that overlaps the release can report a longer wait than the setting.
   const most = overview?.settings.hold_seconds ?? 0
   const leaving = (overview?.postman.stopped ? [] : (overview?.leaving ?? []))
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
@@ -57,7 +58,7 @@ interface BarProps extends Leaving {
 
 function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   const [now, setNow] = useState(() => Date.now())
-  // The clock of the last second may be of before it was read.
+  // `now` may be up to a second older than the read.
   const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', {
     says({ withdrawn, left: gone }) {

@@ -75,7 +75,7 @@ test.each<[Letter[], string[]]>([
     [mail, { ...told, ...withdrawn }],
     ['Letter “Accepted” released', 'Letter “Accepted” sent', 'Automation not told: “Accepted” withdrawn'],
   ],
-])('what goes both ways was released once, and a receipt by nobody', (letters, words) => {
+])('a decision sent both ways was released once, and a receipt by nobody', (letters, words) => {
   expect(eventsOf(letters).map(({ text }) => text)).toEqual(words)
 })
 
@@ -92,7 +92,7 @@ test.each<[Partial<Letter>, string]>([
     'The automation was not reached to be told “Accepted”, after 2 tries: No answer came.',
   ],
   [{ state: 'sent' }, ''],
-])('of an automation nothing is said of mails: %j', (standing, words) => {
+])('the state of a letter to an automation has its own words: %j', (standing, words) => {
   expect(wordsOfLetter({ ...told, ...standing })).toBe(words)
 })
 
@@ -112,11 +112,11 @@ test.each<[Partial<Letter>, string]>([
   ],
   [{ state: 'draft' }, ''],
   [{ state: 'withdrawn' }, ''],
-])('of a mail is said how it stands: %j', (standing, words) => {
+])('the state of an email has its own words: %j', (standing, words) => {
   expect(wordsOfLetter({ ...mail, ...standing })).toBe(words)
 })
 
-test('each event has its own key, its moment, and who did it; the first has the letter', () => {
+test('each event has its key, moment and author; the first one has the letter', () => {
   const later = '2026-11-23T10:00:00+00:00'
   expect(eventsOf([{ ...mail, sent_at: later }])).toEqual([
     {
@@ -141,7 +141,7 @@ test('each event has its own key, its moment, and who did it; the first has the 
   ])
 })
 
-test('a draft and what was told another way tell nothing of a sending', () => {
+test('drafts, and letters told another way, have no sending event', () => {
   expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
   expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
   const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
@@ -153,7 +153,7 @@ test('a draft and what was told another way tell nothing of a sending', () => {
   expect(words([{ ...mail, ...withdrawn, withdrawn_at: null }])).toEqual(['Letter “Accepted” released'])
 })
 
-test('what an automation is told goes with the mail of the same act to the same person alone', () => {
+test('a letter to an automation belongs to the email of the same act and person only', () => {
   const words = (beside: Partial<Letter>) =>
     eventsOf([{ ...mail, ...beside }, told])
       .map(({ text }) => text)
@@ -177,7 +177,7 @@ test.each([
   expect([isOfDecision(occasion), isNamed(occasion), mayAsk(occasion)]).toEqual([decision, named, asks])
 })
 
-test('a mail server carries every letter, an automation decisions alone', () => {
+test('a mail server sends every letter, an automation only decisions', () => {
   type Postman = Parameters<typeof isCarried>[1]
   const postman = (is_there: boolean, is_automation_there: boolean) =>
     ({ is_there, is_automation_there }) as Postman
@@ -188,7 +188,7 @@ test('a mail server carries every letter, an automation decisions alone', () => 
   expect(carried(false, false)).toEqual([false, false])
 })
 
-test('placeholders of the place are read as words, and others as they are', () => {
+test('placeholders of the invitation are shown as words, others unchanged', () => {
   expect(partsOf('Answer at {{answer_link}} by {{ reply_by }}, {{first_name}}.')).toEqual([
     { words: 'Answer at ', isFilledLater: false },
     { words: 'their link to answer', isFilledLater: true },
@@ -208,20 +208,20 @@ test('placeholders of the place are read as words, and others as they are', () =
 test.each([
   ['/desk', 'https://retreat.example'],
   ['/folder/desk/', 'https://retreat.example/folder'],
-])('from %s letters lead to the site at %s', (pathname, site) => {
+])('at %s, letters link to the site at %s', (pathname, site) => {
   atEnd(() => void vi.unstubAllGlobals())
   vi.stubGlobal('location', { origin: 'https://retreat.example', pathname })
   expect(siteOfDesk()).toBe(site)
 })
 
-test('only a draft without gaps, unknown words and too much text may be sent', () => {
+test('a draft with gaps, unknown placeholders or too much text cannot be sent', () => {
   expect(isSendable(mail)).toBe(true)
   expect(isSendable({ ...mail, missing: ['company'] })).toBe(false)
   expect(isSendable({ ...mail, unknown: ['firstname'] })).toBe(false)
   expect(isSendable({ ...mail, is_long: true })).toBe(false)
 })
 
-test('a letter is sent again from its second edition on, unless it is to one person', () => {
+test('the second edition of a letter is a repetition, unless it is to one person', () => {
   expect([1, 2].map((edition) => isAgain({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(isAgain({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])

@@ -3,37 +3,40 @@ import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import { countOf, momentOf, shortOf } from '../kit/format.ts'
 
-/** The decisions that applicants are told of. */
+/** The decisions that applicants are told. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
 
-/** The occasion of the receipts, which go by themselves. */
+/** The occasion of receipts, which are sent automatically. */
 export const received = 'received'
 
 /** The occasion of the letters to accepted people who have not answered. */
 export const reminder = 'reminder'
 
-/** Whether letters of this occasion tell a decision. */
+/** Whether letters of this occasion announce a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
   return told.includes(occasion)
 }
 
-/** Whether organisers named this occasion. */
+/**
+ * Whether an occasion is neither a decision nor the receipt: the reminder, letters to one person, and those that organisers
+ * named.
+ */
 export function isNamed(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== received
 }
 
-/** The placeholders that are filled in only when a letter is handed over, and the words that its reader at the desk sees instead. */
+/** The placeholders that are filled in only on sending, and the words shown in their place at the desk. */
 export const placeWords = {
   answer_link: 'their link to answer',
   reply_by: 'the last day to answer',
 }
 
-/** The same words for whoever writes a letter. */
+/** The hint about these placeholders for the writer of a letter. */
 export const placeHint = `{{answer_link}} is ${placeWords.answer_link}, {{reply_by}} is ${placeWords.reply_by}.`
 
 const placePlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
-/** The parts of a text, with words in place of the placeholders that stay in it. */
+/** Splits a text at these placeholders and replaces them with their words. */
 export function partsOf(text: string): { words: string; isFilledLater: boolean }[] {
   return text.split(placePlaceholder).map((part, place) => {
     const isPlaceholder = place % 2 === 1 && isOfPlace(part)
@@ -41,32 +44,32 @@ export function partsOf(text: string): { words: string; isFilledLater: boolean }
   })
 }
 
-/** Whether a text has a placeholder that is filled in only when the letter is handed over. */
+/** Whether a text has a placeholder that is filled in only on sending. */
 export function isFilledLater({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean {
   return placePlaceholder.test(subject + body)
 }
 
-/** Whether a placeholder is about the place that is kept for somebody. */
+/** Whether a placeholder is about the invitation. */
 export function isOfPlace(placeholder: string): placeholder is keyof typeof placeWords {
   return placeholder in placeWords
 }
 
-/** Whether letters of this occasion may ask whether somebody comes. */
+/** Whether letters of this occasion may ask for an RSVP. */
 export function mayAsk(occasion: string): boolean {
   return occasion === 'accepted' || isNamed(occasion)
 }
 
-/** Where the site is, as letters have it. */
+/** The address of the site for links in letters, without a final slash. */
 export function siteOfDesk(): string {
   return siteRoot().replace(/\/$/, '')
 }
 
-/** Whether a server sends letters of this occasion. An automation is told of decisions alone. */
+/** Whether letters of this occasion are sent by a server. An automation takes only decisions. */
 export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
 
-/** An occasion as organisers read it. */
+/** The words for an occasion. */
 export function nameOfOccasion(occasion: string): string {
   if (occasion === received) return 'Receipt'
   if (occasion === reminder) return 'Reminder'
@@ -74,27 +77,27 @@ export function nameOfOccasion(occasion: string): string {
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
-/** Whether they were sent this before; letters to one person are counted, and say something else each time. */
+/** Whether the applicant was sent this before. Letters to one person do not count, since each has its own text. */
 export function isAgain({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''
 }
 
-/** Whether a draft says something else than its template; a letter to one person has none. */
+/** Whether a draft differs from its template. Letters to one person have none. */
 export function isEdited({ occasion, is_edited }: Pick<Letter, 'occasion' | 'is_edited'>): boolean {
   return is_edited && occasion !== ''
 }
 
-/** The name of the person a letter is for; where that is hidden, the application that it belongs to. */
+/** The recipient's name; `Application` if names are hidden. */
 export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
   return name === null ? 'Application' : shortOf(name)
 }
 
-/** Whether a draft may be sent as it is. */
+/** Whether a draft can be sent without changes. */
 export function isSendable({ missing, unknown, is_long }: Letter): boolean {
   return missing.length === 0 && unknown.length === 0 && !is_long
 }
 
-/** How often it was tried to hand a letter over, in words. */
+/** The number of attempts to send a letter, in words. */
 export function triesOf({ attempts }: Pick<Letter, 'attempts'>): string {
   return `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
 }
@@ -104,11 +107,11 @@ interface LetterEvent {
   at: string
   author: string | null
   text: string
-  /** The letter whose text is shown at this event, the first that tells of it. */
+  /** The letter to show at this event, which is its first one. */
   letter?: Letter
 }
 
-/** What happened to letters; a draft is nothing that happened. */
+/** The events of letters for the timeline; drafts have none. */
 export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
   return letters.flatMap((letter): LetterEvent[] => {
     const { id, author, state, otherwise, withdrawn_by: withdrawnBy } = letter
@@ -120,11 +123,11 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
     return [
-      // Nobody releases a receipt, and a decision that goes by mail and to the automation was released once.
+      // Receipts have no release. A decision sent by email and to the automation was released once.
       ...(letter.occasion === received || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
-      // The application's own history says that it was told otherwise.
+      // The application's own history has the event `told`.
       ...(sentAt === null || otherwise === 'told'
         ? []
         : [{ key: `${id} sent`, at: sentAt, author: null, text: words.sent }]),
@@ -135,7 +138,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
   })
 }
 
-/** The mail that was released together with what an automation is told. */
+/** The email that was released together with a letter to an automation. */
 function mailBeside({ act, application }: Letter, letters: readonly Letter[]) {
   return letters.find((each) => each.way === 'mail' && each.act === act && each.application === application)
 }
@@ -151,7 +154,7 @@ function eventWordsOf(letter: Letter) {
   }
 }
 
-/** What a letter is called in a sentence: a receipt, a letter, or, for an automation, the decision. */
+/** The name of a letter in sentences: a receipt, a letter or, for an automation, the decision. */
 function subjectOf({ occasion, way, subject }: Letter) {
   if (occasion === received) return nameOfOccasion(occasion)
   const readable = partsOf(subject).map(({ words }) => words)
@@ -159,7 +162,7 @@ function subjectOf({ occasion, way, subject }: Letter) {
   return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
 }
 
-/** A sentence about a letter that was released and has not arrived; blank where there is nothing to say. */
+/** A sentence about a released letter that has not arrived; otherwise blank. */
 export function wordsOfLetter(letter: Letter): string {
   const { state, answer, attempts, due_at: dueAt } = letter
   const isMail = letter.way === 'mail'
@@ -188,13 +191,17 @@ export function wordsOfLetter(letter: Letter): string {
   }
 }
 
-/** How many letters leave, and when. */
+/**
+ * The number of letters that will be sent, and when.
+ *
+ * @param seconds Seconds until they are sent.
+ */
 export function leavingWords(count: number, seconds: number): string {
   if (count === 0) return 'Letters leave again.'
   return `${countOf(count, 'letter')} ${count === 1 ? 'leaves' : 'leave'} in ${clockOf(seconds)}.`
 }
 
-/** Seconds as a clock shows them: `1:05`. */
+/** Seconds in clock format: `1:05`. */
 export function clockOf(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }

@@ -30,12 +30,12 @@ import {
 } from '../letters/letters.ts'
 import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
 
-/** Milliseconds without a key after which what is typed is looked at. */
+/** Milliseconds after the last key before the preview or search is updated. */
 const pause = 400
-/** Applications that are offered at once. */
+/** Maximum number of applications offered. */
 const mostOffered = 5
 
-/** What letters of one occasion say. */
+/** The screen of one template. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
   const query = useQuery(useDesk().lettersAnew())
   return (
@@ -57,9 +57,9 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
   )
 }
 
-/** The form in which it is entered; there is no template where it is not kept yet. */
+/** The form of a template; `template` is undefined until it is first saved. */
 function TemplateForm({ occasion, template }: { occasion: string; template: Template | undefined }) {
-  // Placeholders are inserted into the field that was used last.
+  // Placeholders are inserted into the field used last.
   const form = useRef<HTMLFormElement>(null)
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
@@ -98,7 +98,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
         <fieldset className="templates-placeholders">
           <legend>Insert an answer</legend>
           {columns
-            // A receipt goes to any address that somebody typed, so it quotes the name and nothing else.
+            // A receipt goes to an unverified address, so it may include only the first name.
             .filter((column) => (occasion === received ? column === 'first_name' : column !== 'consent'))
             .map(placeholderButton)}
         </fieldset>
@@ -119,7 +119,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   )
 }
 
-/** Removes a template that organisers named, once they said so twice: its drafts go with it. */
+/** Removes a template that organisers named, and its drafts, after a confirmation. */
 function TemplateRemove({ template }: { template: LettersOverview['templates'][number] }) {
   const { occasion, version, drafts } = template
   const [, type] = useTyped(typedInto(occasion))
@@ -147,10 +147,10 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   )
 }
 
-/** The name of what is typed into a template. */
+/** The name of a template's text in `useTyped`. */
 const typedInto = (occasion: string) => `template ${occasion}`
 
-/** A text as an applicant would read it: the newest one, or whoever is chosen. */
+/** A preview of the text, filled in for the chosen application or the newest one. */
 function TemplatePreview({ occasion, subject, body }: Written & { occasion: string }) {
   const desk = useDesk()
   const [chosen, setChosen] = useState<Listed | null>(null)
@@ -161,7 +161,7 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
       subject: usePaused(subject),
       body: usePaused(body),
       ...(chosen && { application: chosen.id }),
-      // Where a server sends letters, either it knows the site's address or nobody does.
+      // If a server sends letters, it uses its own setting of the site's address.
       ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
     }),
   )
@@ -209,14 +209,14 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
 }
 
 interface PreviewWithProps {
-  /** Whose answers the preview shows; null where nobody chose them. */
+  /** The application that fills the preview; null for the newest. */
   chosen: Listed | null
-  /** Who reads blind searches what is not hidden. */
+  /** Whether the organiser reads blind; then the search covers only fields that are not hidden. */
   isBlind: boolean
   onChoose: (application: Listed | null) => void
 }
 
-/** Finds an application whose answers the preview is to show. */
+/** A search for the application that fills the preview. */
 function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
@@ -269,7 +269,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
   )
 }
 
-/** What is typed, once nobody types. */
+/** The typed text, after a pause in typing. */
 function usePaused(typed: string): string {
   const [text, setText] = useState(typed)
   useEffect(() => {
