@@ -27,7 +27,7 @@ import {
 import type { WatchedSession } from '../session/watch-session.ts'
 import { FactorEdit, type Own } from './FactorEdit.tsx'
 
-/** What an organiser sets for themselves. */
+/** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
   const { account, email } = useDesk()
   const asMe = onlyAs(account, auth, session.askAgain)
@@ -50,7 +50,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
   )
 }
 
-/** The switch of an organiser who wants to read without knowing who wrote. */
+/** The switch for blind reading, which hides applicants' identities. */
 function BlindEdit() {
   const desk = useDesk()
   const { data, error } = useQuery(desk.blind())
@@ -79,7 +79,7 @@ const choices: [Notices['notices'], string][] = [
   ['daily', 'One a day, with the number and the names'],
 ]
 
-/** Which mails tell the organiser of new applications. */
+/** The choice of emails about new applications. */
 function NoticesEdit() {
   const desk = useDesk()
   const { data: kept, error } = useQuery(desk.notices())
@@ -118,11 +118,11 @@ function NoticesEdit() {
   )
 }
 
-/** Sets or changes the password. In a session that is older than a day it asks for a code of a mail, too. */
+/** Sets or changes the password. If the session is older than a day, it also asks for a code sent by email. */
 function PasswordEdit({ auth, asMe }: Own) {
   const { email } = useDesk()
   const [needsCode, setNeedsCode] = useState(false)
-  /** Counts the passwords that were set: after each the form is as at first. */
+  /** The number of passwords set: each one resets the form. */
   const [set, setSet] = useState(0)
   const { problem, isPending, onSubmit } = useForm(
     asMe(async (fields) => {
@@ -151,7 +151,7 @@ function PasswordEdit({ auth, asMe }: Own) {
         in other browsers.
       </p>
       <form key={set} onSubmit={onSubmit}>
-        {/* It tells the browser whose password it is asked to keep. */}
+        {/* Tells the browser which account the password belongs to. */}
         <input hidden readOnly autoComplete="username" value={email} />
         <Field
           label="New password"

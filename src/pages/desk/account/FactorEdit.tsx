@@ -11,7 +11,7 @@ import { Sheet } from '../kit/Screen.tsx'
 import { sentenceOfFactor } from '../session/sentences.ts'
 import { CodeField, codeIn, sixDigits, useForm, type AsMe } from '../session/useForm.tsx'
 
-/** What the parts of the screen need that change the account. */
+/** The props of the parts that change the account. */
 export interface Own {
   auth: LoadAuth
   asMe: AsMe
@@ -19,7 +19,7 @@ export interface Own {
 
 type NewFactor = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
-/** The second factor: switched on with an authenticator app, and off. */
+/** The section that turns the second factor on and off. */
 export function FactorEdit({ auth, asMe }: Own) {
   const queries = useQueryClient()
   const queryKey = ['account', 'factors']
@@ -37,7 +37,7 @@ export function FactorEdit({ auth, asMe }: Own) {
   const begin = useForm(
     asMe(async () => {
       const { mfa } = await auth()
-      // Those that were begun and not finished: the next one could not have their name.
+      // Removes unfinished factors, because a new one could not have their name.
       const { data: former } = await mfa.listFactors()
       for (const { id, status, factor_type: type } of former?.all ?? []) {
         if (status === 'unverified' && type === 'totp') await mfa.unenroll({ factorId: id })
@@ -55,7 +55,7 @@ export function FactorEdit({ auth, asMe }: Own) {
         const { error: refused } = await client.mfa.unenroll({ factorId: id })
         if (refused) return sentenceOfFactor(refused)
       }
-      // The token still says that there is a second factor.
+      // The old token still claims a second factor.
       await client.refreshSession()
       return finish('The second factor is off.')
     }),
@@ -102,7 +102,7 @@ interface FactorVerifyProps extends Pick<Own, 'auth'> {
   onCancelled: () => void
 }
 
-/** A second factor that is being set up: its secret, for the app, and a field for the app's first code. */
+/** A second factor being set up: its secret for the app, and a field for the first code. */
 function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: FactorVerifyProps) {
   const verify = useForm(async (fields) => {
     const code = codeIn(fields)
@@ -148,7 +148,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
   )
 }
 
-/** All of the account's factors, those that nobody finished to set up included. */
+/** All factors of the account, including unfinished ones. */
 async function listFactors(auth: LoadAuth): Promise<Factor[]> {
   const { data, error } = await (await auth()).mfa.listFactors()
   if (error) throw new Error(sentenceOfFactor(error), { cause: error })

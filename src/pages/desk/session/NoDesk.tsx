@@ -2,7 +2,7 @@ import { Step } from './Step.tsx'
 import { SignOutButton } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
-/** What is said to whoever has signed in and is no organiser. */
+/** The page for a signed-in person who is not an organiser. */
 export function Stranger({ session, email }: { session: WatchedSession; email: string }) {
   return (
     <Step title="Not an organiser">
@@ -17,7 +17,7 @@ export function Stranger({ session, email }: { session: WatchedSession; email: s
   )
 }
 
-/** What is said where organisers sign in at a hosted project. */
+/** The page shown if organisers sign in at a hosted project. */
 export function Elsewhere() {
   return (
     <Step title="The desk is elsewhere">

@@ -4,7 +4,7 @@ import { Step, StepForm } from './Step.tsx'
 import { CodeField, codeIn, SignOutButton, sixDigits, useForm } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
-/** The second step of signing in, where the account has one: a code by time. */
+/** The second step of signing in, for accounts with a second factor: a code from an authenticator app. */
 export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
   const form = useForm(async (fields) => {
     const code = codeIn(fields)
@@ -23,13 +23,13 @@ export function SecondFactor({ auth, session }: { auth: LoadAuth; session: Watch
   )
 }
 
-/** Tries the code with each authenticator of the account; gives why none took it. */
+/** Tries the code with each authenticator of the account. Returns the reason if all fail. */
 async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
   const client = await auth()
   const { data, error } = await client.mfa.listFactors()
   if (error) return sentenceOfFactor(error)
   if (data.totp.length === 0) {
-    // It was removed meanwhile, which a new token says; or it is of a kind that the desk cannot ask for.
+    // The factor was removed meanwhile, and a new token shows that; or it is of an unsupported kind.
     const refreshed = await client.refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0

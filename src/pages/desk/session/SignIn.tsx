@@ -17,7 +17,7 @@ interface SignInProps {
   notice: Notice | undefined
 }
 
-/** Signing in by a mail: first the address, then the code; or by a password. */
+/** Signing in by email, with the address and then a code, or by a password. */
 export function SignIn({ auth, notice }: SignInProps) {
   const [email, setEmail] = useState('')
   const [step, setStep] = useState<'email' | 'code' | 'password'>('email')
@@ -38,7 +38,7 @@ export function SignIn({ auth, notice }: SignInProps) {
   )
 }
 
-/** Presses the button that was pressed in the document's form, now that it works. */
+/** Replays a press in the prerendered form. */
 function pressHeld() {
   const button = window.heldPress
   window.heldPress = null
@@ -49,12 +49,12 @@ function pressHeld() {
 interface EmailFormProps extends SignInProps {
   email: string
   onSent: (email: string) => void
-  /** Called with what was typed. */
+  /** Called with the typed email. */
   onPassword: (email: string) => void
 }
 
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
-  /** The address for which the operator has to be asked, since no mail goes out. */
+  /** The address for which to ask the operator, since no email can be sent. */
   const [unmailed, setUnmailed] = useState('')
   const form = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
@@ -72,7 +72,7 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
         pending="Sending…"
         others={<OtherWay onPress={onPassword}>Use a password</OtherWay>}
       >
-        {/* With an id of its own: React would count another one in the document, where the form is not alone. */}
+        {/* Fixed id: a generated one would differ in the document, which contains more than this form. */}
         <Field
           id="email"
           label="Email"
@@ -108,7 +108,7 @@ function AskOperator({ email }: { email: string }) {
 interface PasswordFormProps {
   auth: LoadAuth
   email: string
-  /** Called with what was typed. */
+  /** Called with the typed email. */
   onCode: (email: string) => void
 }
 
@@ -183,9 +183,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   )
 }
 
-/**
- * Asks for a mail. A hosted project says of an address that it has no account; here that is answered as if it had one.
- */
+/** Requests an email with a code. If a hosted project reports that the address has no account, this still returns `sent`. */
 async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no mail' | { sentence: string }> {
   const { error } = await (await auth()).signInWithOtp({ email, options: { shouldCreateUser: false } })
   if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
@@ -193,7 +191,7 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
   return { sentence: sentenceOfSignIn(error) }
 }
 
-/** What is said where nobody can tell who is signed in. */
+/** The page shown if the session cannot be checked. */
 export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: () => void }) {
   useEffect(() => listenTo('online')(onAgain), [onAgain])
   return (
@@ -204,7 +202,7 @@ export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: 
   )
 }
 
-/** What is shown until the desk's script has come. */
+/** The page shown until the desk's script has loaded. */
 export function Opening() {
   useTitle('Opening')
   return (

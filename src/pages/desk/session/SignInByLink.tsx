@@ -12,16 +12,16 @@ import { useForm } from './useForm.tsx'
 interface SignInByLinkProps {
   auth: LoadAuth
   link: SignInLink | BroughtSession
-  /** Called when the link is used up or not valid. */
+  /** Called when the link was used or is invalid. */
   onLeave: () => void
 }
 
 /**
- * What a link opens. A button uses it up, since programs that look through mails open links, too, and since a stranger may send
- * a link with a session of their own, to have others act as them.
+ * The page that a link opens. Only its button uses the link: email scanners open links too. A stranger could also send a link
+ * with their own session, to make others act as them.
  */
 export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
-  /** What is said once it is used up. */
+  /** The notice after the link was used. */
   const [end, setEnd] = useState<Notice>()
   const leave = () => {
     onLeave()

@@ -13,7 +13,7 @@ interface StepProps {
   children: ReactNode
 }
 
-/** One step of the sign-in, alone on the page. */
+/** One step of signing in, alone on the page. */
 export function Step({ title, notice, children }: StepProps) {
   useTitle(title)
   return (
@@ -28,7 +28,7 @@ export function Step({ title, notice, children }: StepProps) {
   )
 }
 
-/** A sentence that screen readers say when it appears. */
+/** A notice in a live region. */
 export function Said({ text, isProblem }: Notice) {
   return (
     <p className={`layout-notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
@@ -39,15 +39,15 @@ export function Said({ text, isProblem }: Notice) {
 
 interface StepFormProps {
   form: Form
-  /** What the button says that sends it, and while it is being sent. */
+  /** The words of the submit button, and its words while pending. */
   button?: string
   pending?: string
-  /** The buttons that lead elsewhere. */
+  /** The buttons to other steps. */
   others: ReactNode
   children: ReactNode
 }
 
-/** The fields of a step, and the ways to others. */
+/** The form of a step, and the buttons to other steps. */
 export function StepForm({
   form,
   button = 'Sign in',
@@ -66,7 +66,7 @@ export function StepForm({
   )
 }
 
-/** The button that leads to another way to sign in, and takes the typed email along. */
+/** A button to another way to sign in, which keeps the typed email. */
 export function OtherWay({ onPress, children }: { onPress: (email: string) => void; children: string }) {
   return (
     <Button

@@ -5,7 +5,7 @@ import type { AuthError } from '@supabase/auth-js'
 import { foreignAnswer } from '../kit/Problem.tsx'
 import { sentenceOfFactor, sentenceOfPassword, sentenceOfSignIn } from './sentences.ts'
 
-/** A refusal as the sign-in's client gives it. */
+/** An error of the sign-in's client. */
 const refusal = (code: string | undefined, message = 'no', name = 'AuthApiError', status = 400) =>
   ({ name, code, message, status }) as unknown as AuthError
 
@@ -13,7 +13,7 @@ const unanswered = (status?: number) => refusal(undefined, '', 'AuthRetryableFet
 
 const asked = { sentenceOfSignIn, sentenceOfFactor, sentenceOfPassword }
 
-test.each(Object.entries(asked))('%s says where no answer came what to check', (_name, sentenceOf) => {
+test.each(Object.entries(asked))('%s says what to check if no response came', (_name, sentenceOf) => {
   expect(sentenceOf(unanswered())).toBe(
     'The server could not be reached. Please check your connection, and try again.',
   )
@@ -22,14 +22,14 @@ test.each(Object.entries(asked))('%s says where no answer came what to check', (
 })
 
 test.each(Object.entries(asked))(
-  '%s says what the server said, where nobody foresaw that',
+  "%s passes on the server's message for an unknown error",
   (_name, sentenceOf) => {
     expect(sentenceOf(refusal('new_code', 'The moon is full'))).toBe('The server said: The moon is full')
     expect(sentenceOf(refusal(undefined, ''))).toBe('That did not work. Please try again.')
   },
 )
 
-test('one code may mean something else for a factor or a password', () => {
+test('one error code may mean something else for a factor or a password', () => {
   const ofAddress = 'This is not an e-mail address that can be used. Please check it.'
   expect(sentenceOfSignIn(refusal('validation_failed'))).toBe(ofAddress)
   expect(sentenceOfFactor(refusal('validation_failed'))).toBe(ofAddress)
@@ -39,7 +39,7 @@ test('one code may mean something else for a factor or a password', () => {
   expect(sentenceOfSignIn(refusal('insufficient_aal'))).toBe('The server said: no')
 })
 
-test('the project says what it wants of a password', () => {
+test("the project's own message explains a weak password", () => {
   expect(sentenceOfPassword(refusal('weak_password', 'At least 12 characters.'))).toBe(
     'At least 12 characters.',
   )
@@ -49,6 +49,6 @@ test.each([
   ['you can only request this after 12 seconds', 'Please wait 12 seconds before you ask for another.'],
   ['after 1 second', 'Please wait 1 second before you ask for another.'],
   ['too many', 'Too many mails were asked for. Please wait an hour, and try again.'],
-])('of too many mails is said how long to wait: %s', (message, sentence) => {
+])('after too many emails the sentence says how long to wait: %s', (message, sentence) => {
   expect(sentenceOfSignIn(refusal('over_email_send_rate_limit', message))).toContain(sentence)
 })

@@ -3,7 +3,7 @@ import type { AuthError } from '@supabase/auth-js'
 import { isForeign, isUnanswered } from '../../../client/auth-errors.ts'
 import { foreignAnswer } from '../kit/Problem.tsx'
 
-/** A notice beside a form, before anything was done there. */
+/** A notice above a form, before any input. */
 export interface Notice {
   text: string
   isProblem: boolean
@@ -47,7 +47,7 @@ const passwordSentences: Record<string, string> = {
 
 // Stryker restore StringLiteral
 
-/** A sentence about a refusal of the sign-in, which says what to do. */
+/** A sentence about an error of the sign-in, with advice. */
 export function sentenceOfSignIn(error: AuthError): string {
   if (isUnanswered(error)) {
     return error.status
@@ -58,14 +58,14 @@ export function sentenceOfSignIn(error: AuthError): string {
   return sentenceIn(sentences, error) ?? ofTheServer(error)
 }
 
-/** The same for codes of an authenticator, and for changes of second factors. */
+/** A sentence about an error with a second factor. */
 export function sentenceOfFactor(error: AuthError): string {
   return sentenceIn(factorSentences, error) ?? sentenceOfSignIn(error)
 }
 
-/** The same for a new password. */
+/** A sentence about an error with a new password. */
 export function sentenceOfPassword(error: AuthError): string {
-  // The message says what the project requires.
+  // The message states the project's requirements.
   if (error.code === 'weak_password') return error.message
   return sentenceIn(passwordSentences, error) ?? sentenceOfFactor(error)
 }
@@ -83,7 +83,7 @@ function tooManyMails(message: string) {
 
 function ofTheServer(error: AuthError) {
   const { message } = error
-  // It could not be read.
+  // A foreign response could not be parsed.
   if (isForeign(error)) return foreignAnswer
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }

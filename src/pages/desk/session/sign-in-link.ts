@@ -3,16 +3,16 @@ import type { EmailOtpType } from '@supabase/auth-js'
 import { go, useFragment, wholeList } from '../kit/route.ts'
 import type { Notice } from './sentences.ts'
 
-/** A session that a hosted project's link brought in the fragment, and that nobody has confirmed by a button yet. */
+/** A session from a hosted project's link, in the fragment, that nobody has confirmed by a button yet. */
 export interface BroughtSession {
   access_token: string
   refresh_token: string
 }
 
-/** What such a link brought: a session, or the reason why there is none. */
+/** The content of such a link: a session, or the reason why there is none. */
 type Arrival = { session: BroughtSession } | { notice: Notice }
 
-/** A link to the desk that has not been used up yet. */
+/** A link to the desk that has not been used yet. */
 export interface SignInLink {
   token_hash: string
   type: EmailOtpType
@@ -28,17 +28,18 @@ export const linkHasEnded: Notice = {
   text: 'This link was used already, or its time is over. Please ask for a code instead.',
 }
 
-/** Said when one of the two links of a change of address was used. */
+/** The notice after one of the two links of an address change was used. */
 export const halfConfirmed: Notice = {
   isProblem: false,
   text: 'This address is confirmed. Please open the link in the mail to the other address, too.',
 }
 
 /**
- * Reads what a link brought and removes it from the address, so that no token stays there or in the browser's history.
+ * Reads the content of a link and removes it from the address, so that no token stays there or in the history.
  *
- * @param isHosted Whether organisers sign in at a hosted project. Our own server's links bring no session: a session in the
- *   address was then put there by somebody who wants others to act as them.
+ * @param isHosted Whether organisers sign in at a hosted project. Our own server's links contain no session: such a session comes
+ *   from somebody who wants others to act as them.
+ * @returns The session or a notice; undefined without such a link.
  */
 export function takeArrival(isHosted: boolean): Arrival | undefined {
   const arrival = arrivalIn(location.hash)
@@ -46,7 +47,7 @@ export function takeArrival(isHosted: boolean): Arrival | undefined {
   return arrival && 'session' in arrival && !isHosted ? { notice: linkDidNotWork } : arrival
 }
 
-/** Reads what a fragment brings, if anything. Its own words are not shown, since anybody can write a link. */
+/** Parses a fragment. Its own text is never shown, since anybody can write a link. */
 function arrivalIn(fragment: string): Arrival | undefined {
   const said = new URLSearchParams(fragment.replace(/^#/, ''))
   const [access_token, refresh_token] = [said.get('access_token'), said.get('refresh_token')]
@@ -57,7 +58,7 @@ function arrivalIn(fragment: string): Arrival | undefined {
   return undefined
 }
 
-/** The link that opened the desk, as long as it is in the address. */
+/** The unused link in the address; undefined if there is none. */
 export function useSignInLink(): SignInLink | undefined {
   const said = new URLSearchParams(useFragment().replace(/^#/, ''))
   const [token_hash, type] = [said.get('token_hash'), said.get('type')]

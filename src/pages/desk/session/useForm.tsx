@@ -9,16 +9,17 @@ import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
 import type { WatchedSession } from './watch-session.ts'
 
-/** Sends a form's values. Gives a sentence that says why it failed, where it did. */
+/** Sends a form's values. Returns a sentence if it failed. */
 type Send = (fields: FormData) => Promise<string | null | undefined | void>
 
-/** Does something as the person who is at the desk, or not at all. */
+/** Wraps a function so that it runs only for the organiser at the desk. */
 export type AsMe = (send: Send) => Send
 
 /**
- * Guards calls of the sign-in's own client, which acts as the person who signed in last, also in another window.
+ * Guards calls of the sign-in's client, which acts as the last person to sign in, even in another window.
  *
- * @param onLeft Called in place of the act where that person is not the owner of this account.
+ * @param account The account that the calls are meant for.
+ * @param onLeft Called instead of the function if another account, or none, is signed in.
  */
 export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsMe {
   return (send) => async (fields) => {
@@ -30,19 +31,19 @@ export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsM
   }
 }
 
-/** A form, or a button, of the sign-in. */
+/** A form or a button of the sign-in. */
 export interface Form {
-  /** Why it failed the last time, as an error and as a sentence; the sentence is empty where it did not fail. */
+  /** The last failure, as an error and as a sentence; null and blank without one. */
   error: Error | null
   problem: string
   isPending: boolean
-  /** Sends what a form holds. */
+  /** Sends the values of a form. */
   onSubmit: (event: FormEvent<HTMLFormElement>) => void
-  /** Sends what needs no form. */
+  /** Sends without a form. */
   press: () => void
 }
 
-/** Sends something to the sign-in, one call at a time. */
+/** Calls the sign-in, one call at a time. After a failure, the first field gets the focus. */
 export function useForm(send: Send): Form {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(unforeseen)
@@ -64,7 +65,7 @@ export function useForm(send: Send): Form {
   }
 }
 
-/** Ends this session. Where that fails it says so, since the session is still valid then. */
+/** A button that ends this session. It shows a failure, since the session is still valid then. */
 export function SignOutButton({ session }: { session: Pick<WatchedSession, 'signOut'> }) {
   const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
@@ -77,7 +78,7 @@ export function SignOutButton({ session }: { session: Pick<WatchedSession, 'sign
   )
 }
 
-/** A field for a code of digits, of a mail or an authenticator. */
+/** A field for a code from an email or an authenticator app. */
 export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'isFirst'>) {
   return (
     <Field
@@ -92,14 +93,14 @@ export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'isFirst'
   )
 }
 
-/** The code that was typed or pasted, without other characters between its digits; nothing where it cannot be a code. */
+/** The digits of the typed code, without spaces and hyphens; undefined if it cannot be a code. */
 export function codeIn(fields: FormData): string | undefined {
   const code = textIn(fields, 'code').replace(/[\s-]/g, '')
-  // A hosted project may make longer ones.
+  // Hosted projects can have longer codes.
   return /^\d{6,10}$/.test(code) ? code : undefined
 }
 
-/** The text in a field. */
+/** The text of a field; blank if there is no such field. */
 export function textIn(fields: FormData, name: string): string {
   const text = fields.get(name)
   return typeof text === 'string' ? text : ''

@@ -11,7 +11,7 @@ import { watchSession, type WatchedSession } from './watch-session.ts'
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
-/** A token as the client reads it: nobody signed it. */
+/** An unsigned token that the client can read. */
 function tokenOf(account: string) {
   const parts = [
     { alg: 'ES256', typ: 'JWT' },
@@ -27,7 +27,7 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
-/** A desk whose decisions get no answer; `decided` are who sent them. */
+/** A desk whose decisions get no response; `decided` lists the accounts that sent them. */
 async function deskOfNoAnswers() {
   const decided: string[] = []
   const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ async function deskOfNoAnswers() {
   }
 }
 
-/** Resolves when somebody has come to the desk. */
+/** Resolves when this account is at the desk. */
 function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
   return new Promise((resolve) => {
     const look = () => {
@@ -79,18 +79,18 @@ function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
 const decision = { act: crypto.randomUUID(), decisions: [] }
 
 test.each(['signs out', 'is followed by another'])(
-  'what waits when somebody %s ends, and is sent as nobody else',
+  'when somebody %s, their pending call ends and is sent as nobody else',
   async (how) => {
     const { decided, nextDecision, arrive, session } = await deskOfNoAnswers()
     const ada = await arrive('ada')
     const sent = nextDecision()
     const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
     await sent
-    // It waits to be sent again.
+    // The call now waits for its retry.
     if (how === 'signs out') await session.signOut('local')
     await arrive('bob')
     expect(await ended).toBeInstanceOf(SignedOutError)
-    // What stands behind it in a queue.
+    // The next call in the queue.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
     expect(decided).toEqual(['ada'])
     expect(session.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })

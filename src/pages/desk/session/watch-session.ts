@@ -7,7 +7,7 @@ import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
 import type { Me } from '../kit/useDesk.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
-/** How far somebody has come on the way into the desk. */
+/** The step of signing in. */
 type SessionState =
   | { step: 'opening' }
   | { step: 'out'; notice: Notice | undefined }
@@ -16,15 +16,15 @@ type SessionState =
   | ({ step: 'in' } & Me)
   | { step: 'unreachable'; sentence: string }
 
-/** The state of somebody's session. It changes by what they do here or in another tab, and by what happens to the session. */
+/** The observable state of the session. It changes by actions here and in other tabs, and when the session ends. */
 export interface WatchedSession {
   now: () => SessionState
   subscribe: (listener: () => void) => () => void
-  /** Asks the backend again. */
+  /** Checks the session with the backend again. */
   askAgain: () => void
-  /** Tells it that another window may have signed somebody in or out. */
+  /** Call it when another window may have changed the session. */
   changedElsewhere: () => void
-  /** Ends this session, or all sessions of the account. Gives a sentence that says why it goes on, where it does. */
+  /** Ends this session, or all sessions of the account. Returns a sentence if that failed. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
 }
 
@@ -32,11 +32,11 @@ const signedOut = { text: 'You are signed out.', isProblem: false }
 const ended = { text: 'Your session has ended. Please sign in again.', isProblem: true }
 
 /**
- * Watches who is signed in, and whether they are an organiser: the database says so, not the token.
+ * Watches who is signed in, and whether they are an organiser. The database decides that, not the token.
  *
- * @param deskOf The desk's functions, called as the owner of an account.
- * @param onSignOut Called when somebody signed out here.
- * @param told What is said to whoever has to sign in.
+ * @param deskOf Creates the calls of the desk for an account.
+ * @param onSignOut Called after somebody signed out here.
+ * @param told The first notice on the sign-in form.
  */
 export function watchSession(
   { auth, authIsThere, read }: Session,
@@ -47,14 +47,14 @@ export function watchSession(
   const { subscribe, tell } = createListeners()
   let notice = told
   let state: SessionState = keptSession() === null ? { step: 'out', notice } : { step: 'opening' }
-  /** Ends the calls that the person at the desk has under way. */
+  /** The calls of the current organiser, and a function that aborts them. */
   let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
-  /** The access token that was asked about last. */
+  /** The access token of the last check. */
   let askedAbout = ''
-  /** Counts the checks: of several at the same time, the last one's result counts. */
+  /** Number of checks. If several overlap, only the last one counts. */
   let turn = 0
   let isAsking = false
-  /** Whether it is ended here, by a button. */
+  /** Whether a button here is ending the session. */
   let isLeaving = false
 
   const set = (next: SessionState) => {
@@ -77,7 +77,7 @@ export function watchSession(
     }))
     if (own !== turn || next === undefined) return
     isAsking = false
-    // A check in the background must not remove the screen that somebody works on.
+    // A failed background check must not remove the screen in use.
     if (next.step === 'unreachable' && state.step === 'in') return
     if (next.step === 'in') notice = undefined
     set(next)
@@ -99,11 +99,11 @@ export function watchSession(
       if (!isLast()) return undefined
       return { step: 'in', email, account: user.id, callDesk: callDeskAs(user.id) }
     } catch (refusal) {
-      // Meanwhile another window signed somebody else in, or nobody.
+      // Another window has signed in somebody else, or signed out.
       if (refusal instanceof SignedOutError) return isLast() ? find(isLast) : undefined
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
-    // The server is asked with the token, since it knows what happened elsewhere.
+    // Asks the server with the token, since factors may have changed elsewhere.
     const client = await auth()
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLast()) return undefined
@@ -121,7 +121,7 @@ export function watchSession(
     return lacksFactor ? { step: 'factor' } : { step: 'stranger', email: user.email ?? '' }
   }
 
-  /** The same one for as long as they stay. */
+  /** Returns the same function until the account changes. */
   const callDeskAs = (account: string): CallDesk => {
     if (stay?.account === account) return stay.callDesk
     const leaving = new AbortController()
@@ -171,7 +171,7 @@ export function watchSession(
       void ask()
     },
     changedElsewhere() {
-      // The sign-in's client hears of it by itself.
+      // A loaded sign-in client detects this automatically.
       if (!isAuthThere) void ask()
     },
     async signOut(scope) {
