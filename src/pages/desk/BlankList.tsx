@@ -29,7 +29,7 @@ const blank: Listed = {
 
 const nobody: Me = { account: '', email: '', callDesk: never }
 
-/** The desk as it opens, with one blank row. The document holds it, and the first rows are filled into it. */
+/** The desk with one blank row, rendered into the document as a template. The first rows are filled into copies of it. */
 export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()

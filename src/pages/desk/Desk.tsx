@@ -19,34 +19,34 @@ import type { WatchedSession } from './session/watch-session.ts'
 
 interface DeskProps {
   auth: LoadAuth
-  /** Who is signed in. */
+  /** The state of the session. */
   session: WatchedSession
-  /** What a hosted project's link brought. */
+  /** The unconfirmed session from a hosted project's link. */
   brought: BroughtSession | undefined
-  /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
+  /** Whether organisers sign in at a hosted project, of which this server knows only the database. */
   signInIsElsewhere: boolean
-  /** Which version of the desk this is. */
+  /** The version of the desk. */
   version: string
 }
 
-/** Milliseconds after which what could not be read is asked for again. */
+/** Milliseconds before a failed read is retried. */
 const tryAgain = 5_000
 
-// With two windows side by side, a window gets the focus without having been hidden.
+// Between two windows side by side, only the focus changes.
 focusManager.setEventListener((onLook) => listenTo('focus', 'visibilitychange')(() => onLook()))
 
-// What was written is on the screen with the words that say so: by default it would come a turn later.
+// Data and its announcement appear in the same task. By default, data would appear one task later.
 notifyManager.setScheduler(queueMicrotask)
 
-/** What one person read. It is dropped when they sign out, so that the next person sees nothing of it. */
+/** Creates the query cache of one organiser. It is dropped on signing out, so that the next person sees nothing of it. */
 const createQueries = () =>
   new QueryClient({
     defaultOptions: {
-      // client/session.ts repeats a call that got no answer.
+      // client/session.ts already retries calls without a response.
       queries: {
         retry: false,
         refetchOnWindowFocus: false,
-        // Without a connection a query fails and says so, and is repeated until an answer comes.
+        // Offline, queries fail immediately with a message. They are retried until a response comes.
         networkMode: 'always',
         refetchOnReconnect: true,
         refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
@@ -60,7 +60,7 @@ const Stranger = lazyScreen(async () => (await import('./other-screens.ts')).Str
 const Elsewhere = lazyScreen(async () => (await import('./other-screens.ts')).Elsewhere)
 const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)
 
-/** The organisers' page: signing in, and then a screen for each address. */
+/** The organisers' page: the sign-in, and then the screens. */
 export function Desk(props: DeskProps) {
   return (
     <Boundary>
@@ -69,7 +69,7 @@ export function Desk(props: DeskProps) {
   )
 }
 
-/** Shows the desk to an organiser who has signed in, and otherwise how to. */
+/** Shows the desk to a signed-in organiser, and otherwise the steps of signing in. */
 function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskProps) {
   const now = useSyncExternalStore(session.subscribe, session.now, session.now)
   const [untaken, setUntaken] = useState(brought)
@@ -102,7 +102,7 @@ function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskPro
   }
 }
 
-/** Puts the focus on the heading once somebody has signed in: the form that had it is gone. */
+/** Focuses the heading after signing in, because the focused form has disappeared. */
 function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) {
   const isSigningIn = useRef(false)
   useEffect(() => {
@@ -113,7 +113,7 @@ function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) 
   }, [step])
 }
 
-/** The desk itself. What one person read or typed is dropped when they leave, before the next person comes. */
+/** The desk itself. The data and text of one person are dropped when they sign out. */
 function Inside({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)

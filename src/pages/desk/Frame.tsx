@@ -19,12 +19,12 @@ interface FrameProps {
   children: ReactNode
 }
 
-/** The frame of every screen: the links to the screens, who is signed in, and what was done last. */
+/** The frame of every screen: the navigation, the account, notices and announcements. */
 export function Frame({ session, version, children }: FrameProps) {
   const { email, letters } = useDesk()
   const route = useRoute()
   const queries = useQueryClient()
-  // As it was read last, with an application or with the letters: no call is made for it.
+  // The last overview that was read; no call is made for it here.
   const { data: overview } = useQuery({ ...letters(), enabled: false })
   return (
     <div className="desk-frame">
@@ -53,7 +53,7 @@ export function Frame({ session, version, children }: FrameProps) {
       </header>
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
-        {/* The screen may have failed because of what was read, so all of it is read anew. */}
+        {/* The data may have caused the error, so all of it is read again. */}
         <Boundary key={placeOf(route)} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
@@ -64,12 +64,12 @@ export function Frame({ session, version, children }: FrameProps) {
   )
 }
 
-/** What stays as it is from one route to the other: the list does, beside the applications that are opened from it. */
+/** The key of the part that stays mounted between routes: the list stays beside its applications. */
 function placeOf(route: Route) {
   return route.screen === 'application' ? hrefOf(wholeList) : hrefOf(route).split('?')[0]
 }
 
-/** How many drafts wait and how many letters were refused, beside the link to the letters. Its name stays what it is. */
+/** The numbers of drafts and refused letters, as attributes of the link to the letters. Its accessible name does not change. */
 function countsOf({ templates, personal, states }: LettersOverview) {
   const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
   const refused = states.refused.count
@@ -78,7 +78,7 @@ function countsOf({ templates, personal, states }: LettersOverview) {
   return { title, 'data-drafts': drafts || '!', 'data-refused': refused || undefined }
 }
 
-/** The fragment says where the desk is, so the link must not change it. */
+/** Skips by script, because the fragment holds the route. */
 function skipToContent(event: MouseEvent) {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -86,7 +86,7 @@ function skipToContent(event: MouseEvent) {
 
 const listenToConnection = listenTo('online', 'offline')
 
-/** Says that there is no connection to the server, for as long as there is none. What the browser says is a reason to ask. */
+/** A notice while the server cannot be reached. A change reported by the browser triggers a check. */
 function ConnectionNotice() {
   const isOffline = useIsOffline()
   const saysOnline = useSyncExternalStore(
@@ -117,7 +117,7 @@ const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
 
 const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyList, PartNotLoaded)
 
-/** What the keys do. */
+/** The dialog with the keyboard shortcuts. */
 function KeyHelp() {
   return (
     <Dialog button="Keys" openKey="?" title="Keys" className="desk-keys" close="Close">

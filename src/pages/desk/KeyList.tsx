@@ -18,7 +18,7 @@ const meanings = [
   ['?', 'this list'],
 ] as const
 
-/** What the keys do, the switch that turns single keys off, and the one that goes on after a decision. */
+/** The keyboard shortcuts, with a switch for single keys and one for opening the next application. */
 export function KeyList() {
   return (
     <>

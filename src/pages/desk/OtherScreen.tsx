@@ -17,7 +17,7 @@ interface OtherScreenProps {
   session: WatchedSession
 }
 
-/** The screens other than the applications. They are a script of their own, for which the first list does not wait. */
+/** All screens except the applications. They are in a script of their own, so that the first list does not wait for it. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
     case 'unknown':

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** What is in the files of some folders whose names end so. */
+/** The joined text of all files in the folders whose names match. */
 const read = (ends: RegExp, ...folders: string[]) =>
   folders
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))))
@@ -24,10 +24,10 @@ const given = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, n
   names.split(' '),
 )
 
-/** What form and desk share, in `src/design`. */
+/** The classes in `src/design`, shared by the form and the desk. */
 const shared = ['choice', 'error', 'field', 'outcome', 'success', 'visually-hidden']
 
-test('a class says whose it is: it begins with the name of the sheet of styles that has it', () => {
+test('a class begins with the name of its style sheet', () => {
   const sheets = readdirSync(desk, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.css'))
@@ -41,7 +41,7 @@ test('a class says whose it is: it begins with the name of the sheet of styles t
   expect(ofDesk.filter((name) => !own.has(name) && !shared.includes(name))).toEqual([])
 })
 
-test('sizes of text and spaces between parts are of the scale', () => {
+test('text sizes and spaces use the scale', () => {
   const values = [
     ...read(/\.css$/, desk).matchAll(/^\s*((?:margin|[a-z]*-?gap|font-size)[a-z-]*): ([^;]+);/gm),
   ]
@@ -49,12 +49,12 @@ test('sizes of text and spaces between parts are of the scale', () => {
   expect(offScale.map(([line]) => line.trim())).toEqual([])
 })
 
-test('every class that has a style is given to something', () => {
+test('every class with a style is used', () => {
   const words = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))
   expect(styled.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(words))).toEqual([])
 })
 
-test('every class that something is given has a style, or is looked for', () => {
+test('every class in use has a style, or a script or test looks for it', () => {
   const lookedFor = source + read(/\.ts$/, 'e2e', 'testing')
   const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
   expect(given.filter((name) => !styled.includes(name) && !isLookedFor(name))).toEqual([])

@@ -1,10 +1,10 @@
 import type { DataInterface } from '../../client/rest.ts'
 
-/** The data from which the desk is rendered. */
+/** The data that the desk is rendered from. */
 export interface DeskData {
   backend: DataInterface
-  /** Whether organisers sign in at a hosted project, which this server knows only the database of. */
+  /** Whether organisers sign in at a hosted project, of which this server knows only the database. */
   signInIsElsewhere: boolean
-  /** Of the program that rendered it. */
+  /** The version of the program that rendered the page. */
   version: string
 }

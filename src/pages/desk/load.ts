@@ -1,7 +1,7 @@
 /**
- * Loads the desk's script as soon as the document begins and, where somebody is signed in, asks for the first list. When the
- * document has come, the list is drawn. Where nobody is signed in, the document's form to sign in is shown, which holds
- * what is pressed. The site's root is read from the address, since a static host may serve the document as a folder's.
+ * The document's inline script. It starts to load the desk's script immediately. For a signed-in organiser it also requests the
+ * first list, and draws it when the document is parsed. Otherwise it shows the sign-in form and holds a pressed button. The
+ * site's root comes from the address, since a static host may serve the document from a folder.
  */
 import { callKey, type BegunCalls } from '../../client/begun.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
@@ -18,12 +18,12 @@ import { siteRoot } from '../site-root.ts'
 
 declare global {
   interface Window {
-    /** The button of the sign-in form that was pressed before the page's script came; null once the script is there. */
+    /** The button pressed in the sign-in form before the page's script loaded; null once the script runs. */
     heldPress?: HTMLElement | null
   }
 }
 
-/** Milliseconds that the script waits for the first list's rows, which would come later if both were loaded at once. */
+/** Maximum milliseconds for which the page's script waits for the first rows, which would load more slowly beside it. */
 const longestWait = 1_000
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
@@ -39,12 +39,12 @@ const fetchScript = () => document.head.append(preload)
 
 const kept = keptSession()
 const list = kept && !needsFactor(kept) ? begin(kept.access_token) : undefined
-// The form to sign in with needs no script, which would come between it and its document.
+// The sign-in form needs no script. Loading it here would delay the document.
 if (list) void list.then(fetchScript)
 else if (kept !== null) fetchScript()
-// Any other fragment belongs to a link.
+// Other fragments belong to links.
 if (kept === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
-  // As soon as the element is there, since its content would be painted first.
+  // Runs as soon as the element exists, before its content is painted.
   const observer = new MutationObserver(() => {
     const page = document.getElementById('opening')?.closest('main')
     if (!page) return
@@ -58,22 +58,22 @@ document.addEventListener('DOMContentLoaded', () => {
   if (page === null) return
   script.addEventListener('error', () => tellNotLoaded(page))
   const run = () => document.head.append(script)
-  // After the form.
+  // The form is painted first.
   if (list === undefined) return void setTimeout(run)
   setTimeout(run, longestWait)
   list
     .then((answer) => answer?.clone().json())
     .then((read?: ListPage) => read && drawEarlyList(page, read.applications))
-    // The page's script makes the same call, and shows the error.
+    // The page's script repeats the call and shows the error.
     .catch(() => {})
     .finally(() => afterFrame(run))
 })
 
-/** Begins the desk's first calls, and gives the first list where the address asks for it. */
+/** Starts the desk's first calls. Returns the first list if the address shows it. */
 function begin(token: string) {
   const calls: BegunCalls = new Map()
   window.begunCalls = calls
-  // Whoever comes back to the list reads it anew.
+  // Returning to the list must read it again.
   addEventListener('popstate', () => calls.clear())
   const base = backend.url ?? siteRoot()
   const call = <Name extends keyof Calls>(name: Name, given: Arguments<Name>) => {
@@ -89,7 +89,7 @@ function begin(token: string) {
   holdEarlyActs()
   const first = call('desk_list', firstCall({ status: 'new' }))
   void call('desk_me', {})
-  // While it is on its way.
+  // Uses the time until the response.
   prepareMoments()
   return first
 }
@@ -108,7 +108,7 @@ function showSignIn(page: HTMLElement) {
   page.querySelector('input')?.focus()
 }
 
-/** Keeps the last pressed button until the form works, and shows that the press is under way. */
+/** Remembers the last pressed button until the form works, and shows it as pending. */
 function holdPress(button: HTMLElement) {
   if (window.heldPress === null) return
   window.heldPress?.removeAttribute('aria-busy')
@@ -117,7 +117,7 @@ function holdPress(button: HTMLElement) {
 }
 
 function tellNotLoaded(page: HTMLElement) {
-  // Rows that come now are not drawn over it.
+  // Rows that arrive later must not replace the message.
   window.earlyList = null
   const message =
     document.getElementById('opening') ??

@@ -16,7 +16,7 @@ import { takeArrival } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
 
-/** Milliseconds after which a list has surely been shown. */
+/** Milliseconds after which the list has surely been shown. */
 const preloadAfter = 3_000
 
 const { backend, signInIsElsewhere, version } = readPageData() as DeskData
@@ -33,21 +33,21 @@ if (root) {
   const preload = () => {
     if (session.now().step !== 'in') return
     stopWaiting()
-    // A screen whose script does not come now is loaded when it is opened.
+    // A script that fails to load here is retried when its screen opens.
     const load = () => Promise.allSettled([loadScreens(), import('./applications/export.ts'), auth()])
     setTimeout(() => void load(), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
-  // The screen that the address asks for needs them at once. A script that fails now is loaded again when its screen is shown.
+  // Another screen in the address needs its script now. A failure is retried when the screen is shown.
   if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = (
     <StrictMode>
       <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
     </StrictMode>
   )
-  // React expects the document as it was rendered.
+  // React expects the document as the server rendered it.
   window.heldPress?.removeAttribute('aria-busy')
-  // What was typed into the form that stood in the document stays.
+  // Hydrating keeps the text that was already typed into the form.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
   else createRoot(placeToRender(root, session)).render(desk)
 }

@@ -1,4 +1,4 @@
-/** What the first list does not need of the desk’s other screens, in one script. */
+/** The other screens of the desk in one script, which the first list does not need. */
 export { KeyList } from './KeyList.tsx'
 export { OtherScreen } from './OtherScreen.tsx'
 export { SecondFactor } from './session/SecondFactor.tsx'

@@ -29,9 +29,9 @@ import templatesStyle from './templates/templates.css?inline'
 import inlineScript from './load.ts?script'
 
 export interface DeskOptions {
-  /** Where the site's root is, as the document sees it. */
+  /** The path from the document to the site's root. */
   root: './' | '../'
-  /** Whether the document has to carry its policy itself, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends it as a header. */
   policyInDocument: boolean
 }
 
@@ -53,10 +53,15 @@ const screenStyles = [
   accountStyle,
 ]
 
-/** Nobody signs in on the server. */
+/** The server renders the form but never submits it. */
 const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
 
-/** Renders the organisers' page. */
+/**
+ * Renders the organisers' page.
+ *
+ * @param data The data that the page's script reads.
+ * @returns The document, with its headers.
+ */
 export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptions): RenderedDocument {
   const page = {
     title: 'Applications · Unplugged.',
@@ -64,7 +69,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     preview: (
       <>
         <meta name="robots" content="noindex" />
-        {/* Empty frames would come before the page's, and take time. */}
+        {/* Without this, browsers would first paint empty frames, which takes time. */}
         <link rel="expect" href="#page" blocking="render" />
       </>
     ),
@@ -79,7 +84,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <template id="sign-in">
           <SignIn auth={never} notice={undefined} />
         </template>
-        {/* Last, so that the form is shown as soon as it is read to whoever is not signed in. */}
+        {/* Last, so that the sign-in form is shown as soon as it is parsed. */}
         <Opening />
       </>
     ),

@@ -9,7 +9,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 
-/** A sentence that says whether an accepted applicant comes; nothing as long as they are not asked. */
+/** The RSVP of an accepted applicant, in words; nothing until they are asked. */
 export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = given
   if (state === null) return null
@@ -28,14 +28,14 @@ function wordsOf(answer: Answer | null) {
   return answer === null ? 'Not answered' : answerStates[answer]
 }
 
-/** Sets an answer that did not come by the link, and moves the last day to answer. */
+/** Sets an RSVP that did not come by the link, and moves the deadline. */
 export function AnswerEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', {
     says: (_whole, given) => `${name}: ${wordsOf(given.answer)}`,
     fails: 'Not saved.',
   })
-  // Not known until the application was read again after it was accepted.
+  // Unknown until the application is read again after it was accepted.
   if (state === null) return null
   return (
     <Sheet title="Are they coming?" className="decisions-answer-edit">

@@ -12,7 +12,7 @@ import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
-/** The button for each status, and the key that does the same. */
+/** The button for each status, and its key. */
 const decisions = [
   { status: 'shortlisted', label: 'Shortlist', key: 's' },
   { status: 'accepted', label: 'Accept', key: 'a' },
@@ -21,24 +21,24 @@ const decisions = [
   { status: 'new', label: 'Back to new', key: 'r' },
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
-/** What follows a decision. */
+/** Callbacks after a decision. */
 export interface DecisionListeners {
-  /** Called once something was decided. */
+  /** Called after a decision. */
   onDecided?: (status: Status) => void
-  /** Called with the application whose decision was undone, where it was one. */
+  /** Called with the application's id after undoing a decision on a single one. */
   onUndone?: (id: string) => void
 }
 
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
   seen: readonly Seen[]
-  /** The same in words. */
+  /** The text for these applications. */
   about: string
   /** Further buttons for these applications. */
   children?: ReactNode
 }
 
-/** The buttons to decide with, at the foot of the window. */
+/** The decision bar at the bottom of the window. */
 export function DecisionBar({ seen, about, children, ...listeners }: DecisionBarProps) {
   const { queue, state } = useDecisionQueue()
   const lastAct = undoable(state)
@@ -55,7 +55,7 @@ export function DecisionBar({ seen, about, children, ...listeners }: DecisionBar
           <Button
             key={status}
             data-status={status}
-            // New is no decision, so there is nothing to go back from.
+            // "New" is no decision, so its button is disabled instead of pressed.
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
@@ -76,7 +76,7 @@ export function DecisionBar({ seen, about, children, ...listeners }: DecisionBar
         aria-disabled={lastAct.length === 0}
         onPress={() => {
           undo(queue, listeners)
-          // Then the bar disappears, and the pressed button with it.
+          // The bar disappears, and the pressed button with it.
           if (isEmpty) focusHeading()
         }}
       >
@@ -86,7 +86,7 @@ export function DecisionBar({ seen, about, children, ...listeners }: DecisionBar
   )
 }
 
-/** Whom Undo is about, or how many. The comma goes with the name, which is cut where it is long. */
+/** The words of the Undo button. The comma is inside the name, which is cut if it is long. */
 function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Decision[] }) {
   if (first === undefined) return 'Undo'
   const word = undoneWord(first.wanted)
@@ -99,9 +99,9 @@ function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Deci
 }
 
 /**
- * The keys that decide, and the one that undoes.
+ * The keys that decide and undo, for `useKeys`.
  *
- * @param seen What is decided on.
+ * @param seen The applications to decide on.
  */
 export function decisionKeys(
   queue: DecisionQueue,
@@ -122,7 +122,7 @@ function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
   if (first && others.length === 0) onUndone?.(first.seen.id)
 }
 
-/** Decides, unless all have this status already: then what is selected stays selected. */
+/** Decides, unless all have this status already; then the selection stays. */
 function decide(
   queue: DecisionQueue,
   seen: readonly Seen[],
@@ -134,7 +134,7 @@ function decide(
   onDecided?.(status)
 }
 
-/** The decisions that were not saved, with buttons to repeat or leave them. Those that were refused alike are shown together. */
+/** The refused decisions, grouped by reason, with buttons to repeat or drop them. */
 export function DecisionProblems() {
   const { queue, state } = useDecisionQueue()
   return (

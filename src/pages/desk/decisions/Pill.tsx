@@ -6,11 +6,11 @@ interface PillProps {
   status: Status
   /** Whether it is being saved. */
   isPending?: boolean
-  /** Whether somebody else set it meanwhile. */
+  /** Whether somebody else has changed it. */
   isChanged?: boolean
 }
 
-/** The word of a status. It uses nothing of React (`early-list.tsx`). */
+/** The word of a status. It uses no React features (`early-list.tsx`). */
 export function Pill({ status, isPending = false, isChanged = false }: PillProps): ReactNode {
   return (
     <>

@@ -50,7 +50,7 @@ test.each<[string, Act]>([
   ],
   ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
   ['Person 1: Accepted; stopped, 2 left as they were', act(saved('1'), stopped('2'), stopped('3'))],
-  // Who undoes is not told what the statuses were.
+  // Undoing does not mention the former statuses.
   ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
   [
     'Undone: 2 applications are New again',
@@ -60,29 +60,29 @@ test.each<[string, Act]>([
     'Undone: 2 applications are as they were before',
     act(saved('1', 'accepted', 'new', true), saved('2', 'accepted', 'waitlisted', true)),
   ],
-])('an act came to: %s', (sentence, given) => {
+])('the outcome of an act: %s', (sentence, given) => {
   expect(outcomeOf(given)).toBe(sentence)
 })
 
-test('an application that was erased is not saved, whatever its status was', () => {
+test('a decision on an erased application is not saved, whatever its status was', () => {
   const gone = refusal('1', { kind: 'gone' }, 'accepted')
   expect(outcomeOf(act({ ...decision('1'), state: 'refused', refusal: gone }))).toBe('Person 1: not saved')
 })
 
-test('Undo says what it undoes', () => {
+test('Undo names what it undoes', () => {
   expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'back to new'])
 })
 
-test('progress is said with each quarter', () => {
+test('progress is announced at each quarter', () => {
   const said = [0, 200, 300, 400, 900].map((done) => progressOf({ done, count: 1_000 }))
   expect(said).toEqual(['', '', '300 of 1,000 saved', '300 of 1,000 saved', '800 of 1,000 saved'])
 })
 
-test('counts of statuses begin with the most', () => {
+test('the most frequent status comes first', () => {
   expect(countsOf(['waitlisted', 'new', 'new'])).toEqual(['2 New', '1 Waitlisted'])
 })
 
-test('refusals that have the same sentence are grouped', () => {
+test('refusals with the same sentence are grouped', () => {
   const failed = { kind: 'failed', message: 'The disk is full.', isUncertain: false } as const
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
   const groups = alike([
@@ -143,7 +143,7 @@ test.each<[string, Refusal, number]>([
   expect(refusalOf(given, others)).toBe(sentence)
 })
 
-test('who decided otherwise is named, with when', () => {
+test('a conflict names the other organiser and the moment', () => {
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
   const said =
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(.*22.*\)\.$/

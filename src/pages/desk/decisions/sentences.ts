@@ -3,7 +3,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { isAsWanted, type Act, type Decision, type Progress, type Refusal } from '../kit/decision-state.ts'
 import { momentOf, ofAll } from '../kit/format.ts'
 
-/** What became of an act, as the live region says it. */
+/** The outcome of an act, for the live region. */
 export function outcomeOf(act: Act): string {
   const decisions = [...act.values()]
   const done = decisions.filter(isDone)
@@ -30,17 +30,17 @@ function outcomeOfDone(done: readonly Decision[]) {
   return `${whom}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
-/** In words. Where no response came, it may be saved all the same. */
+/** Without a response, the decision may have been saved. */
 function notSaved({ reason }: Refusal) {
   return reason.kind === 'failed' && reason.isUncertain ? 'not confirmed' : 'not saved'
 }
 
-/** Whether the application is as it was wanted, by this decision or somebody else's. */
+/** Whether the application has the wanted status, by this decision or somebody else's. */
 function isDone(decision: Decision) {
   return decision.state === 'saved' || (decision.state === 'refused' && isAsWanted(decision.refusal))
 }
 
-/** The former statuses of applications that were decided together, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
+/** The former statuses, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
 function formerOf(decisions: readonly Decision[]) {
   const counts = countsOf(decisions.map(({ seen }) => seen.status))
   return counts.length < 2 || decisions.some(({ takesBack }) => takesBack)
@@ -48,7 +48,7 @@ function formerOf(decisions: readonly Decision[]) {
     : ` (before: ${counts.join(', ')})`
 }
 
-/** How many there are of each status, the most first, such as `26 New`. */
+/** The number of each status, such as `26 New`, the most frequent first. */
 export function countsOf(all: readonly Status[]): string[] {
   return [...new Set(all)]
     .map((status) => ({ status, count: all.filter((each) => each === status).length }))
@@ -56,12 +56,12 @@ export function countsOf(all: readonly Status[]): string[] {
     .map(({ status, count }) => `${count} ${statuses[status]}`)
 }
 
-/** What Undo undoes, in lower case: `declined`. */
+/** The words for an undone status, in lower case: `declined`. */
 export function undoneWord(status: Status): string {
   return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
 }
 
-/** `300 of 1,000 saved`. It changes only with each quarter, so that a screen reader does not read out every step. */
+/** The progress in words: `300 of 1,000 saved`. It changes once a quarter, so that screen readers do not read every step. */
 export function progressOf(progress: Progress): string {
   const quarters = Math.floor((progress.done * 4) / progress.count)
   if (quarters === 0) return ''
@@ -69,7 +69,7 @@ export function progressOf(progress: Progress): string {
   return `${ofAll(steps * stepSize, progress.count)} saved`
 }
 
-/** Groups decisions that wanted the same status and were refused for the same reason. */
+/** Groups refusals of the same status with the same reason. */
 export function alike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
   const groups = new Map<string, [Refusal, ...Refusal[]]>()
   for (const refusal of refusals) {
@@ -82,15 +82,15 @@ export function alike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
   return [...groups.values()]
 }
 
-/** Whether the application's present status is known, so that it can be left as it is. */
+/** Whether the current status is known, so that the organiser can keep it. */
 export function isKnown({ kind }: Refusal['reason']): boolean {
   return kind === 'stale' || kind === 'told'
 }
 
 /**
- * Why a decision was refused.
+ * The reason why a decision was refused, in sentences.
  *
- * @param others For how many other applications the sentence is true, too.
+ * @param others Number of other applications with the same refusal.
  */
 export function refusalOf(refusal: Refusal, others: number): string {
   const { seen, wanted, reason } = refusal

@@ -14,7 +14,7 @@ import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
 /** The state of the door, and who changed it last. */
 type DoorState = Door & { history: GeneralHappening[] }
 
-/** Whether applications are taken: how it stands, and changing it. */
+/** The screen that shows and changes whether applications are accepted. */
 export function DoorEdit() {
   const query = useQuery(useDesk().door())
   return (
@@ -38,7 +38,7 @@ export function DoorEdit() {
 
 interface DoorFormProps {
   door: DoorState
-  /** When it was read, in milliseconds: the door cannot be set to close at a time before that. */
+  /** When it was read, in milliseconds since 1970. The closing time cannot be before that. */
   now: number
 }
 
@@ -112,22 +112,22 @@ function DoorForm({ door, now }: DoorFormProps) {
   )
 }
 
-/** What saving does: it closes or opens the door, or changes only words and limits. */
+/** The words of the save button: it closes or opens the door, or saves only the text and limits. */
 function saveWords({ closed }: Entries, { is_open: isOpen }: Door) {
   if (closed !== isOpen) return 'Save'
   return closed ? 'Close the door' : 'Open the door'
 }
 
-/** An open door has counted since it was opened. */
+/** An open door counts from its opening, a closed one from saving. */
 function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   const since =
     openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
   return `Counts ${isOpen ? since : 'from when you save'}. Anybody who sends many applications can close the door this way.`
 }
 
-/** Says that somebody changed the door while something is being entered, and how it stands now. */
+/** The notice for a change of the door during the input, with its current state. */
 function meanwhile(door: DoorState, over: number) {
-  // That the door closed by itself is one change. More than one means that somebody changed it, too.
+  // Closing automatically adds one version. More versions mean that somebody changed it too.
   const isByItself = !door.is_open && !door.closed && door.version === over + 1
   const last = isByItself ? undefined : door.history[0]
   const who = last

@@ -45,11 +45,11 @@ test.each<[Door, string]>([
     { ...open, is_open: false, closes_at: at },
     `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
-])('how it stands is one sentence: %j', (door, sentence) => {
+])('the state of the door is one sentence: %j', (door, sentence) => {
   expect(doorSentence(door)).toBe(sentence)
 })
 
-test('each happening has its words', () => {
+test('each event has its words', () => {
   const by = { at, author: 'ada@example.org' }
   expect(wordsOf({ ...by, kind: 'door', detail: limited })).toBe(
     `Door open, until ${momentOf(at)}, for 1,200 applications`,
@@ -57,7 +57,7 @@ test('each happening has its words', () => {
   expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closed: true } })).toBe(
     'Door closed: “Applications are closed.”',
   )
-  // As earlier versions stored a moment that no calendar knows.
+  // Earlier versions stored such a moment.
   expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closes_at: 'infinity' } })).toBe(
     'Door open, until infinity',
   )
@@ -74,7 +74,7 @@ test('each happening has its words', () => {
   expect(words({ receipts: false })).toBe('Receipts switched off')
 })
 
-test('what nobody changes in the form is saved as it was, to the second', () => {
+test('unchanged values are saved exactly, to the second', () => {
   expect(changeFrom(entriesOf(limited, now), limited)).toEqual({
     version: 3,
     closed: false,
@@ -84,7 +84,7 @@ test('what nobody changes in the form is saved as it was, to the second', () => 
   })
 })
 
-test('what is entered is a moment in the own time zone', () => {
+test('the closing time is entered in the local time zone', () => {
   const change = changeFrom(
     { closed: false, sentence: ' Full. ', closesAt: '2999-12-31T18:00', closesAfter: '' },
     open,
@@ -113,16 +113,16 @@ test('a door that closed automatically stays closed when only its sentence chang
   })
 })
 
-test('a door without limits begins with none, and another moment is the one that is saved', () => {
+test('a door without limits has blank fields, and a changed time is saved', () => {
   expect(entriesOf(open, now)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
   const entries = { ...entriesOf(limited, now), closesAt: '2999-12-31T18:00' }
   expect(changeFrom(entries, limited).closes_at).toBe(new Date(2999, 11, 31, 18).toISOString())
-  // The first moment that computers count is none that was there before.
+  // Time 0 is not the same as no time.
   const first = { ...entriesOf(open, now), closesAt: localTimeOf(0) }
   expect(changeFrom(first, open).closes_at).toBe(new Date(0).toISOString())
 })
 
-test('closing keeps a closing time that is ahead for the next opening, and forgets the number', () => {
+test('closing keeps a future closing time for the next opening, but not the number', () => {
   const change = changeFrom({ ...entriesOf(limited, now), closed: true }, limited)
   expect(change).toMatchObject({ closed: true, closes_at: at, closes_after: null })
   const closed: Door = { ...limited, ...change, is_open: false }
@@ -130,7 +130,7 @@ test('closing keeps a closing time that is ahead for the next opening, and forge
   expect(entriesOf(closed, Date.parse(at))).toMatchObject({ closed: true, closesAt: '' })
 })
 
-test('a moment that was entered and not saved is not saved with closing', () => {
+test('closing does not save a new closing time', () => {
   const entries = { ...entriesOf(open, now), closesAt: '2999-12-31T18:00', closed: true }
   expect(changeFrom(entries, open).closes_at).toBeNull()
 })

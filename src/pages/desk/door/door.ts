@@ -4,7 +4,7 @@ import { countOf, digits, localTimeOf, momentOf } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>
 
-/** How the door stands, in one sentence. */
+/** The state of the door, in one sentence. */
 export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
@@ -14,7 +14,7 @@ export function doorSentence(door: DoorState): string {
   return `${['The door is open', ...limits].join(', ')}.`
 }
 
-/** Until when it is open, and for how many. */
+/** The closing time and the number of applications, in words. */
 function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, forHowMany: (after: number) => string) {
   return [
     ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
@@ -22,14 +22,14 @@ function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, forHowMany: (a
   ]
 }
 
-/** The reason, where the door closed by itself. */
+/** The reason why the door closed automatically; blank if an organiser closed it. */
 function reasonOf({ closed, closes_at: at, closes_after: after, received }: DoorState) {
   if (closed) return ''
   if (after !== null && received >= after) return `: it reached its limit of ${countOf(after, 'application')}`
   return at === null ? '' : ` since ${momentOf(at)}`
 }
 
-/** How an organiser left the door, in a few words. */
+/** The door after a change by an organiser, in a few words. */
 export function doorWordsOf(door: Omit<DoorState, 'received'>) {
   if (door.closed) return `Door closed: “${sentenceFor(door)}”`
   return ['Door open', ...limitsOf(door, (after) => countOf(after, 'application'))].join(', ')
@@ -39,21 +39,20 @@ function sentenceFor({ sentence }: Pick<Door, 'sentence'>) {
   return sentence === '' ? closedSentence : sentence
 }
 
-/** What stands in the fields of the door's form. */
+/** The values of the door form's fields. */
 export interface Entries {
   closed: boolean
   sentence: string
-  /** A time as the browser's field has it, in the organiser's time zone: `2026-12-31T18:00`. */
+  /** A time in the organiser's time zone, in the format of a `datetime-local` field: `2026-12-31T18:00`. */
   closesAt: string
   closesAfter: string
 }
 
 /**
- * The values that the form begins with. A door that closed automatically is shown as closed, so that nobody opens it by
- * changing the sentence alone. A closing time that is still ahead is kept for the next opening; a number of applications is not,
- * since it counts from the opening.
+ * The initial values of the form. A door that closed automatically counts as closed, so that changing the sentence does not open
+ * it. A future closing time is kept for the next opening. A number of applications is not, since it counts from the opening.
  *
- * @param now When the door was read, in milliseconds.
+ * @param now When the door was read, in milliseconds since 1970.
  */
 export function entriesOf(door: Door, now: number): Entries {
   const { is_open: isOpen, sentence, closes_at: at, closes_after: after } = door
@@ -65,9 +64,13 @@ export function entriesOf(door: Door, now: number): Entries {
   }
 }
 
-/** The change of the door that saves these values. */
+/**
+ * The change that saves these values.
+ *
+ * @param door The door as it was read.
+ */
 export function changeFrom({ closed, sentence, closesAt, closesAfter }: Entries, door: Door) {
-  // A time that nobody changed keeps its seconds, which the field does not show.
+  // An unchanged time keeps its seconds, which the field does not show.
   const isSame = door.closes_at !== null && localTimeOf(door.closes_at) === closesAt
   return {
     version: door.version,

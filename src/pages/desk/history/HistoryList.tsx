@@ -7,7 +7,7 @@ import { placesWordsOf } from '../places/places.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** What organisers did to the door, the letters and their own reading, and that something was erased; the newest first. */
+/** The screen with changes of the door, letters, seats and blind reading, and with erasures, newest first. */
 export function HistoryList() {
   const query = useInfiniteQuery({
     ...useDesk().history(),
@@ -38,7 +38,7 @@ export function HistoryList() {
   )
 }
 
-/** What an organiser did to no application, in a few words. */
+/** An event that belongs to no application, in a few words. */
 export function wordsOf(happening: GeneralHappening): string {
   switch (happening.kind) {
     case 'door':

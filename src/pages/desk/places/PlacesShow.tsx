@@ -21,7 +21,7 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { reminder } from '../letters/letters.ts'
 import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
 
-/** Who of the accepted people comes, how many places are left, and who is on the waitlist. */
+/** The screen with the RSVPs of accepted people, the seats and the waitlist. */
 export function PlacesShow() {
   const { queue } = useDecisionQueue()
   useKeys({ z: () => queue.undo() })
@@ -48,12 +48,12 @@ export function PlacesShow() {
 
 const waitlisted = filtersFrom('status=waitlisted')
 
-/** The address of the list of those whose RSVP is in a state. */
+/** The address of the list of people with this RSVP. */
 function hrefOfState(answer: AnswerState) {
   return hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })
 }
 
-/** How many there are of each answer. */
+/** The number of people with each RSVP, and of free seats. */
 function Numbers({ places }: { places: Places }) {
   const { coming, not_coming, no_answer, late, not_told, free } = places
   const counts: [AnswerState, number][] = [
@@ -91,7 +91,7 @@ function Numbers({ places }: { places: Places }) {
   )
 }
 
-/** Drafts a letter to everybody who has not answered, and says how many were drafted. */
+/** A button that drafts a reminder to everybody who has not answered, with the result. */
 function Remind({ count }: { count: number }) {
   const remind = useDeskAct('desk_remind', {
     says: (outcome) => remindedSentences(outcome).join(' '),
@@ -127,7 +127,9 @@ function Remind({ count }: { count: number }) {
   )
 }
 
-/** How many places there are, for how long each is kept, and in which time zone. Until one is saved, it offers the browser's. */
+/**
+ * The form for the number of seats, the days to answer and the time zone. It suggests the browser's time zone until one is saved.
+ */
 function PlacesEdit({ places }: { places: Places }) {
   const { is_zone_set: isZoneSet } = places
   const stored = isZoneSet ? places.zone : zone()
@@ -186,10 +188,10 @@ function PlacesEdit({ places }: { places: Places }) {
   )
 }
 
-/** The waitlist, those who wait longest first. Nobody is accepted automatically. */
+/** The waitlist, longest waiting first. Nobody is accepted automatically. */
 function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   const { queue } = useDecisionQueue()
-  // A decision made here counts at once, before the list was read again.
+  // Decisions made here count immediately, before the list is read again.
   const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
@@ -219,7 +221,7 @@ function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   )
 }
 
-/** One of them, who can be accepted where places are left. */
+/** A line of the waitlist, with a button to accept while seats are free. */
 function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number }) {
   const { queue } = useDecisionQueue()
   const { id, status, version, company, set_at: setAt } = row
@@ -243,7 +245,7 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
           <Button
             about={name}
             onPress={({ currentTarget }) => {
-              // The pressed button disappears, and soon its line; with the last place all buttons do.
+              // The pressed button disappears, then its line; after the last seat, all buttons do.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
               focusOn(left > 1 ? next : null)
               queue.decide([{ id, name, status, version }], 'accepted')

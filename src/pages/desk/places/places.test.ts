@@ -11,11 +11,11 @@ test.each([
   [null, 9, 'Nobody has said how many places there are.'],
   [30, null, 'Nobody has said how many places there are.'],
   [30, -1, '0 of 30 places are free: 1 more is accepted than there are places.'],
-])('of %j places %j are free, which is said: %s', (places, free, sentence) => {
+])('with %j seats, %j free: %s', (places, free, sentence) => {
   expect(freeSentence({ places, free })).toBe(sentence)
 })
 
-test('what became of reminding is said of those that there are', () => {
+test('the result of reminding mentions only what happened', () => {
   const none = { drafted: 0, late: 0, waiting: 0, reminded: 0, more: false }
   expect(remindedSentences(none)).toEqual(['No reminder was drafted.'])
   expect(remindedSentences({ drafted: 1_000, late: 2, waiting: 1, reminded: 3, more: true })).toEqual([
@@ -27,7 +27,7 @@ test('what became of reminding is said of those that there are', () => {
   ])
 })
 
-test('what of reminding there is one of is said so', () => {
+test('the result of reminding uses the singular for one', () => {
   expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
     '1 reminder drafted. Nothing has left.',
     '1 is late: move “Kept until” at their application before it is sent.',
@@ -36,7 +36,7 @@ test('what of reminding there is one of is said so', () => {
   ])
 })
 
-test('places are told with how long each is kept', () => {
+test('the settings of seats include the days to answer', () => {
   expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, each kept for 1 day')
   expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, each kept for 14 days')
   expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(
@@ -44,7 +44,7 @@ test('places are told with how long each is kept', () => {
   )
 })
 
-test('the time zones to choose from have the one that is set, whether the browser knows it or not', () => {
+test('the time zones include the saved one, even if the browser does not know it', () => {
   const zones = zonesWith('Mars/Olympus_Mons')
   for (const shown of [
     ['Mars/Olympus_Mons', 'Mars/Olympus Mons'],

@@ -1,7 +1,7 @@
 import type { Places, Reminded } from '../../../client/desk/retreat.ts'
 import { countOf, digits, zone as ownZone } from '../kit/format.ts'
 
-/** How many places are free, in a sentence. */
+/** The number of free seats, in a sentence. */
 export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
   if (places === null || free === null) return 'Nobody has said how many places there are.'
   const of = `of ${countOf(places, 'place')}`
@@ -9,7 +9,7 @@ export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>):
   return `0 ${of} are free: ${digits(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
 }
 
-/** How many places there are, how long each is kept and, where it is given, in which time zone, in a few words. */
+/** The settings of the seats in a few words: number, days to answer and, if given, time zone. */
 export function placesWordsOf(
   given: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
 ): string {
@@ -18,18 +18,18 @@ export function placesWordsOf(
   return `${many}, each kept for ${countOf(days, 'day')}${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
 }
 
-/** The name of a time zone as people read it: Europe/Isle of Man. */
+/** A time zone's name with spaces: `Europe/Isle of Man`. */
 function zoneShown(zone: string): string {
   return zone.replaceAll('_', ' ')
 }
 
-/** The time zones to choose from: all that the browser knows, its own, and this one. */
+/** The time zones to choose from, with their words: all that the browser knows, and the given one. */
 export function zonesWith(zone: string): [string, string][] {
   const names = new Set([zone, ownZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
   return [...names].toSorted().map((name) => [name, zoneShown(name)])
 }
 
-/** What became of reminding, in sentences. */
+/** The result of drafting reminders, in sentences. */
 export function remindedSentences({ drafted, late, waiting, reminded, more }: Reminded): string[] {
   const one = (count: number, singular: string, plural: string) =>
     `${digits(count)} ${count === 1 ? singular : plural}`
