@@ -11,11 +11,11 @@ import { idle, messageOf, nextSubmission, type Submission } from './submission.t
 import { fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
 
 interface ApplicationFormProps extends ApplyData {
-  /** Whether a send failed before React was there. */
+  /** Whether a submission failed before React had loaded. */
   hasFailed?: boolean
 }
 
-/** The card: the questions, the button, and what became of the last send. */
+/** The card with the questions, the button, and the outcome of the last submission. */
 export function ApplicationForm({
   backend,
   takesNativePosts,
@@ -28,10 +28,10 @@ export function ApplicationForm({
   const inFlight = useRef(false)
 
   const send = async () => {
-    // Not state: a second press can come before the first one is rendered.
+    // A ref instead of state: a second press can come before the first one is rendered.
     if (inFlight.current || !form.current) return
     inFlight.current = true
-    // Enter in a field sends, too, and the browser keeps that field in sight for as long as it has the focus.
+    // Enter in a field submits too, and the browser keeps a focused field in view.
     form.current.querySelector<HTMLElement>('#fields :focus')?.blur()
     form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
@@ -50,17 +50,17 @@ export function ApplicationForm({
 
   const takeOver = () => {
     window.isHydrated = true
-    // Where hydration had to build the form anew, what was typed comes back.
+    // Restores the typed text if hydration had to render the form again.
     if (form.current && outcome?.status !== 'success')
       dispatch({ type: 'restored', sentAt: restoreDraft(form.current) })
     if (hasFailed) dispatch({ type: 'failed', message: fallbackText })
     if (!window.heldSend) return
     window.heldSend.claim()
-    // Where hydration built the form anew, consent has to be given again.
+    // If hydration rendered the form again, consent must be given again.
     if (form.current?.reportValidity()) void send()
     else dispatch({ type: 'refused' })
   }
-  // Once: the script arrives once.
+  // Runs once, when the script has loaded.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(takeOver, [])
 
@@ -97,7 +97,7 @@ export function ApplicationForm({
         </p>
       )}
       {submission.status === 'success' && <Success />}
-      {/* A new key leaves an empty form after each success. */}
+      {/* A new key resets the form after each success. */}
       <Fragment key={submission.accepted}>
         <Fields
           answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
@@ -117,14 +117,14 @@ export function ApplicationForm({
   )
 }
 
-/** A browser that loads the page again goes back to where the thanks were. */
+/** After a reload, browsers restore the scroll position of the success box. */
 function showWhole(line: HTMLElement | null) {
   line?.scrollIntoView({ block: 'nearest' })
 }
 
 function initialSubmission(outcome: NativeOutcome | null): Submission {
   if (typeof window !== 'undefined') {
-    // A send before hydration removes the box of the send before it.
+    // A submission before hydration removes the box of the previous one.
     const isShown = document.querySelector('.success, .error') !== null
     if (!isShown) return { ...idle, sending: window.heldSend !== undefined }
   }

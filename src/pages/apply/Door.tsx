@@ -4,9 +4,9 @@ import type { DataInterface } from '../../client/rest.ts'
 import { askDoor } from '../../client/door.ts'
 
 interface DoorProps {
-  /** The sentence that the document has already. */
+  /** The sentence that is already in the document. */
   sentence: string | undefined
-  /** The backend to ask; null where the page's own server wrote the document. */
+  /** The backend to ask; null if the page's own server rendered the document. */
   ask: DataInterface | null
 }
 
@@ -15,10 +15,10 @@ export function Door({ sentence, ask }: DoorProps) {
   const [told, setTold] = useState(sentence)
   const box = useRef<HTMLParagraphElement>(null)
 
-  // Once, when the script comes.
+  // Runs once, when the script has loaded.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useEffect(() => void (ask && askDoor(ask).then(setTold)), [])
-  // Somebody who is already typing further down would not see it otherwise.
+  // Scrolls the box into view for people who are typing further down.
   useEffect(() => {
     if (told !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
   }, [told, sentence])
@@ -28,6 +28,6 @@ export function Door({ sentence, ask }: DoorProps) {
       {told}
     </p>
   )
-  // A live region is heard where it was there before its text.
+  // Screen readers must know a live region before its text appears.
   return ask ? <div aria-live="polite">{content}</div> : content
 }

@@ -5,22 +5,22 @@ import { questions, textFields } from '../../application/fields.ts'
 import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
-  /** What the questions begin with; they keep their own answers. */
+  /** The initial form answers; later ones are kept by the fields. */
   answers: Application | null
   sending: boolean
 }
 
-/** The questions, and what the browser says is wrong in which of them. */
+/** The questions, each with the browser's message if it is invalid. */
 export function Fields({ answers, sending }: FieldsProps) {
   const { problems, watch } = useProblems()
   return (
-    // What somebody types during a send would be lost. Unlike disabled fields, inert ones are still sent.
+    // Text typed while sending would be lost. Unlike disabled fields, inert ones are still submitted.
     <div id="fields" inert={sending} {...watch}>
       <div className="text-fields">
         {textFields.map(({ name, label, ...attributes }) => (
           <div className="field" key={name}>
             <Label htmlFor={name}>{label}</Label>
-            {/* The style tells by the placeholder whether the field is empty. */}
+            {/* The style detects a blank field by its placeholder. */}
             <input
               id={name}
               name={name}
@@ -37,7 +37,7 @@ export function Fields({ answers, sending }: FieldsProps) {
       </div>
 
       <Choices name="paid_solution" options={paidSolutions} chosen={answers?.paid_solution}>
-        {/* Of several lines, so that its placeholder is whole in a narrow window. */}
+        {/* Two lines, so that the whole placeholder fits into a narrow window. */}
         <textarea
           className="custom-solution"
           name="custom_solution"
@@ -83,13 +83,13 @@ export function Fields({ answers, sending }: FieldsProps) {
   )
 }
 
-/** Whether a field was refused, and where it says why. Without it, browsers tell of a blank field that it is wrong. */
+/** Marks an invalid field and links its message. Without this, browsers report blank fields as invalid. */
 function refusal(problems: Problems, name: string) {
   const isRefused = Boolean(problems[name])
   return {
     'aria-invalid': isRefused,
     'aria-describedby': isRefused ? `${name}-problem` : undefined,
-    // A send that was refused before the script came has marked it.
+    // The inline script may already have marked the field.
     suppressHydrationWarning: true,
   }
 }
@@ -108,13 +108,13 @@ interface ChoicesProps {
   name: 'paid_solution' | 'team_size'
   options: Readonly<Record<string, string>>
   chosen: string | undefined
-  /** A box for an answer of one's own, beside the choice `custom`. */
+  /** A text box for a custom answer, beside the choice `custom`. */
   children?: ReactNode
 }
 
 function Choices({ name, options, chosen, children }: ChoicesProps) {
   return (
-    // It is announced as required to everyone, and nothing enforces it.
+    // Announced as required but not enforced.
     <fieldset role="radiogroup" aria-required="true">
       <legend>
         {questions[name]}
@@ -152,7 +152,7 @@ function Label({ htmlFor, children }: { htmlFor: string; children: string }) {
   )
 }
 
-/** Read out by the control's own `required`, so only shown here. */
+/** Only visual: screen readers read the control's `required`. */
 function Asterisk() {
   return (
     <span className="asterisk" aria-hidden="true">

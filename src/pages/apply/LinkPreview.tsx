@@ -3,9 +3,9 @@ import { preview } from 'virtual:images'
 import { badge, tagline, title } from './copy.ts'
 
 /**
- * What chats show of a link to the page.
+ * The head elements for previews of a link to the page, such as in chats.
  *
- * @param props.siteUrl The page's public address. The picture needs it: chats ask for absolute addresses.
+ * @param props.siteUrl The page's public address. Without it there is no picture, since chats need absolute addresses.
  * @see https://ogp.me
  */
 export function LinkPreview({ siteUrl }: { siteUrl: string | undefined }) {

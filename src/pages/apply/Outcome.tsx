@@ -3,7 +3,7 @@ import { useEffect, useRef, type ReactNode } from 'react'
 import { Hills } from '../../design/illustrations.tsx'
 import { failureTitle, successText, successTitle } from './copy.ts'
 
-/** The green box, the first of the form. */
+/** The success box, at the top of the form. */
 export function Success() {
   return (
     <Box kind="success" title={successTitle} text={successText}>
@@ -12,7 +12,7 @@ export function Success() {
   )
 }
 
-/** The red box. */
+/** The failure box. */
 export function Failure({ message }: { message: string }) {
   return <Box kind="error" title={failureTitle} text={message} />
 }
@@ -27,9 +27,9 @@ interface BoxProps {
 function Box({ kind, title, text, children }: BoxProps) {
   const box = useRef<HTMLElement>(null)
 
-  // The focus moves to the box, and so a screen reader reads it out: it needs no live region.
+  // Moving the focus makes screen readers read the box, so it needs no live region.
   useEffect(() => {
-    // The focus stays with somebody who is typing already, on a page whose document came with the box.
+    // Somebody may already be typing when the script loads, and keeps the focus.
     if (document.activeElement?.closest('#fields')) return
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })
@@ -42,7 +42,7 @@ function Box({ kind, title, text, children }: BoxProps) {
       aria-labelledby="outcome-title"
       aria-describedby="outcome-text"
       tabIndex={-1}
-      // Without a script the browser scrolls to the box by itself.
+      // Without a script, `autofocus` makes the browser scroll to the box.
       // oxlint-disable-next-line jsx-a11y/no-autofocus
       autoFocus
     >

@@ -1,7 +1,7 @@
 import { Hills, Plug } from '../../design/illustrations.tsx'
 import { badge, tagline, title } from './copy.ts'
 
-/** The place, and what the page is about. It is painted first, and stays as it was rendered. */
+/** The landscape and the title. It is painted first and never hydrated. */
 export function Scene() {
   return (
     <div className="scene">

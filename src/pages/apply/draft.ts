@@ -1,14 +1,14 @@
 import { columns } from '../../application/application.ts'
 
-/** The answers that were typed, by the names of their fields, or when they were sent. They are kept as long as the tab. */
+/** The typed form answers, by field name; or `sent`, the time when they were sent. They are stored for the tab. */
 type Draft = Partial<Record<string, string>>
 
 const key = 'unplugged-draft'
 
-/** Consent is not kept: it has to be given anew. */
+/** Consent is not stored: it must be given again. */
 const keptColumns = columns.filter((column) => column !== 'consent')
 
-/** Keeps the form's answers. Returns whether the browser stored them. */
+/** Stores the form answers. Returns whether the browser stored them. */
 export function keepDraft(form: HTMLFormElement): boolean {
   const draft: Draft = {}
   for (const column of keptColumns) {
@@ -18,12 +18,12 @@ export function keepDraft(form: HTMLFormElement): boolean {
   return store(draft)
 }
 
-/** Keeps in place of the answers that they were sent now. */
+/** Replaces the stored form answers with the current time. */
 export function keepSent(): void {
   store({ sent: new Date().toTimeString().slice(0, 5) })
 }
 
-/** Fills the answers that were kept into fields that are still blank. Returns when they were sent, where they were. */
+/** Restores stored answers into blank fields. Returns the time `HH:MM` when they were sent; undefined if they were not. */
 export function restoreDraft(form: HTMLFormElement): string | undefined {
   const draft = withStorage((storage) => JSON.parse(storage.getItem(key) ?? '{}') as Draft) ?? {}
   for (const column of keptColumns) {
@@ -35,8 +35,8 @@ export function restoreDraft(form: HTMLFormElement): string | undefined {
 }
 
 /**
- * A field, or a group of radio buttons, which gives and takes its value as a field does. Not by FormData:
- * that lays out the page each time, before the first paint and on each key.
+ * A field, or a group of radio buttons, which has a value too. FormData would force a layout on each call, before the first paint
+ * and on each key.
  */
 function controlOf(form: HTMLFormElement, column: string) {
   const control = form.elements.namedItem(column)
@@ -51,7 +51,7 @@ function store(draft: Draft) {
   return isStored === true
 }
 
-/** A visitor may have switched storage off; then asking for it throws, and the form works without. */
+/** If storage is disabled, access throws, and the form works without it. */
 function withStorage<Result>(access: (storage: Storage) => Result): Result | undefined {
   try {
     return access(sessionStorage)

@@ -7,7 +7,7 @@ import type { ApplyData } from './apply-data.ts'
 import { careForKeys } from './keys.ts'
 import { careForTextAreas } from './text-areas.ts'
 
-// React expects the document as it was rendered, and this box was added later.
+// React expects the document as rendered, without this later box.
 const earlyError = document.getElementById('early-error')
 earlyError?.remove()
 const root = document.getElementById('page')
@@ -17,7 +17,7 @@ if (root && !window.isPosting) {
       <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
     </StrictMode>
   )
-  // As a transition, hydration is done in slices: on a slow phone it would otherwise hold up typing.
+  // A transition hydrates in slices. On a slow phone, hydration would otherwise block typing.
   startTransition(() => void hydrateRoot(root, form))
   careForKeys()
   careForTextAreas()

@@ -1,21 +1,21 @@
 /**
- * What the form does before the page's script has come, and without it. This script stands in the document, right after
- * the form. React takes the form over as it finds it, and these listeners stay.
+ * The form's behaviour before the page's script has loaded, or without it. This inline script is placed right after the form. Its
+ * listeners stay active after React takes over.
  */
 import { keepDraft, keepSent, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
 import { failureTitle, fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
 
-/** Milliseconds that a send waits for the page's script. */
+/** Maximum milliseconds that a submission waits for the page's script. */
 const timeout = 10_000
 
 const { outcome, takesNativePosts } = readPageData() as ApplyData
-/** The page's script. Its address is an attribute of this inline script. */
+/** The address of the page's script, from an attribute of this inline script. */
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
 let tries = 0
-/** Firefox ends the script's download with an error when the page is left. */
+/** Firefox reports an error of the script when the page is closed. */
 let isLeaving = false
 
 /** Loads the page's script, once. */
@@ -23,7 +23,7 @@ function load() {
   if (script) return
   script = document.createElement('script')
   script.type = 'module'
-  // Browsers remember that the module of an address failed, so the address has to be another one.
+  // Browsers remember that a module failed, so a retry needs a different address.
   script.src = tries ? `${address}#${tries}` : address
   tries += 1
   script.addEventListener('error', () => {
@@ -33,7 +33,7 @@ function load() {
   document.head.append(script)
 }
 
-/** Holds every submit event that React does not handle. React prevents those that it handles. */
+/** Holds every submit event that React does not handle, which it marks by `preventDefault`. */
 function hold(event: Event) {
   if (event.defaultPrevented) return
   event.preventDefault()
@@ -46,7 +46,7 @@ function hold(event: Event) {
       window.heldSend = undefined
     },
   }
-  // Only as long as it is needed, since it may keep the browser from restoring the page.
+  // Removed when not needed: the listener can keep browsers from restoring the page.
   window.addEventListener('beforeunload', leave)
   document.querySelector('.success, .error')?.remove()
   showSending(true)
@@ -57,11 +57,11 @@ function leave() {
   isLeaving = true
 }
 
-/** Shows the same as React does for this state, so that hydration finds what it expects. */
+/** Shows the same as React would for this state, so that hydration matches. */
 function showSending(sending: boolean) {
   const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
   if (sending) {
-    // Enter in a field sends, too, and the browser keeps that field in sight for as long as it has the focus.
+    // Enter in a field submits too, and the browser keeps a focused field in view.
     document.querySelector<HTMLElement>('#fields :focus')?.blur()
     button?.scrollIntoView({ block: 'nearest' })
   }
@@ -73,7 +73,7 @@ function showSending(sending: boolean) {
   button.textContent = sending ? sendingLabel : sendLabel
 }
 
-/** The page's script failed: the browser posts the form by itself, where the page's server accepts that. */
+/** The page's script failed: lets the browser post the form if the page's server accepts that, and otherwise shows an error. */
 function fallBack() {
   window.heldSend?.claim()
   if (takesNativePosts) {
@@ -90,12 +90,12 @@ function fallBack() {
   box.scrollIntoView({ block: 'nearest' })
 }
 
-/** The field of the form that an event is about. */
+/** The form field that is the target of an event. */
 function fieldOf({ target }: Event) {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
 
-/** Keeps what was typed. In the custom box it chooses the custom option, too. */
+/** Stores the typed answers. Typing in the custom box also selects the custom option. */
 function keep(event: Event) {
   const field = fieldOf(event)
   restore()
@@ -114,49 +114,49 @@ document.addEventListener(
   'invalid',
   (event) => {
     const field = fieldOf(event)
-    // React shows the same of a send that it refuses, and the browser's sentence beside it.
+    // React marks invalid fields in the same way, and adds the browser's message.
     if (field) field.ariaInvalid = 'true'
     if (!window.isHydrated) document.querySelector('.success, .error')?.remove()
-    // By itself the browser would move the first field that it refuses to the window's edge, without its label.
+    // The browser would scroll the first invalid field to the window's edge, without its label.
     if (field === document.querySelector(':is(input, textarea):invalid'))
       field?.closest('.field, .choice')?.scrollIntoView({ block: 'center' })
   },
   true,
 )
 
-// Somebody came back from the page that the form was posted to, and the browser may show this page as it was left. React
-// resets its own button.
+// Handles Back from the page that the form was posted to. The browser may restore this page as it was. React resets its own
+// button.
 window.addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
   if (window.heldSend) return load()
   if (!persisted || window.isHydrated) return
   showSending(false)
   if (!window.isPosting) return
-  // A script that came meanwhile left the form alone.
+  // A script that loaded while posting has not hydrated the form.
   window.isPosting = false
   script = undefined
 })
 
-// Somebody is about to type. Until then a visit loads the document alone.
+// Somebody is about to type. Until then a visit loads only the document.
 for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
 document.addEventListener('keydown', (event) => {
   load()
   if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
-  // It adds the custom option, as typing does, and no line.
+  // Enter selects the custom option, as typing does, and adds no line.
   event.preventDefault()
   keep(event)
 })
 
 let isRestored = false
 
-/** Fills in the kept answers, before anything new is kept: otherwise only the new answer would be kept. */
+/** Restores the stored answers. It must run before the first new one is stored, which would overwrite them. */
 function restore() {
   if (isRestored) return
   isRestored = true
   if (outcome?.status === 'success') keepSent()
-  // The page's script says when it was sent.
+  // The page's script shows the time when it was sent.
   else if (form && restoreDraft(form)) load()
 }
 
-// After the first paint, since opening the browser's store takes longer than everything else here.
+// After the first paint, since opening the storage takes longer than everything else here.
 requestAnimationFrame(() => setTimeout(restore))

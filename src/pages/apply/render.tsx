@@ -19,14 +19,19 @@ export type { ApplyData } from './apply-data.ts'
 export interface ApplyOptions {
   /** The page's public address, for link previews. */
   siteUrl: string | undefined
-  /** Whether the document has to carry its policy itself, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends it as a header. */
   policyInDocument: boolean
 }
 
-/** Renders the applicants' page. */
+/**
+ * Renders the applicants' page.
+ *
+ * @param data The data that the page's script reads.
+ * @returns The document and its policy.
+ */
 export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
   const { backend, takesNativePosts, door } = data
-  // A document that was made while the door was open does not know that it closed.
+  // A static document cannot know whether the door has closed since.
   const mayTellOfDoor = door !== undefined || !takesNativePosts
   const page = {
     title,

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { UnreachableError } from '../../client/insert.ts'
 import { idle, messageOf, nextSubmission } from './submission.ts'
 
-test('before the first send nothing is under way and nothing is said', () => {
+test('the initial state has no pending submission and no message', () => {
   expect(idle).toEqual({ status: 'idle', sending: false, message: '', accepted: 0 })
 })
 
-test('a new send clears the old message at once', () => {
+test('a new submission clears the old message immediately', () => {
   const failed = nextSubmission(idle, { type: 'failed', message: 'no' })
   expect(failed).toMatchObject({ status: 'error', message: 'no', sending: false })
   expect(nextSubmission(failed, { type: 'sent' })).toMatchObject({
@@ -17,12 +17,12 @@ test('a new send clears the old message at once', () => {
   })
 })
 
-test('a send that the browser refuses takes the old box away, and sends nothing', () => {
+test('a submission that the browser refuses removes the old box and sends nothing', () => {
   const success = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'accepted' })
   expect(nextSubmission(success, { type: 'refused' })).toEqual({ ...success, status: 'idle', sending: false })
 })
 
-test('each success asks for a new, empty form', () => {
+test('each success resets the form', () => {
   const once = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'accepted' })
   const twice = nextSubmission(nextSubmission(once, { type: 'sent' }), { type: 'accepted' })
   expect(once).toMatchObject({ status: 'success', sending: false })
@@ -35,7 +35,7 @@ test('a failure keeps the form', () => {
 })
 
 test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]])(
-  'what is no Error, or has no message, is told in general words (%s)',
+  'an error without a message gets a general one (%s)',
   (error) => {
     expect(messageOf(error, true)).toBe('Failed to submit application. Please try again.')
   },
@@ -44,16 +44,16 @@ test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]
 test.each([
   [true, 'You seem to be offline. Your answers are kept here: send them again when you are connected.'],
   [false, 'You seem to be offline. Send your answers again when you are connected.'],
-])('without a connection nobody is told that answers are kept unless they are (%s)', (isKept, message) => {
+])('the offline message mentions stored answers only if they are stored (%s)', (isKept, message) => {
   expect(messageOf(new UnreachableError('', { cause: new TypeError('Failed to fetch') }), isKept)).toBe(
     message,
   )
 })
 
-test('when it was sent before is shown until somebody types', () => {
+test('the time of the former submission is shown until somebody types', () => {
   const restored = nextSubmission(idle, { type: 'restored', sentAt: '14:05' })
   expect(restored.sentAt).toBe('14:05')
   expect(nextSubmission(restored, { type: 'typed' }).sentAt).toBeUndefined()
-  // Each key would render the form otherwise.
+  // The same object: otherwise each key would render the form.
   expect(nextSubmission(idle, { type: 'typed' })).toBe(idle)
 })

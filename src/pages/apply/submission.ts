@@ -1,15 +1,18 @@
 import { UnreachableError } from '../../client/insert.ts'
 import { fallbackText, offlineKeptText, offlineText } from './copy.ts'
 
-/** How the last send ended, and whether one is under way: two things, since a new send begins as idle. */
+/**
+ * The state of the form's submissions. `status` is the outcome of the last one, and `sending` whether one is pending; a new
+ * submission resets the status.
+ */
 export interface Submission {
   status: 'idle' | 'success' | 'error'
   sending: boolean
-  /** What the red box says. */
+  /** The text of the failure box. */
   message: string
-  /** How many sends succeeded; each of them leaves an empty form. */
+  /** Number of successful submissions; each one resets the form. */
   accepted: number
-  /** When this tab sent an application before it was loaded again, as on a clock; until somebody types. */
+  /** The time `HH:MM` when this tab sent an application before a reload; undefined once somebody types. */
   sentAt?: string | undefined
 }
 
@@ -20,7 +23,7 @@ export type SubmissionEvent =
 
 export const idle: Submission = { status: 'idle', sending: false, message: '', accepted: 0 }
 
-/** The next state of the submission. */
+/** Returns the state after an event. */
 export function nextSubmission(submission: Submission, event: SubmissionEvent): Submission {
   switch (event.type) {
     case 'sent':
@@ -39,7 +42,7 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
 }
 
 /**
- * The message that a visitor reads: the error's own, where it is an error that has one.
+ * The message for an error: its own, or a general one.
  *
  * @param isKept Whether the browser has stored the answers.
  */

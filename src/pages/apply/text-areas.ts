@@ -1,16 +1,16 @@
 const fromRightToLeft = /[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/
 const piledMarks = /\p{M}{99}/u
 
-/** Does for text areas what their style cannot: it sets their height, and keeps the layout of long words quick. */
+/** Grows text areas in browsers that cannot do it by CSS, and keeps the layout of very long words quick. */
 export function careForTextAreas(): void {
   const canGrow = CSS.supports('field-sizing', 'content')
   const care = (field: EventTarget | null) => {
     if (!(field instanceof HTMLTextAreaElement)) return
     const { style, value } = field
-    // Very long words are slow to lay out unless they may be broken anywhere.
+    // Very long words are slow to lay out unless they may break anywhere.
     const words = value.split(/\s/).filter(({ length }) => length > 999)
     style.lineBreak = words.length > 0 ? 'anywhere' : ''
-    // Nobody reads these, and browsers take seconds to lay them out: a dot for each sign takes none.
+    // Illegible text takes browsers seconds to lay out; showing dots takes no time.
     const isIllegible = words.some((word) => fromRightToLeft.test(word)) || piledMarks.test(value)
     style.setProperty('-webkit-text-security', isIllegible ? 'disc' : null)
     if (!canGrow) grow(field)

@@ -1,13 +1,13 @@
 import { useLayoutEffect, useRef, useState, type FormEvent, type RefObject } from 'react'
 
-/** The browser's own sentences about fields that were refused, by the fields' names. */
+/** The browser's own messages for invalid fields, by field name. */
 export type Problems = Partial<Record<string, string>>
 
 type Control = HTMLInputElement | HTMLTextAreaElement
 
 interface WatchedFields {
   problems: Problems
-  /** What the element around the fields needs. */
+  /** The props of the element around the fields. */
   watch: {
     ref: RefObject<HTMLDivElement | null>
     onInvalidCapture: (event: FormEvent) => void
@@ -17,8 +17,8 @@ interface WatchedFields {
 }
 
 /**
- * Tells what is wrong in which field: from a send that was refused, or from when somebody left it with something wrong in it,
- * until it is right.
+ * Tracks which fields are invalid. A message appears after a refused submission, or when somebody leaves an invalid field. It
+ * disappears when the field is valid.
  */
 export function useProblems(): WatchedFields {
   const [problems, setProblems] = useState<Problems>({})
@@ -29,7 +29,7 @@ export function useProblems(): WatchedFields {
       (before[name] ?? '') === validationMessage ? before : { ...before, [name]: validationMessage },
     )
 
-  // A send that was refused before React was there: once, since the script arrives once.
+  // Covers a submission refused before React had loaded. Runs once.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(() => ref.current?.querySelectorAll<Control>('[aria-invalid=true]').forEach(check), [])
 
@@ -38,7 +38,7 @@ export function useProblems(): WatchedFields {
     onInvalidCapture: (event: FormEvent) => check(event.target as Control),
     onBlur: (event: FormEvent) => {
       const field = event.target as Control
-      // Consent, and what was left blank, are refused by a send alone.
+      // Consent and blank fields are only checked on submission.
       if (field.value !== '' && field.type !== 'checkbox') afterPress(() => check(field))
     },
     onInput: (event: FormEvent) => {
@@ -50,8 +50,8 @@ export function useProblems(): WatchedFields {
 }
 
 /**
- * Runs something that moves what is below. While a pointer is down it waits for the click, which would meet something else
- * otherwise. Firefox says only after the blur what is pressed.
+ * Runs a function that moves the content below. While a pointer is down it waits for the click, which would otherwise hit another
+ * element. Firefox sets `:active` only after the blur event.
  */
 function afterPress(run: () => void) {
   setTimeout(() => {
