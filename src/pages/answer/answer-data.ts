@@ -1,6 +1,6 @@
 import type { DataInterface } from '../../client/rest.ts'
 
-/** The data from which the answer page is rendered. */
+/** The data that the answer page is rendered from. */
 export interface AnswerData {
   backend: DataInterface
 }

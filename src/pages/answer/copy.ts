@@ -1,4 +1,4 @@
-/** The words of the page on which somebody who was accepted says whether they come. */
+/** The text of the page on which accepted people give their RSVP. */
 export const title = 'Your place at Unplugged.'
 export const description = 'Where somebody who was accepted says whether they come.'
 
@@ -17,7 +17,7 @@ export const invalidSentence = 'This link is not valid any more.'
 export const cutSentence = 'This link is incomplete.'
 export const wholeLinkSentence = 'Please open it in the letter again, or copy all of it.'
 
-/** What is said while the backend is asked, and where it did not answer. */
+/** The words while a call is pending, and after it got no response. */
 export const reading = {
   label: 'One moment...',
   failure: 'Your place could not be looked up. Please check your connection.',

@@ -10,11 +10,16 @@ import inlineScript from './respond.ts?script'
 export type { AnswerData } from './answer-data.ts'
 
 export interface AnswerOptions {
-  /** Whether the document has to carry what else its headers say, because no server sends them. */
+  /** Whether the document includes its policy, because no server sends it as a header. */
   policyInDocument: boolean
 }
 
-/** Renders the page on which somebody who was accepted says whether they come. */
+/**
+ * Renders the page on which accepted people give their RSVP.
+ *
+ * @param data The data that the inline script reads.
+ * @returns The document and its policy.
+ */
 export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptions): RenderedDocument {
   const page = {
     title,

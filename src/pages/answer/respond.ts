@@ -1,6 +1,6 @@
 /**
- * The whole script of the page, which stands in the document. Opening the page only reads, since programs that look through
- * mails open links and run scripts: only a button sends an answer.
+ * The whole script of the page, inline in the document. Opening the page only reads: email scanners open links and run scripts.
+ * Only a button sends an RSVP.
  */
 import type { Answer } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
@@ -24,9 +24,9 @@ import {
   wholeLinkSentence,
 } from './copy.ts'
 
-/** Letters of the token in a whole link. */
+/** Characters of the token in a complete link. */
 const tokenLength = 36
-/** Milliseconds after which an answer is given up, all its tries together. */
+/** Timeout of a call with all its retries, in milliseconds. */
 const timeout = 20_000
 
 const { url, anonKey } = (readPageData() as AnswerData).backend
@@ -35,11 +35,11 @@ const page = document.getElementById('place') as HTMLElement
 
 let token = ''
 let place: Place | undefined
-/** The last call, whose answer alone is shown. */
+/** The last call; only its response is shown. */
 let latest: AbortController | undefined
-/** Whether a call that a button began is under way. */
+/** Whether a call started by a button is pending. */
 let isPressed = false
-/** What the problem that is shown is about. */
+/** The kind of call that failed, while its problem is shown. */
 let failed: typeof reading | undefined
 
 function begin() {
@@ -57,7 +57,7 @@ function begin() {
   }
 }
 
-/** It may have changed elsewhere. */
+/** Reads again: the RSVP may have changed elsewhere. */
 function look() {
   if (token && !isPressed && !document.hidden) read()
 }
@@ -73,7 +73,11 @@ function send(answer: Answer, pressed: HTMLButtonElement) {
   void ask(sending, (signal) => answerPlace(backend, own, answer, act, signal), pressed)
 }
 
-/** Asks the backend, and shows what it says, or that it said nothing. */
+/**
+ * Calls the backend and shows the response, or the failure.
+ *
+ * @param pressed The button that started the call; undefined for a refresh.
+ */
 async function ask(
   what: typeof reading,
   call: (signal: AbortSignal) => Promise<Place>,
@@ -93,16 +97,16 @@ async function ask(
     if (own !== latest) return
     const isOther = JSON.stringify(now) !== JSON.stringify(place)
     place = now
-    // A reading that nobody asked for does not replace what somebody has opened, or a problem that it does not solve.
+    // A background refresh must not close opened buttons or an unrelated problem.
     if (pressed || isOther || failed === reading) show(pressed, fill)
   } catch (error) {
     if (own !== latest) return
     show(pressed, () => {
-      // Its buttons are in use again.
+      // Enables the buttons again.
       if (pressed || !place) fill()
       failed = what
       page.querySelector('.error')?.remove()
-      // A guest can do nothing about any other refusal.
+      // Guests can do nothing about any other refusal.
       const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
       const message = sentence(isForGuests ? error.message : what.failure)
       const again = button(againLabel, 'second', () => void ask(what, call, again))
@@ -117,8 +121,8 @@ async function ask(
 }
 
 /**
- * Changes what is shown. The focus moves to the new text where somebody pressed a button, or where the old text had the
- * focus. A screen reader then reads it out, so it is not announced besides.
+ * Changes the content. The focus moves to the new text if a button was pressed or the old text had the focus. Screen readers then
+ * read it, so it is not announced too.
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
   const isTaken = pressed ?? page.contains(document.activeElement)
@@ -129,10 +133,10 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
   if (isTaken) came?.focus()
 }
 
-/** Shows the place as it was read last, and nothing else. */
+/** Shows the invitation as it was last read. */
 function fill() {
   failed = undefined
-  // By it the sun sets when all is done.
+  // The style lets the sun set by this attribute.
   page.dataset['answer'] = place?.answer ?? ''
   const sentences = sentencesOf(place)
   page.replaceChildren(...sentences, ...actionsOf(place))
@@ -149,13 +153,13 @@ function sentencesOf(now: Place | undefined) {
   const answered = now.answer ? [sentence(answerSentences[now.answer])] : []
   if (now.state === 'over') return [...answered, sentence(overSentence), contact(now.address)]
   if (now.answer) return answered
-  // A day is the same wherever it is read.
+  // The deadline is the same day in every time zone.
   const day = new Date(now.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   const until = element('span', day, '.')
   return [sentence('Hello ', element('bdi', now.first_name), ', your place is kept until ', until)]
 }
 
-/** What can be done where the place is open, and whom to ask. */
+/** The buttons for an open invitation, and the contact. */
 function actionsOf(now: Place | undefined) {
   if (now?.state !== 'open') return []
   const buttons = now.answer
