@@ -2,7 +2,11 @@ import { icon, largeIcon, touchIcon } from 'virtual:images'
 
 import { dark, light } from '../design/palette.ts'
 
-/** What stands in every document's head for browsers and search engines. */
+/**
+ * The head elements of every document, for browsers and search engines.
+ *
+ * @param props.root The path from the document to the site's root.
+ */
 export function Head({ title, description, root }: { title: string; description: string; root: string }) {
   return (
     <>
@@ -17,7 +21,7 @@ export function Head({ title, description, root }: { title: string; description:
   )
 }
 
-/** The images' addresses are those of a document at the site's root. */
+/** The images' addresses are relative to the site's root. */
 function fromRoot(address: string, root: string) {
   return address.replace(/^\.\//, root)
 }

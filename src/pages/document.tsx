@@ -9,45 +9,45 @@ import { pageDataId } from './page-data.ts'
 import { contentSecurityPolicy, type Permissions } from './policy.ts'
 import shell from './shell.html?raw'
 
-/** One page, as it is to be rendered. */
+/** The parts of a page to render. */
 export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
   title: string
   description: string
-  /** What previews of links to this page show, besides its title and description. */
+  /** Further head elements, such as link previews. */
   preview?: ReactNode
-  /** The part that is painted first and stays as it was rendered, with its style. */
+  /** The part that is painted first and never hydrated, with its style. */
   scene: ReactNode
   sceneStyle: string
   /** The part that hydration renders again from `data`, with its style. */
   content: ReactNode
   contentStyle: string
   data: unknown
-  /** The address of its script, which the inline script loads; none where the inline script is the only one. */
+  /** The address of its script, which the inline script loads; undefined if the inline script is the only one. */
   script?: string
-  /** Whether the inline script runs before the rest of the document has come, and not after all of it. */
+  /** Whether the inline script is in the head and runs before the rest of the document is parsed. */
   scriptIsFirst?: boolean
-  /** Where the site's root is, as the document sees it. */
+  /** The path from the document to the site's root. */
   root?: './' | '../'
 }
 
-/** A whole HTML document, and the policy that goes with it. */
+/** An HTML document and its Content-Security-Policy. */
 export interface RenderedDocument {
   html: string
   policy: string
-  /** The number of characters up to the end of the scene, which can be painted while the rest is on its way. */
+  /** Number of characters up to the end of the scene, which can be painted while the rest loads. */
   sceneLength: number
 }
 
 /**
- * Renders a document: everything that is needed to read it and to fill its form.
+ * Renders a document with everything that is needed to read it and to fill in its form.
  *
- * @param policyInDocument Whether the document has to carry its policy itself, because no server sends it as a header.
+ * @param policyInDocument Whether the document includes its policy, because no server sends it as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
   const { data, script, inlineScript, scriptIsFirst = false } = page
   const sceneStyle = paletteStyle + base + page.sceneStyle
-  // After the scene and not in the head, so that the scene is painted before the browser has styled the form.
+  // Placed after the scene, so that the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
   const contentStyleElement = `<style>${contentStyle}</style>`
   const policy = contentSecurityPolicy({ ...page, inlineStyles: [sceneStyle, contentStyle] })
@@ -70,7 +70,7 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   return { html, policy, sceneLength: html.indexOf(contentStyleElement) }
 }
 
-/** In a script element, `<` could begin its end. */
+/** In a script element, `<` could start the end tag. */
 function inScript(json: string) {
   return json.replaceAll('<', '\\u003c')
 }

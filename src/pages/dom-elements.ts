@@ -1,6 +1,6 @@
 /**
- * Makes elements of the document from JSX. Inline scripts are built with it in place of `react/jsx-runtime`
- * (`tools/plugins/inline-script.ts`), so that a component without hooks can be shown before React has come.
+ * Creates DOM elements from JSX. Inline scripts are built with it in place of `react/jsx-runtime`
+ * (`tools/plugins/inline-script.ts`). Components without hooks can then be shown before React has loaded.
  */
 type Attribute = string | boolean | EventListener | undefined
 
@@ -9,9 +9,9 @@ interface Props {
 }
 
 /**
- * Makes an element, or what a component comes to.
+ * Creates an element, or calls a component.
  *
- * @param props As React has them: handlers by `on` and the event's name, `className`, and attributes.
+ * @param props As in React: handlers such as `onClick`, `className`, and attributes.
  */
 export function jsx(type: string | ((props: Props) => unknown), props: Props): unknown {
   if (typeof type === 'function') return type(props)
@@ -28,7 +28,7 @@ export function jsx(type: string | ((props: Props) => unknown), props: Props): u
 
 export { jsx as jsxs }
 
-/** Several elements without one around them. */
+/** Groups elements without a parent element. */
 export function Fragment({ children }: { children?: unknown }): unknown {
   return children
 }

@@ -1,7 +1,7 @@
 /**
- * The headers that guard a document, for our own server and for static hosts.
+ * The security headers of a document, for our own server and for static hosts.
  *
- * @param policy The document's Content-Security-Policy. What only a header may say of it is added here.
+ * @param policy The document's Content-Security-Policy. Directives that only work in a header are added here.
  * @see https://owasp.org/www-project-secure-headers/
  */
 export function documentHeaders(policy: string): Record<string, string> {
@@ -12,24 +12,24 @@ export function documentHeaders(policy: string): Record<string, string> {
   }
 }
 
-/** The headers that guard whatever belongs to a page. */
+/** The security headers of every file of a page. */
 export const assetHeaders: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 }
 
-/** Headers of the desk alone: no page that opens it, or that it opens, may reach into it. */
+/** Headers of the desk only: no page that opens it, or that it opens, can access its window. */
 export const deskHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Headers of the answer page alone: nobody else learns the link to a place. */
+/** Headers of the answer page only: the link of an invitation must not appear in search results. */
 export const answerHeaders: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 }
 
-/** A directive that only a header may hold: in a document it would only log an error. */
+/** A directive that only works in a header: in a document it would log an error. */
 export const framing = "frame-ancestors 'none'"
 
-/** How long a browser may keep what lies in `assets/`: its names change with its content. */
+/** Caching of `assets/`: their names change with their content. */
 export const assetCaching = 'public, max-age=31536000, immutable'

@@ -1,4 +1,4 @@
-/** The addresses of a page's script and of the pages' images, relative to the document. */
+/** The address of a page's script, like those of the images below relative to the document. */
 declare module 'virtual:page-script/*' {
   export const script: string
 }
@@ -11,7 +11,7 @@ declare module 'virtual:images' {
 }
 
 declare module '*?script' {
-  /** The module, bundled and minified, as the text of a classic script. */
+  /** The module, bundled and minified, as the source of a classic script. */
   const text: string
   export default text
 }

@@ -1,7 +1,11 @@
-/** The element of a document that holds what the document was rendered from, as JSON. */
+/** The id of the element with the page's data, as JSON. */
 export const pageDataId = 'page-data'
 
-/** Reads what the document was rendered from, so that hydration sees the same. */
+/**
+ * Reads the data that the document was rendered from, for hydration.
+ *
+ * @throws {SyntaxError} if the document has no data.
+ */
 export function readPageData(): unknown {
   return JSON.parse(document.getElementById(pageDataId)?.textContent ?? '')
 }

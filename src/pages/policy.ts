@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 
-/** What a document may do. */
+/** The resources and calls that a document needs. */
 export interface Permissions {
   /** The text of its inline script. */
   inlineScript: string
-  /** The page's script, which the inline one loads, where it has one. */
+  /** The address of the page's script, which the inline script loads; undefined without one. */
   script?: string
   /** The texts of its styles. */
   inlineStyles: readonly string[]
-  /** The addresses that its script calls; null is its own origin. */
+  /** The addresses that its scripts call; null means its own origin. */
   calls: readonly (string | null)[]
-  /** Whether its forms may be posted to its own origin by the browser itself. */
+  /** Whether the browser itself may post its forms to its own origin. */
   postsForms: boolean
 }
 
 /**
- * The Content-Security-Policy of one rendered document. It allows the document's script and style by their hashes, what the
- * script loads, and the calls that it makes.
+ * The Content-Security-Policy of one document. It allows the inline script and styles by their hashes, the page's script, and its
+ * calls.
  *
  * @see https://www.w3.org/TR/CSP3/
  */
@@ -25,7 +25,7 @@ export function contentSecurityPolicy(permissions: Permissions): string {
   const called = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
   const directives = {
     'default-src': ["'none'"],
-    // 'self' is for browsers that do not know 'strict-dynamic', which lets the inline script load the page's.
+    // 'self' is for browsers without 'strict-dynamic', which lets the inline script load the page's script.
     'script-src': [...(script === undefined ? [] : ["'self'", "'strict-dynamic'"]), hashOf(inlineScript)],
     'style-src': inlineStyles.map(hashOf),
     // The icon is part of the document.

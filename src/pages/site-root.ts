@@ -1,4 +1,4 @@
-/** The root of the site that a page belongs to, whether the page is asked for as `desk`, `desk/` or a file there. */
+/** The root of the site, with a final slash, for pages served as `desk`, `desk/` or `desk/index.html`. */
 export function siteRoot({ origin, pathname }: Pick<Location, 'origin' | 'pathname'> = location): string {
   return `${origin}${pathname.replace(/\/(desk|answer)(\/(index\.html)?)?$/, '/')}`
 }
