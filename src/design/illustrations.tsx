@@ -8,7 +8,7 @@ export function Plug() {
   )
 }
 
-/** The same, as the icon has it: 32 wide, from 0 to 51. */
+/** The plug with its cord, as in the icon: 32 wide, from 0 to 51. */
 export function PlugAndCord() {
   return (
     <>
@@ -19,7 +19,7 @@ export function PlugAndCord() {
   )
 }
 
-/** The place: a low sun, or the moon, over hills without a mast. */
+/** The landscape: a low sun or the moon over hills. */
 export function Hills() {
   return (
     <svg className="hills" viewBox="0 0 1440 260" preserveAspectRatio="xMidYMax slice" aria-hidden="true">

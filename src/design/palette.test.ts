@@ -5,7 +5,10 @@ import { dark, light, type Palette } from './palette.ts'
 
 type Colour = keyof Palette
 
-/** What stands on what. WCAG 2.2 asks for 4.5 where it is text (1.4.3) and 3 where it is a control's edge (1.4.11). */
+/**
+ * Pairs of foreground and background. WCAG 2.2 requires a contrast of 4.5 for text (1.4.3) and 3 for the edges of controls
+ * (1.4.11).
+ */
 const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
   ['title, tagline and badge, above', 'ink', 'sky', 4.5],
   ['title, tagline and badge, below', 'ink', 'glow', 4.5],
@@ -44,7 +47,7 @@ function luminance(colour: string) {
 }
 
 test.for(pairs)(
-  '%s (%s on %s) can be seen, light and dark, as docs/design.md says',
+  '%s (%s on %s) has enough contrast, light and dark, as docs/design.md says',
   async ([what, on, under, needed]) => {
     const [day, night] = [light, dark].map((palette) => contrast(palette[on], palette[under]))
     expect(day).toBeGreaterThanOrEqual(needed)
@@ -57,7 +60,7 @@ test.for(pairs)(
   },
 )
 
-test('by night the card is a sheet of paper: it can be told from its ground, by its edge at the least', () => {
+test('in dark mode the card differs from its background, at least by its edge', () => {
   for (const ground of ['sky', 'near'] as const) {
     expect(contrast(dark.paper, dark[ground])).toBeGreaterThan(1.5)
   }

@@ -1,4 +1,4 @@
-/** The page's colours, named by where they are used. docs/design.md lists their contrasts. */
+/** The colours, named by their use. docs/design.md lists their contrasts. */
 export const light = {
   sky: '#f3e6cd',
   glow: '#f8dcb4',
@@ -29,7 +29,7 @@ export const light = {
 
 export type Palette = typeof light
 
-/** The same place by night. */
+/** The colours of dark mode. */
 export const dark: Palette = {
   sky: '#0f1823',
   glow: '#142030',
@@ -58,7 +58,7 @@ export const dark: Palette = {
   invalid: '#ff8f78',
 }
 
-/** The palette as CSS custom properties, light or dark by the visitor's setting; browsers draw their own controls by it, too. */
+/** The palette as CSS custom properties, for light and dark mode. Browsers draw their own controls accordingly. */
 export const paletteStyle = `:root{color-scheme:light dark}${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
 
 function rule(palette: Palette) {
