@@ -16,11 +16,16 @@ export interface Submission {
   sentAt?: string | undefined
 }
 
+/**
+ * An event of the form. `sent` starts a submission, and `accepted` or `failed` ends it. `refused` means that the browser found an
+ * invalid field.
+ */
 export type SubmissionEvent =
   | { type: 'sent' | 'refused' | 'accepted' | 'typed' }
   | { type: 'failed'; message: string }
   | { type: 'restored'; sentAt: string | undefined }
 
+/** The state before the first submission. */
 export const idle: Submission = { status: 'idle', sending: false, message: '', accepted: 0 }
 
 /** Returns the state after an event. */

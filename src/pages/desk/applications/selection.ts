@@ -13,6 +13,7 @@ export interface Selection {
   last: string | null
 }
 
+/** The empty selection. */
 export const nothing: Selection = { ticked: new Map(), beyond: [], last: null }
 
 /**

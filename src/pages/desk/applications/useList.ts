@@ -48,7 +48,9 @@ export function useList(filters: Filters) {
   }
 }
 
+/** The changes of a list since it was read. */
 export type Changes = ReturnType<typeof useList>['changes']
+/** The number of applications of each status. */
 export type Counts = Overview['counts']
 
 const listKey = ({ filter }: { filter: object }) => hashKey([filter])

@@ -10,6 +10,7 @@ export interface Seen {
   version: number
 }
 
+/** The status to show for an application. */
 export interface Shown extends Pick<Seen, 'status' | 'version'> {
   /** Whether the decision is still queued or sent. */
   isPending: boolean
@@ -65,6 +66,7 @@ export interface QueueState {
   refusals: ReadonlyMap<string, Refusal>
 }
 
+/** The queue before the first decision. */
 export const emptyQueue: QueueState = { acts: [], settled: 0, known: new Map(), refusals: new Map() }
 
 /** Whether any decision is queued or sent. */
@@ -116,6 +118,7 @@ export function progressIn(queue: QueueState): Progress | null {
   return { done: decisions.filter((decision) => !isPending(decision)).length, count }
 }
 
+/** How far an act has got: the number of decisions done, and of all. */
 export interface Progress {
   done: number
   count: number

@@ -97,7 +97,7 @@ export function isNarrowed({ search, team_size, paid_solution, answer, from, to 
   )
 }
 
-/** The last word of a search if it has one or two letters, so that only this exact word matches; otherwise blank. */
+/** The last word of a search if it has one or two characters, so that only this exact word matches; otherwise blank. */
 export function wholeWordOf(search: string): string {
   const last =
     search

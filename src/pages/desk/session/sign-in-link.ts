@@ -23,6 +23,7 @@ const linkDidNotWork: Notice = {
   text: 'Signing in by this link did not work. Please ask for a code instead.',
 }
 
+/** The notice after a used or expired link was opened. */
 export const linkHasEnded: Notice = {
   isProblem: true,
   text: 'This link was used already, or its time is over. Please ask for a code instead.',

@@ -106,4 +106,5 @@ export function textIn(fields: FormData, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
+/** The message for a text that cannot be a code. */
 export const sixDigits = 'A code has six digits. Please check it.'
