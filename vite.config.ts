@@ -27,7 +27,7 @@ const elementsOfProduction = {
 }
 
 export default defineConfig(({ command, mode }) => {
-  // Whatever the caller's is: a test's would build React's development version into the page.
+  // A test's own value would build React's development version into the page.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
   const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : next(name))
@@ -98,7 +98,7 @@ function pageBuild(page: string, outDir: string, isFirst: boolean) {
       license: { fileName: packageListOf(page) },
       rolldownOptions: {
         input: { [page]: entryOf(page) },
-        // What the page begins with is one file: its parts would be asked for one after the other.
+        // One file for the page's first script: several would be requested one after the other.
         output: { codeSplitting: { groups: [{ name: page, tags: ['$initial'] }] } },
       },
     },

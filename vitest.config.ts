@@ -20,7 +20,7 @@ const browser = 'testing/setup/browser.ts'
 function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
   return {
     extends: true as const,
-    // What runs the server in its own process has the pages in it.
+    // Tests that run the server in their own process have the pages in it.
     plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
     test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup },
   }
@@ -42,17 +42,17 @@ export default defineConfig({
         ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
         [run, databases, build, browser],
       ),
-      // What stands around the product: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
+      // The product with its surroundings: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
       tier('deployment', ['e2e/deployment/*.test.ts'], [run, databases, build, browser]),
     ],
     setupFiles: 'testing/tidy.ts',
-    // For what hangs: on a machine ten times as busy the longest of them take minutes.
+    // A timeout for hanging tests: on a machine ten times as busy the longest of them take minutes.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 20_000 } },
-    // Most of them wait: for PostgreSQL, a browser, a time limit.
+    // Most tests wait for PostgreSQL, a browser or a timeout.
     maxWorkers: 4,
-    // What the files import is read once a worker. No test leaves a module changed.
+    // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
     sequence: { sequencer: WaitingFirst },
   },

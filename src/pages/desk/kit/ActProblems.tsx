@@ -14,7 +14,7 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
 /**
  * The sentences about a failed act.
  *
- * @param fails What has not happened, as a sentence. It is replaced if no response came, since the act may have happened.
+ * @param fails A sentence that says what has not happened. It is replaced if no response came, since the act may have happened.
  */
 export function failureOf(fails: string, error: Error): string {
   return `${isUncertain(error) ? 'Not confirmed.' : fails} ${sentenceOf(error)}`

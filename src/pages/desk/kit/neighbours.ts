@@ -22,7 +22,7 @@ export interface Left {
 /**
  * Updates what is known of a list when one of its applications is opened.
  *
- * @param former What was known before.
+ * @param former The former knowledge of the list.
  * @param list The part of the list that was read.
  * @param id The application that was opened.
  * @param place Its position and its neighbours, from the database.
