@@ -1,9 +1,9 @@
 import { day } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** A clock that is put forward by moving all that is stored back. */
+/** A clock that moves forward by moving all stored times back. */
 export async function createClock(sql: Sql, start: Date) {
-  // What is to come, when somebody applied, and keys stay as they are.
+  // Future times, times of application and ages of keys stay unchanged.
   const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
     select format('%I.%I', table_schema, table_name) as name,
       json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
@@ -19,7 +19,7 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** A text with the days in it as they are when all is moved. */
+    /** Replaces the dates in a text by those that are right once all times were moved. */
     asOfThen: (text: string) =>
       text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
         const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
@@ -31,7 +31,7 @@ export async function createClock(sql: Sql, start: Date) {
           ? `${column.name} = ${column.name} - ${dayOf(at) - dayOf(now)}`
           : `${column.name} = ${column.name} - interval '${at.getTime() - now.getTime()} milliseconds'`
       const updates = tables.map(({ name, columns }) => `update ${name} set ${columns.map(moved).join(', ')}`)
-      // Triggers would take it for something that happens.
+      // Triggers would treat each move as a new change.
       await sql.begin((transaction) =>
         transaction.unsafe(`set local session_replication_role = replica; ${updates.join('; ')}`),
       )

@@ -4,7 +4,7 @@ import { openSession } from '../src/server/auth/sessions/sessions.ts'
 import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
 import { sqlOf, type Sql } from '../src/server/database/sql.ts'
 
-/** Who decides about the applications. The first one is who looks at the demonstration. */
+/** The organisers who decide about the applications. The visitor of the demonstration signs in as the first. */
 export const organisers = [
   'ines@unplugged.example',
   'tomasz@unplugged.example',

@@ -19,30 +19,30 @@ import { answers, applicationsUntil, closed, day, minute, sittings, timeOf, week
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from '../testing/sql.ts'
 
-/** Where mails come from. It is no name of the Internet: when the desk looks into the sender's domain, nobody is asked. */
+/** The sender of all emails. `localhost` is no Internet domain, so the desk's check of it asks no name server. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
 
-/** How the mail server that takes the mails answers. */
+/** The mail server's reply to each step: it refuses recipients at the closed domain. */
 export function answerMail(at: string, address: string): { code: number; text: string } | undefined {
   if (at !== 'RCPT TO' || !address.endsWith(`@${closed}`)) return undefined
   return { code: 550, text: `5.1.1 <${address}>: there is no such mailbox` }
 }
 
-/** What is filled, and who takes the mails. */
+/** The database to fill, and the mail server that receives the emails. */
 interface Filling {
-  /** The database's owner: an embedded database with the schema, and nothing in it. */
+  /** A connection as the owner of an embedded database that has the schema and no rows. */
   sql: Sql
   mail: { port: number; received: ReceivedMail[] }
-  /** Where the site will be. */
+  /** The site's future address. */
   site: string
-  /** Breaks it off. */
+  /** Aborts the filling. */
   signal?: AbortSignal
 }
 
 const seed = 41
 const placesInAll = 40
 
-/** An application, and how it stands. */
+/** An application and its current status. */
 interface Applied {
   id: string
   at: Date
@@ -53,8 +53,8 @@ interface Applied {
 }
 
 /**
- * Fills a database with people who applied over six weeks, and with what organisers made of them. All of it is done by the
- * product's own functions, one after the other, and time passes in between: whatever has a time is moved back.
+ * Fills a database with six weeks of applications and of organisers' decisions. The product's own functions do all of it, one
+ * after the other. Between them time passes: all stored times move back.
  */
 export async function fill({ sql, mail, site, signal }: Filling): Promise<void> {
   const end = new Date()
@@ -77,7 +77,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
   const plan = (at: Date, act: () => Promise<unknown>) => due.push({ at, act })
   const noteOf = dealt(notes)
 
-  /** Lets time pass; who applied meanwhile has. */
+  /** Lets time pass, and stores the applications of that time. */
   const passTo = async (at: Date) => {
     const came = everybody.filter((each) => each.at > clock.now() && each.at <= at)
     await clock.to(at)
@@ -111,7 +111,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     )
   }
 
-  /** Releases what is drafted, and gives who it goes to. */
+  /** Releases the drafts of an occasion. Gives the applications that they go to. */
   const release = async (by: number, occasion: string, most = 1_000) => {
     await beat(sql, 'postman')
     const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
@@ -126,7 +126,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     return ready.map(({ application }) => application)
   }
 
-  /** Hands over what is due. */
+  /** Sends the letters that are due. */
   const carry = async () => {
     const before = mail.received.length
     const handover = createHandover(mailServer)
@@ -158,7 +158,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
       told += 1
       const after = (0.1 + 7 * random()) * day
       if (given !== undefined) plan(new Date(clock.now().getTime() + after), () => answer(application, given))
-      // One comes after all, and then does not.
+      // One accepted person changes their RSVP later.
       if (told === 4) plan(new Date(clock.now().getTime() + 6 * day), () => answer(application, 'not coming'))
     }
   }
@@ -194,7 +194,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
 
   plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
   for (const sitting of sittings) plan(timeOf(end, sitting.days, sitting.hour), () => sit(sitting))
-  // Of the last sitting the letters are still to be read.
+  // The letters of the last sitting remain as drafts, for the visitor to read.
   plan(new Date(end.getTime() - 95 * minute), () => choose(0))
 
   for (;;) {
@@ -213,7 +213,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
   await desks.close()
 }
 
-/** How it is left for whoever looks: a letter that somebody began, one who has longer, and mails for who applies now. */
+/** Leaves something to look at: a begun letter, a later deadline for one person, and emails for each new application. */
 async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
   const act = randomUUID
   const asked = stored.find(({ status }) => status === 'shortlisted')
@@ -238,7 +238,7 @@ async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
   await desk('desk_set_notices', { notices: 'each' })
 }
 
-/** What organisers set before anybody applies. */
+/** Settings that organisers choose before anybody applies. */
 async function setUp(desk: CallDesk, end: Date) {
   const { version, zone } = await desk('desk_places', {})
   await desk('desk_set_places', { version, places: placesInAll, days: 10, zone })
@@ -252,7 +252,7 @@ async function setUp(desk: CallDesk, end: Date) {
   })
 }
 
-/** One after the other, and then from the beginning. */
+/** Gives one item after the other, and starts again after the last. */
 function dealt<Item>(items: readonly Item[]) {
   let next = 0
   return () => items[next++ % items.length] as Item

@@ -8,9 +8,9 @@ import { refuseForeign } from '../src/server/database/disk.ts'
 import { accepts, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
-/** Listened on for as long as the folder is used: only a connection tells, since a file stays when its maker is killed. */
+/** A socket that listens while the folder is in use. A plain file would remain after its process is killed. */
 const mark = '.used.sock'
-/** Milliseconds after which a folder without a mark is nobody's: one is marked as soon as it is made. */
+/** A folder that is older than this many milliseconds and has no mark is abandoned: each new folder is marked at once. */
 const longestUnmarked = 60_000
 
 /** A folder of one demonstration. */
@@ -37,7 +37,7 @@ export async function makeFolder(): Promise<Folder> {
 export async function removeLeftovers(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
   for (const path of names.map((name) => join(tmpdir(), name))) {
-    // What another one removes at the same time is gone all the same, and what is somebody else's stays.
+    // Another demonstration may remove the same folder, and some folders belong to other users.
     await removeLeftover(path).catch(() => {})
   }
 }

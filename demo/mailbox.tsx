@@ -16,7 +16,7 @@ p { margin: 0; color: ${light['ink-quiet']}; }
 pre { margin: .75rem 0 0; font: inherit; white-space: pre-wrap; }
 a { color: ${light.focus}; }`
 
-/** A text whose addresses of the web can be followed. */
+/** A text with its web addresses as links. */
 function Linked({ text }: { text: string }) {
   return text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) =>
     index % 2 === 1 ? (
@@ -65,7 +65,7 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
 }
 
 /**
- * Shows mails on a page of the loopback, the newest first, as they are whenever it is asked for.
+ * Serves a page of the emails on the loopback address, newest first. Each request shows the current ones.
  *
  * @returns Its address.
  */

@@ -17,20 +17,20 @@ import { makeFolder, removeLeftovers } from './folder.ts'
 import { showMails } from './mailbox.tsx'
 import { connectToFiles } from '../testing/sql.ts'
 
-/** What of the environment counts: where programs, people's homes and temporary files are, and the time zone. */
+/** The environment variables that the demonstration reads: paths, the port and the time zone. */
 const kept = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
 
 const stopping = new AbortController()
 const stopped = once(stopping.signal, 'abort')
 const stop = () => stopping.abort()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
-// Of a terminal that was closed.
+// A closed terminal causes this error.
 for (const output of [process.stdout, process.stderr]) output.on('error', stop)
 
-/** What is to be undone at the end, the last first. */
+/** Steps to undo at the end, the last first. */
 const undoing: (() => Promise<unknown>)[] = []
 
-/** Found out first: to fill a database takes seconds. */
+/** Checks the port first, because filling a database takes seconds. */
 async function findPort() {
   const wanted = readNumber(process.env, 'PORT', 3000, 65_535)
   try {
@@ -43,7 +43,7 @@ async function findPort() {
   }
 }
 
-/** Whoever kills this leaves no database running: another program ends it then. */
+/** Starts a program that ends the database if this process is killed. */
 function startReaper(path: string) {
   const child = spawn(process.execPath, ['demo/reaper.js', path], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -56,13 +56,13 @@ function startReaper(path: string) {
   })
 }
 
-/** Starts the server; resolves when it is ready, with what resolves when it has ended. */
+/** Starts the server. Resolves when it is ready, with a promise of its end. */
 async function startServer(settings: Record<string, string>) {
   const { PORT: _, ...environment } = process.env
   const child = spawn(
     process.execPath,
     ['--import', './demo/with-parent.js', join('build', 'server.js')],
-    // A group of its own: a Ctrl-C is for whoever started it.
+    // A process group of its own, so that Ctrl-C reaches only this process.
     { env: { ...environment, ...settings }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
   const exited = once(child, 'exit')
@@ -85,7 +85,7 @@ async function startServer(settings: Record<string, string>) {
   return { ended: exited }
 }
 
-/** Starts everything; resolves when it is ready, with what resolves when the server has ended. */
+/** Starts everything. Resolves when it is ready, with a promise of the server's end. */
 async function start(signal: AbortSignal) {
   const port = await findPort()
   const site = `http://127.0.0.1:${port}`
@@ -104,7 +104,7 @@ async function start(signal: AbortSignal) {
 
   const sql = connectToFiles(folder.path)
   try {
-    // What is lost with the power is lost anyway.
+    // A power cut ends the demonstration anyway, so commits need not wait for the disk.
     await sql`set synchronous_commit = off`
     await fill({ sql, mail, site, signal })
     const server = await startServer({

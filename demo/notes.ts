@@ -1,4 +1,4 @@
-/** What organisers note, and what another one answers, if anything. */
+/** Notes of organisers, some with another organiser's reply. */
 export const notes: readonly (readonly [note: string, answer?: string])[] = [
   ['Met in Lisbon. Asks good questions.'],
   ['Funny and honest. Would be good at the long table.', 'Agreed. And cooks!'],

@@ -1,15 +1,15 @@
 import type { Application } from '../src/application/application.ts'
 import { randomFrom } from '../testing/random.ts'
 
-/** How many applications there are. Two of them are second ones of people who applied before. */
+/** The number of applications. Two people apply a second time. */
 export const howMany = 200
 
-/** What they are made from: another number makes others. */
+/** The seed of all random choices. */
 const seed = 2027
 
 /**
- * Where they come from: first names and surnames, and how telephone numbers begin that belong to nobody, or are too short
- * to. Of names in other letters, the Latin ones after a slash are for the address.
+ * The applicants' regions: first names, surnames and the first digits of a phone number. The phone numbers belong to nobody or
+ * are too short. For names in other scripts, the Latin name after a slash is for the email address.
  */
 const regions: { phone: string; first: string; last: string }[] = [
   {
@@ -216,7 +216,7 @@ A week would do. Two would frighten me, in a good way.
 One letter a day is all that I want to write.
 That is all. I could say it longer, but I would only be performing.`.split('\n')
 
-/** In the words of those who write in other letters, and of some who take their time. */
+/** Reasons in other languages, by first name. */
 const own: Record<string, string> = {
   Ελένη:
     'Θέλω μια εβδομάδα χωρίς οθόνη.\n\nI run a small press in Thessaloniki and have not read for pleasure since we opened.',
@@ -240,7 +240,7 @@ const paths = `A cabin without a router; A telephone with buttons; A dog; Coachi
 
 const list = (text: string, separator = ','): string[] => text.split(separator).map((each) => each.trim())
 
-/** As it can stand in an address. */
+/** A text in the characters that an email address may have. */
 const plain = (text: string) =>
   text
     .normalize('NFD')
@@ -255,7 +255,7 @@ const plain = (text: string) =>
     .trim()
     .replaceAll(/[ -]+/g, '-')
 
-/** Who applies, in the order in which they do: the same each time. */
+/** All applications in the order of their arrival, the same each time. */
 export function people(): Application[] {
   const random = randomFrom(seed)
   const upTo = (number: number) => Math.floor(random() * number)
@@ -264,7 +264,7 @@ export function people(): Application[] {
       .map((item) => ({ item, place: random() }))
       .toSorted((a, b) => a.place - b.place)
       .map(({ item }) => item)
-  /** Gives one after the other, and begins anew when all were given. */
+  /** Gives one item after the other in random order, and starts again after the last. */
   const dealt = <Item>(items: readonly Item[]) => {
     let left: Item[] = []
     return () => {
@@ -330,7 +330,7 @@ export function people(): Application[] {
       consent: true,
     }
   })
-  // Two write again, with more to say.
+  // Two people apply again with a longer reason.
   for (const [again, place] of [
     [21, 96],
     [58, 171],

@@ -1,14 +1,14 @@
 import type { Answer, Status } from '../src/application/statuses.ts'
 import { howMany, people } from './people.ts'
 
-/** At which no mail arrives any more. */
+/** The domain whose mailboxes no longer exist. */
 export const closed = 'closed.example'
 
 export const weeks = 6
 export const minute = 60_000
 export const day = 24 * 60 * minute
 
-/** What will become of how many; the others are new. Who applied last is new, too. */
+/** The number of applications that get each status. The others are new, and so are the newest. */
 const fates: Record<Exclude<Status, 'new'>, number> = {
   accepted: 36,
   waitlisted: 24,
@@ -17,7 +17,7 @@ const fates: Record<Exclude<Status, 'new'>, number> = {
 }
 const newest = 20
 
-/** When organisers sit down, in days before today, and at which hour; whether they choose from the shortlist then. */
+/** The organisers' sittings: days before today, hour, organiser. In some they choose from the shortlist or send reminders. */
 export const sittings: { days: number; hour: number; by: number; chooses?: true; reminds?: true }[] = [
   { days: 39, hour: 9.5, by: 0 },
   { days: 36, hour: 20, by: 1 },
@@ -34,7 +34,7 @@ export const sittings: { days: number; hour: number; by: number; chooses?: true;
   { days: 3, hour: 9, by: 2 },
 ]
 
-/** What those who are told answer, in turn. */
+/** The RSVPs of accepted people, in turn. `undefined` is nothing yet. */
 export const answers: (Answer | undefined)[] = [
   'coming',
   'coming',
@@ -46,20 +46,20 @@ export const answers: (Answer | undefined)[] = [
   'coming',
 ]
 
-/** A time of day, some days before another one. */
+/** A time of day, a number of days before another date. */
 export function timeOf(end: Date, days: number, hour: number) {
   const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
   return new Date(midnight.getTime() + hour * 60 * minute)
 }
 
-/** Who applies, when, and what will become of it: the oldest first. */
+/** All applications with their times and later statuses, the oldest first. */
 export function applicationsUntil(end: Date, random: () => number) {
   const all = people()
   const times = all
     .map((_, index) => {
       const days = Math.floor(weeks * 7 * (1 - (index + random()) / howMany))
       const at = timeOf(end, days, 6.5 + 17 * random())
-      // Today until now, and not before the first day began.
+      // Times of today that are still in the future move to the last eight hours.
       const latest = end.getTime() - 10 * minute
       return new Date(at.getTime() < latest ? at : latest - random() * 8 * 60 * minute)
     })
@@ -70,7 +70,7 @@ export function applicationsUntil(end: Date, random: () => number) {
     .map((fate) => ({ fate, place: random() }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ fate }) => fate)
-  // Of each of these the one in the middle has moved.
+  // One accepted and one declined applicant no longer have a mailbox.
   const moved = (['accepted', 'declined'] as const).map((fate) => {
     const those = [...fateOf.entries()].filter(([, each]) => each === fate).map(([index]) => index)
     return those[those.length >> 1]

@@ -1,10 +1,10 @@
-/** What somebody reads of a mail. */
+/** The readable parts of an email. */
 interface ReadMail {
   subject: string
   text: string
 }
 
-/** Reads the subject and the plain text of a mail, as this product writes mails: in UTF-8, and its parts not nested. */
+/** Reads the subject and the plain text of an email of this product: in UTF-8, without nested parts. */
 export function readMail(raw: string): ReadMail {
   const whole = partOf(raw.replaceAll('\r\n', '\n'))
   const boundary = /boundary="?([^";\n]+)/i.exec(whole.headers)?.[1]
@@ -16,7 +16,7 @@ export function readMail(raw: string): ReadMail {
 
 function partOf(text: string) {
   const [headers = '', ...body] = text.split('\n\n')
-  // A long line of a header goes on behind a blank.
+  // A folded header continues on a line that begins with white space.
   return { headers: headers.replaceAll(/\n[ \t]+/g, ' '), body: body.join('\n\n') }
 }
 

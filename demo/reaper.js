@@ -1,4 +1,4 @@
-// Ends the database of a demonstration that was killed: whoever started this held its standard input open.
+// Ends the database of a demonstration that was killed. The demonstration holds the standard input of this program open.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,10 +7,10 @@ process.stdin
   .on('end', () => {
     try {
       const pid = Number.parseInt(readFileSync(join(folder, 'pgdata', 'postmaster.pid'), 'utf8'), 10)
-      // By which PostgreSQL stops without waiting for anybody.
+      // PostgreSQL's fast shutdown, which does not wait for clients.
       if (pid > 0) process.kill(pid, 'SIGINT')
     } catch {
-      // It has ended already, as it should.
+      // The database ended before, as it should.
     }
   })
   .resume()

@@ -1,5 +1,5 @@
-// For the server of the demonstration, with --import: it ends in order when whoever started it is gone, also where that was
-// killed. Their end of its standard input is closed then.
+// An `--import` for the demonstration's server. It stops the server in order after its parent ended, even by a kill: the parent's
+// end closes the standard input.
 process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume()
-// Nobody reads on then what it says.
+// Nobody reads the output after that.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
