@@ -1,7 +1,7 @@
 /**
- * Makes the release archive: `npm run archive`, or `npm run archive -- <folder>` for another folder than `release`.
- * Beside it are its checksum and the list of its packages. It builds in this checkout, without the scripts of earlier
- * builds: no server may be running from it.
+ * Makes the release archive: `npm run archive`, or `npm run archive -- <folder>` for another folder than `release`. Beside it are
+ * its checksum and the list of its packages. It builds in this checkout and deletes the scripts of earlier builds, so no server
+ * may run from it.
  */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ const run = promisify(execFile)
 
 const copied = ['.env.example', 'CHANGELOG.md', 'LICENSE', 'README.md', 'build', 'deploy', 'dist', 'start.js']
 
-/** The part of a CycloneDX list that is read here. */
+/** The part of a CycloneDX list that this file reads. */
 interface PackageList {
   metadata: { component: { 'bom-ref': string; name: string } }
   components: { 'bom-ref': string }[]
@@ -32,7 +32,7 @@ async function build() {
   if (status !== 0) throw new Error('The build failed, so there is no archive.')
 }
 
-/** What the archive's package.json says: which packages are installed beside the build, and the commands. */
+/** The archive's package.json: the packages that are installed beside the build, and the commands. */
 function manifest() {
   const { name, version, description, license, type, engines, optionalDependencies, allowScripts } =
     packageJson
@@ -55,10 +55,10 @@ function manifest() {
   }
 }
 
-/** Writes package.json and the lock of what it names; gives the packages of that lock. */
+/** Writes package.json and its lock. Gives the packages of that lock. */
 async function writeManifest(stage: string) {
   await writeFile(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
-  // The one name by which npm packs a lock.
+  // npm packs a lock only under this name.
   const lock = join(stage, 'npm-shrinkwrap.json')
   await cp('package-lock.json', lock)
   await run('npm', ['prune', '--package-lock-only', '--offline'], { cwd: stage })
@@ -71,8 +71,8 @@ async function writeManifest(stage: string) {
 }
 
 /**
- * npm's list of all packages of the checkout, without those that the archive neither contains nor installs. Not by
- * `--omit=dev`, which also leaves out what the product and a tool both need.
+ * npm's list of all packages of the checkout, reduced to those that the archive contains or installs. `--omit=dev` would also
+ * leave out packages that the product and a tool share.
  */
 async function listPackages(ids: ReadonlySet<string>): Promise<PackageList> {
   const { stdout } = await run(
@@ -82,7 +82,7 @@ async function listPackages(ids: ReadonlySet<string>): Promise<PackageList> {
   )
   const list = JSON.parse(stdout) as PackageList
   const { component } = list.metadata
-  // npm takes the folder's name.
+  // npm would take the folder's name.
   component.name = packageJson.name
   const components = list.components.filter((listed) => ids.has(listed['bom-ref']))
   if (components.length !== ids.size) throw new Error('package-lock.json lacks a package of the build.')
@@ -93,7 +93,7 @@ async function listPackages(ids: ReadonlySet<string>): Promise<PackageList> {
 }
 
 async function fill(stage: string) {
-  // The licenses are one page of their own.
+  // The archive has one page for all licenses.
   const isCopied = (source: string) => basename(source) !== 'licenses'
   for (const name of copied) await cp(name, join(stage, name), { recursive: true, filter: isCopied })
   await mkdir(join(stage, 'docs'))

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 /** @typedef {Parameters<import('oxlint/plugins-dev').RuleTester['run']>[1]} Rule */
 /** @typedef {{ range: [number, number], source?: object | null }} Import Whatever may name a module. */
 
-/** What each room may import besides its own files, as arrows.txt says it. */
+/** The imports that arrows.txt allows each room besides its own files. */
 export const rooms = roomsIn(readFileSync(new URL('arrows.txt', import.meta.url), 'utf8'))
 
 /** @param {string} text */
@@ -20,16 +20,16 @@ function roomsIn(text) {
   return found
 }
 
-/** @param {string} file From the project's folder on. */
+/** @param {string} file Its path in the project. */
 const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
 
 /**
- * Refuses an import that arrows.txt does not let in.
+ * Refuses an import that arrows.txt does not allow.
  *
  * @type {Rule}
  */
 const allowed = {
-  // `refuseAll` refuses each import, so that a test learns what is seen.
+  // `refuseAll` refuses each import, so that a test learns which imports the rule sees.
   meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
   create(context) {
     const file = relative(context.cwd, context.filename)
@@ -40,7 +40,7 @@ const allowed = {
 
     /** @param {Import} node */
     const check = (node) => {
-      // It is not known what an expression names.
+      // The module of a computed name is unknown.
       if (!node.source || !('value' in node.source) || typeof node.source.value !== 'string') return
       const names = namesOf(file, node.source.value)
       if (!refuseAll && names.some((name) => name === room || letIn?.includes(name))) return
@@ -63,7 +63,7 @@ const allowed = {
 }
 
 /**
- * What arrows.txt may call a module: of a file its path and its room, of a package its name and `*`.
+ * The names that a module may have in arrows.txt. For a file: its path and its room. For a package: its name and `*`.
  *
  * @param {string} importer
  * @param {string} specifier

@@ -1,4 +1,4 @@
-// Breaks a copy of the checkout in one place after the other, and says which test dies: npm run test:breaks -- door csv
+// Breaks copies of the checkout in one place after the other, and reports which test fails: npm run test:breaks -- door csv
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -8,14 +8,14 @@ import { basename, dirname, join } from 'node:path'
 import { breaks } from '../testing/breaks.ts'
 import type { Break } from '../testing/breaks/break.ts'
 
-/** Copies that are broken beside each other. */
+/** Copies that are broken in parallel. */
 const copies = 2
-/** The last migration of all. */
+/** Sorts after every other migration. */
 const version = '99991231235959'
 
 /** Milliseconds that a test may take. */
 const patience = 60_000
-/** The first death is enough. */
+/** Stops at the first failure. */
 const options = [
   '--bail=1',
   `--testTimeout=${patience}`,
@@ -23,7 +23,7 @@ const options = [
   '--expect.poll.timeout=8000',
 ]
 
-/** What `--reporter=json` writes, as far as it is read here. */
+/** The part of a `--reporter=json` report that this file reads. */
 interface Report {
   numTotalTests: number
   testResults: {
@@ -33,12 +33,12 @@ interface Report {
   }[]
 }
 
-/** Copies what git knows of, or would add. */
+/** Copies the files that git tracks or would add. */
 async function copyCheckout(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'broken-'))
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'])
   for (const file of files.toString().split('\0').filter(Boolean)) {
-    // What was deleted and not committed is listed, too.
+    // git also lists files that were deleted without a commit.
     await cp(file, join(directory, file)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
@@ -47,7 +47,7 @@ async function copyCheckout(): Promise<string> {
   return directory
 }
 
-/** What stands around a text. Throws where the file has it not exactly once. */
+/** Splits a file at a text. Throws unless the file has it exactly once. */
 async function readAround({ file, find }: Break, directory = '.') {
   const whole = await readFile(join(directory, file), 'utf8')
   const parts = whole.split(find)
@@ -55,7 +55,7 @@ async function readAround({ file, find }: Break, directory = '.') {
   return { whole, parts }
 }
 
-/** Makes a break in a copy; gives what takes it back. Throws where its text is not there exactly once. */
+/** Makes a break in a copy. Gives a function that undoes it. Throws unless the file has its text exactly once. */
 async function apply(given: Break, directory: string): Promise<() => Promise<void>> {
   const { file, replace, migration: statements } = given
   const path = join(directory, file)
@@ -64,7 +64,7 @@ async function apply(given: Break, directory: string): Promise<() => Promise<voi
   await writeFile(path, broken)
   const isSchema = basename(dirname(path)) === 'schemas'
   const migration = join(dirname(dirname(path)), 'migrations', `${version}_broken.sql`)
-  // A database is made from the migrations.
+  // Databases are made from the migrations, so a broken function needs one.
   if (isSchema) await writeFile(migration, statements ?? functionAt(broken, parts[0]?.length ?? 0))
   return async () => {
     await writeFile(path, whole)
@@ -72,7 +72,7 @@ async function apply(given: Break, directory: string): Promise<() => Promise<voi
   }
 }
 
-/** Makes the function anew that is declared around a place. */
+/** A statement that replaces the function declared around a position. */
 function functionAt(sql: string, place: number): string {
   const begin = sql.lastIndexOf('\ncreate function', place) + 1
   const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
@@ -83,7 +83,7 @@ function functionAt(sql: string, place: number): string {
   return `${statement.replace('create function', 'create or replace function')}\n`
 }
 
-/** Gives the name of a test that dies of a break, if one does. */
+/** Gives the name of the test that fails with a break, if one does. */
 async function deathOf(given: Break, directory: string): Promise<string | undefined> {
   const mend = await apply(given, directory)
   try {
@@ -93,12 +93,12 @@ async function deathOf(given: Break, directory: string): Promise<string | undefi
   }
 }
 
-/** The pattern of a test's name. What a table fills in may be anything. */
+/** The pattern of a test's name. A table's variables match any text. */
 function patternOf(name: string): string {
   return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
 }
 
-/** Runs the test that has to die. Throws where nothing was tested. */
+/** Runs the test that has to fail. Throws if no test ran. */
 async function deathIn(directory: string, { test, name }: Break): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
@@ -118,7 +118,7 @@ async function deathIn(directory: string, { test, name }: Break): Promise<string
   const results = report?.testResults ?? []
   const tests = results.flatMap(({ assertionResults }) => assertionResults)
   const dead = tests.find(({ status }) => status === 'failed')
-  // On a machine that is busy enough any test takes so long.
+  // A busy machine makes any test this slow.
   if (dead && (dead.duration ?? 0) >= patience) throw new Error(`this hangs: ${dead.fullName}`)
   if (dead) return dead.fullName
   if (!tests.some(({ status }) => status === 'passed') || child.exitCode !== 0) {
@@ -135,7 +135,7 @@ const waiting = breaks.filter(({ broken, file, test }) =>
 const count = waiting.length
 const lives: string[] = []
 
-// Whoever tries some hears of all that have to be written anew.
+// A run of some breaks also reports all breaks whose text is no longer there.
 for (const other of breaks.filter((each) => !waiting.includes(each))) {
   await readAround(other).catch((error: Error) => {
     console.log(`${other.broken} (${other.file}), not asked for\n  CANNOT BE TRIED: ${error.message}`)

@@ -1,9 +1,9 @@
 /**
- * Runs the test suite of the hosted backend's own client against our sign-in: `npm run test:client -- <folder>`, where
- * the folder is `packages/core/auth-js` of a checkout of supabase-js with its packages installed.
+ * Runs the test suite of the hosted backend's own client against our sign-in: `npm run test:client -- <folder>`. The folder is
+ * `packages/core/auth-js` of a checkout of supabase-js with its packages installed.
  *
- * The tests are run as they are. They make accounts by signing up and by the admin's interface, neither of which is
- * there: these two calls are answered here, with accounts as an operator makes them. All else goes to our server.
+ * The tests run unchanged. They make accounts by sign-up and by the admin API, and our server has neither. This file answers
+ * these two calls with accounts as an operator makes them. All other calls go to our server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { openDatabase } from '../src/server/database/database.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 
-/** Where the suite expects the project. */
+/** The port at which the suite expects the project. */
 const port = 54_321
 
 interface Answer {
@@ -40,12 +40,12 @@ const server = await startServer({
 })
 const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
 const key = { apikey: 'public-anon-key' }
-/** The addresses of the accounts that were made, by their ids. */
+/** The email addresses of the accounts that were made, by their ids. */
 const made = new Map<string, string>()
 
 let addresses = 0
 
-/** One that nobody came from yet: the limits count by it. */
+/** An IP address without earlier requests, since rate limits count by address. */
 function anAddress() {
   addresses += 1
   return { 'x-forwarded-for': `10.0.${addresses >> 8}.${addresses & 255}` }
@@ -60,7 +60,7 @@ async function call(method: string, path: string, body: unknown, headers = {}): 
   return { status: answer.status, body: await answer.json() }
 }
 
-/** Makes an account, and signs in to it. What a sign-up refuses is refused here, since ours refuses all. */
+/** Makes an account and signs in. Checks the input of a sign-up itself, since our server refuses every sign-up. */
 async function signUp(sent: {
   email?: unknown
   password?: unknown
@@ -92,7 +92,7 @@ function refusal(status: number, code: string, msg: string): Answer {
   return { status, body: { code: status, error_code: code, msg } }
 }
 
-/** What is answered here; nothing for what goes to our server. */
+/** The response of this file, or nothing for calls to our server. */
 async function answerHere(method: string, path: string, body: Buffer): Promise<Answer | undefined> {
   if (method === 'POST' && /^\/(signup|admin\/users)(\?|$)/.test(path)) {
     const sent = JSON.parse(body.toString() || '{}') as { email?: unknown }
@@ -117,7 +117,7 @@ async function act(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(here.status, headers).end(JSON.stringify(here.body))
     return
   }
-  // The suite's own project asks for no key; a challenge is answered from where it was asked for.
+  // The suite's own project needs no key. A challenge must be answered from the address that asked for it.
   const from = url.includes('/factors/') ? {} : anAddress()
   const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...from }
   const asked = ask(`${server.origin}${url}`, { method, headers })

@@ -10,7 +10,7 @@ import { startServer, dataDirectory } from '../testing/server.ts'
 
 const folder = 'src/design/images'
 
-/** The plug before the sun, over the nearest hill. It is part of each document, and so drawn with few words. */
+/** The plug before the sun, over the nearest hill. Each document contains it, so its source is short. */
 function Icon({ corner }: { corner: number }) {
   const round = `a${corner} ${corner} 0 0 1-${corner}`
   return (
@@ -36,7 +36,7 @@ const browser = await launchChromium(ensureChromium())
 const directory = await dataDirectory()
 const server = await startServer({ DATA_DIR: directory.path })
 try {
-  // Phones cut the corners themselves.
+  // Phones round the corners themselves.
   for (const [file, size] of Object.entries({ 'apple-touch-icon.png': 180, 'icon-192.png': 192 })) {
     const page = await browser.newPage({ viewport: { width: size, height: size } })
     await page.setContent(`<style>body{margin:0}</style>${icon(0)}`)
@@ -44,7 +44,7 @@ try {
     await page.close()
   }
 
-  // The head of the page itself, as it is seen at 800 px: 1200 x 630 in the end.
+  // The top of the page at a width of 800 px, as an image of 1200 x 630.
   const page = await browser.newPage({
     viewport: { width: 800, height: 420 },
     deviceScaleFactor: 1.5,

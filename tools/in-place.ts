@@ -1,23 +1,22 @@
 import { cp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Milliseconds for which the files of earlier builds are kept: somebody may have opened the page before. */
+/** Milliseconds for which files of earlier builds are kept, for pages that were opened before. */
 const kept = 30 * 24 * 3_600_000
 
 const folders = ['build', 'dist']
 
-/** Where a folder is built, aside: a server may be running from the one that is there. */
+/** The folder of a new build. A server may still run from the current one. */
 export function next(folder: string): string {
   return `${folder}.next`
 }
 
 /**
- * Puts what was built in the place of what was there. The scripts and images of earlier builds stay, since a page
- * that was opened before asks for them still.
+ * Replaces the current build by the new one. Keeps the scripts and images of earlier builds, since open pages still load them.
  */
 export async function putInPlace(): Promise<void> {
   await keepAssets(join('dist', 'assets'), join(next('dist'), 'assets'))
-  // Last, so that a build which was cut off counts as none.
+  // Written last: an interrupted build lacks this file and does not count.
   await writeFile(join(next('dist'), 'assets', 'complete'), '')
   for (const folder of folders) {
     const before = `${folder}.before`

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The packages that are installed beside a build and not in it, since they are native. */
+/** Native packages, which are installed beside a build instead of bundled into it. */
 export const installedBeside = ['@node-rs/bcrypt']
 
 /** A package that a build contains, as Vite lists it. */
@@ -14,12 +14,12 @@ export interface BundledPackage {
   text?: string
 }
 
-/** Where a build lists the packages that it contains, below the folder that it writes. */
+/** The path of a build's package list in the build's folder. */
 export function packageListOf(build: string): string {
   return join('licenses', `${build}.json`)
 }
 
-/** The packages that the server and the pages contain, each once, by their names. */
+/** The packages that the server and the pages contain, without duplicates, sorted by name. */
 export async function bundledPackages(): Promise<BundledPackage[]> {
   const lists = await Promise.all(
     ['build', 'dist'].map(async (folder) => {
@@ -32,12 +32,12 @@ export async function bundledPackages(): Promise<BundledPackage[]> {
   return [...byId.values()].toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }
 
-/** A package and its version, as npm writes them. */
+/** A package and its version in npm's notation. */
 export function idOf({ name, version }: BundledPackage): string {
   return `${name}@${version}`
 }
 
-/** The licenses of packages as one page. */
+/** One page with the licenses of the given packages. */
 export function licensesPage(packages: readonly BundledPackage[]): string {
   const sections = packages.map(
     (bundled) => `## ${idOf(bundled)} (${bundled.identifier ?? 'no license named'})\n\n${bundled.text ?? ''}`,

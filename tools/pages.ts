@@ -3,23 +3,23 @@ import { join } from 'node:path'
 
 const folder = 'src/pages'
 
-/** The pages: the folders that render a document. */
+/** The names of the pages. Each is a folder that renders a document. */
 export const pages: readonly string[] = readdirSync(folder).filter((name) => existsSync(rendererOf(name)))
 
-/** Those with a script besides the one in their document. */
+/** The pages that load a script in addition to the inline one. */
 export const scriptedPages: readonly string[] = pages.filter((name) => existsSync(entryOf(name)))
 
-/** What renders a page's document. */
+/** The module that renders a page's document. */
 export function rendererOf(page: string): string {
   return join(folder, page, 'render.tsx')
 }
 
-/** Where a page's script begins. */
+/** The entry module of a page's script. */
 export function entryOf(page: string): string {
   return join(folder, page, 'main.tsx')
 }
 
-/** The name of the build that makes a page's script, apart from every other page's, so that none adds to another. */
+/** The build environment of a page's script. Each page has its own, so that no page adds code to another. */
 export function environmentOf(page: string): string {
   return `page_${page}`
 }

@@ -1,4 +1,4 @@
-/** Takes all pictures of the docs from a demonstration, which it starts and ends: `npm run pictures`. */
+/** Takes all pictures of the docs: `npm run pictures`. It starts and ends its own demonstration. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
@@ -17,7 +17,7 @@ const tallLaptop = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 844 } }
 const dark = { colorScheme: 'dark' } as const
 
-// Where neither is installed, the first picture fails and names the newer one.
+// If neither is installed, the first picture fails with the newer one's name.
 const imageMagick = findExecutable(['magick', 'convert']) ?? 'magick'
 const demo = startDemonstration({ ...process.env, PORT: '0' })
 const browser = await launchChromium(ensureChromium())
@@ -31,7 +31,7 @@ async function open(options: BrowserContextOptions, address: string) {
 
 async function take(name: string, page: Page) {
   const path = join(folder, `${name}.png`)
-  // Nothing is pointed at.
+  // Keeps the pointer away from everything that reacts to hovering.
   await page.mouse.move(0, 0)
   await page.waitForLoadState('networkidle')
   await page.screenshot({ path })
@@ -39,7 +39,6 @@ async function take(name: string, page: Page) {
   execFileSync(imageMagick, [path, ...palette, `PNG8:${path}`])
 }
 
-/** The applicants' page. */
 async function takeForm(site: string) {
   await take('desktop', await open(tallLaptop, site))
 
@@ -50,7 +49,7 @@ async function takeForm(site: string) {
   await filled.evaluate(() => scrollTo(0, 0))
   await take('phone', filled)
 
-  // They applied before, word for word: a success that adds nobody to the list.
+  // The same application again: it succeeds and adds no row.
   const sent = await open({ ...laptop, ...dark }, site)
   await getForm(sent).fill(applicant)
   await getForm(sent).button.click()
@@ -58,7 +57,7 @@ async function takeForm(site: string) {
   await take('sent', sent)
 }
 
-/** Signs in on a phone by a mail. Gives what another window needs to be signed in, too. */
+/** Signs in on a phone by email. Gives the session for other windows. */
 async function takeSignIn(desk: string, mails: string) {
   const page = await open(phone, desk)
   await page.getByLabel('Email').fill(email)
@@ -68,7 +67,7 @@ async function takeSignIn(desk: string, mails: string) {
 
   const mail = await open(phone, mails)
   const newest = mail.locator('article').first().getByRole('heading')
-  // It leaves after the answer.
+  // The email is sent after the response.
   while (!(await newest.innerText()).includes('is your code')) await mail.reload()
   await take('mail', mail)
   await page.getByRole('textbox').fill((await newest.innerText()).slice(0, 6))
@@ -79,7 +78,7 @@ async function takeSignIn(desk: string, mails: string) {
 
 const rows = (page: Page) => page.locator('tbody .rows-name a')
 
-/** Opens one application of a list after the other, until one has a note that was answered. */
+/** Opens the applications of a list in turn, until one has a note with a reply. */
 async function openNoted(page: Page) {
   await rows(page).first().waitFor()
   const links = await rows(page).evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
@@ -91,7 +90,7 @@ async function openNoted(page: Page) {
   throw new Error('Nobody answered a note.')
 }
 
-/** The desk, in the order in which an application goes through it. */
+/** The screens of the desk, in the order in which an application passes them. */
 async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${desk}#${hash}`)
 
@@ -138,7 +137,7 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await take('door', door)
 }
 
-/** The page of a letter's link, of somebody who has not answered. */
+/** The page behind a letter's link, of a person without an RSVP. */
 async function takeAnswer(mails: string) {
   const mail = await open(phone, mails)
   const links = await mail

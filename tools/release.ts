@@ -1,8 +1,8 @@
 /**
- * Makes a release, and pushes nothing: `npm run release -- 1.1.0`. It sets the version, dates the heading of the changes,
- * freezes the open migrations, runs the check, makes the archive, commits and tags. A second commit begins the version after it.
+ * Makes a release without pushing it: `npm run release -- 1.1.0`. It sets the version, dates the changelog, freezes the open
+ * migrations, runs the check, makes the archive, commits and tags. A second commit begins the next version.
  *
- * `--check <command>` runs another command than `npm run check`; `--to <folder>` is where the archive goes.
+ * `--check <command>` replaces `npm run check`. `--to <folder>` is the folder of the archive.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const written = ['package.json', 'package-lock.json', changelog, releasedList]
 
 const git = async (...words: string[]) => (await run('git', words)).stdout.trim()
 
-/** Runs a program that prints for itself; fails as it does. */
+/** Runs a program with its output on the terminal. Throws if it fails. */
 async function show(program: string, words: string[], shell = false) {
   const [status] = await once(spawn(program, words, { stdio: 'inherit', shell }), 'exit')
   if (status !== 0)
@@ -38,19 +38,19 @@ function readArguments() {
     const [version = '', ...others] = positionals
     if (others.length === 0 && /^\d+\.\d+\.\d+$/.test(version)) return { version, ...values }
   } catch {
-    // An unknown option, which the sentence below answers as well.
+    // An unknown option: the sentence below helps here too.
   }
   throw new OperatorError('Say which version to release: npm run release -- 1.1.0')
 }
 
-/** Whether a version comes after another one. */
+/** Whether one version is later than another. */
 function isAfter(version: string, other: string) {
   const [one = [], two = []] = [version, other].map((text) => text.split('.').map(Number))
   const differing = one.findIndex((number, index) => number !== two[index])
   return differing !== -1 && (one[differing] ?? 0) > (two[differing] ?? 0)
 }
 
-/** @throws {OperatorError} that says what keeps this version from being released. */
+/** @throws {OperatorError} It names the reason why this version cannot be released. */
 async function requireReleasable(version: string, changes: string) {
   const branch = await git('branch', '--show-current')
   if (branch !== 'main')
@@ -72,13 +72,13 @@ async function requireReleasable(version: string, changes: string) {
     )
 }
 
-/** Sets the version in package.json and its lock, and writes the changes. */
+/** Sets the version in package.json and its lock, and writes the changelog. */
 async function write(version: string, changes: string) {
   await run('npm', ['version', version, '--no-git-tag-version', '--allow-same-version', '--ignore-scripts'])
   await writeFile(changelog, changes)
 }
 
-/** The version that comes next unless another one is chosen. */
+/** The next development version, unless a release chooses another. */
 function nextAfter(version: string) {
   const [major, minor, patch] = version.split('.')
   return `${major}.${minor}.${Number(patch) + 1}-dev`
@@ -89,7 +89,7 @@ async function main() {
   const changes = await readFile(changelog, 'utf8')
   await requireReleasable(version, changes)
 
-  // Ctrl-C ends the check, which then failed.
+  // Ctrl-C ends the check, which then counts as failed.
   process.on('SIGINT', () => {})
   const released = release(changes, version, new Date().toISOString().slice(0, 10))
   try {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The digests of the migrations that are part of a release, as sha256sum writes them. */
+/** The digests of the released migrations, in the format of sha256sum. */
 export const releasedList = 'supabase/released.sha256'
 
 const folders = ['supabase/migrations', 'src/server/database/migrations']
 
-/** What the list says of the migrations of a checkout as they are now, a line each, in their order. */
+/** The digests of a checkout's current migrations, one line each, in order. */
 export async function digestsOfMigrations(checkout = '.'): Promise<string[]> {
   const paths = await Promise.all(
     folders.map(async (folder) =>
@@ -25,7 +25,7 @@ export async function digestsOfMigrations(checkout = '.'): Promise<string[]> {
   )
 }
 
-/** Adds the open migrations of a checkout to its list: from then on nobody edits them. */
+/** Adds a checkout's open migrations to its list. Nobody may edit them afterwards. */
 export async function freezeMigrations(checkout = '.'): Promise<void> {
   const path = join(checkout, releasedList)
   const listed = (await readFile(path, 'utf8')).trim().split('\n')

@@ -1,7 +1,7 @@
 /**
- * Writes the second part of the open migrations: what gives the database of the released migrations, and of the first part, the
- * functions that are declared. The first part, which nothing overwrites, has the steps that are written by hand: tables, columns,
- * rows. Where no migration is open, `npm run schema` shows what is missing; `-- <words>` begins one.
+ * Writes the second part of the open migrations: it brings the functions from the released migrations and the first part to the
+ * declared ones. The first part is written by hand and never overwritten: tables, columns, rows. Without an open migration, `npm
+ * run schema` shows the missing changes, and `-- <words>` begins one.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,13 +20,13 @@ import { startPostgres } from '../testing/postgres.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from '../testing/sql.ts'
 
-/** Where the migrations of what each of the folders declares are. */
+/** The folder of migrations for each folder of declarations. */
 const migrationsOf: Record<string, string> = {
   'supabase/schemas': 'supabase/migrations',
   'src/server/database/schemas': 'src/server/database/migrations',
 }
 
-/** The statements of a file, each with the comment right above it. */
+/** The statements of a file, each with the comment directly above it. */
 function statementsOf(text: string): string[] {
   const statements: string[] = []
   let start = 0
@@ -42,7 +42,7 @@ function statementsOf(text: string): string[] {
   return statements
 }
 
-/** The functions as they are declared, by schema and name. */
+/** The declared functions, by schema and name. */
 async function declaredFunctions() {
   const functions = new Map<string, { folder: string; text: string }>()
   for (const folder of schemaFolders) {
@@ -56,7 +56,7 @@ async function declaredFunctions() {
   return functions
 }
 
-/** The rights on a function that the declared schema gives, as statements. */
+/** The declared schema's rights on a function, as statements. */
 async function rightsOn(declared: Sql, signature: string): Promise<string> {
   const grants = await declared<{ who: string }[]>`
     select grantee::regrole::text as who from pg_proc, aclexplode(proacl)
@@ -74,9 +74,9 @@ const signatureOf = (what: string) => what.slice('the function '.length)
 const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
 
 /**
- * Brings the functions of a migrated database to what is declared.
+ * Changes the functions of a migrated database to the declared ones.
  *
- * @returns The statements that did, by the folder of migrations that they belong to.
+ * @returns The statements it ran, by the folder of migrations that they belong to.
  */
 async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
   const [is, shall] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
@@ -92,7 +92,7 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
       () => true,
       () => false,
     )
-  // In the order of their texts, since one may need another.
+  // In the order of the files, since one function may need another.
   const changed = [...shall.keys()].filter((what) => isFunction(what) && is.get(what) !== shall.get(what))
   for (const [name, { folder, text }] of texts) {
     for (const what of changed.filter((each) => nameOf(each) === name)) {
@@ -103,12 +103,12 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
       const drops = former
         .filter((each) => !shall.has(each) || each === what)
         .map((each) => `drop function ${signatureOf(each)};`)
-      // Together, so that nothing is dropped that cannot be made.
+      // In one run, so that nothing is dropped without a successor.
       if (await tryTo(folder, [...drops, text].join('\n\n')))
         await run(folder, await rightsOn(declared, signature))
     }
   }
-  // A server does this after its migrations.
+  // A server does the same after its migrations.
   await migrated.begin(giveToOwner)
   const left = await readCatalogue(migrated)
   for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each)).toSorted()) {
@@ -117,7 +117,7 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
   return statements
 }
 
-/** What is still another in a migrated database, in sentences. */
+/** One sentence for each difference that remains between the migrated database and the declared schema. */
 async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
   return (await compare(migrated, declared)).map(({ what, migrated: is, declared: shall }) => {
     if (is === undefined) return `No migration makes ${what}.`
@@ -127,18 +127,18 @@ async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
   })
 }
 
-/** Begins the second part of an open migration. */
+/** The first line of the second part of an open migration. */
 const marker =
   '-- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.\n'
 const handPart = (text: string) => text.split(marker)[0]?.trimEnd() ?? ''
 
-/** A version after every migration. */
+/** A version later than every migration. */
 function nextVersion() {
   const now = Number(new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14))
   return String(Math.max(now, Number(newestVersion) + 100))
 }
 
-/** The open migration of a folder, and where it is or would begin; without words none begins. */
+/** The open migration of a folder: its path and text. Without one it has a new path, if words were given. */
 function openIn(folder: string) {
   const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
   const open = openMigrations.find((each) => each.ledger === ledger)

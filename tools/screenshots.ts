@@ -1,4 +1,4 @@
-/** Takes the pages' pictures in every state, window and scheme: `npm run screenshots`, or some: `-- success print`. */
+/** Takes the pages' pictures in every state, window and colour scheme: `npm run screenshots`, or some: `-- success print`. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
@@ -31,7 +31,7 @@ await mkdir(folder, { recursive: true })
 const desk = await startDesk()
 const browser = await launchChromium(ensureChromium())
 
-/** Takes a picture of a screen, where it is wanted. */
+/** Takes a picture of a screen, if it was asked for. */
 async function take(
   screen: string,
   look: string,
@@ -74,7 +74,7 @@ try {
 await writeSheet()
 console.log(`The pictures are in ${folder}/, and all on one sheet in ${folder}/index.html.`)
 
-/** Puts all pictures that are there on one sheet, a screen under the other, each as large as a stamp and a link to itself. */
+/** Puts all pictures on one sheet, grouped by screen. Each is a thumbnail that links to the picture. */
 async function writeSheet() {
   const pictures = (await readdir(folder)).filter(
     (name) => name.endsWith('.png') && !name.endsWith('-whole.png'),
@@ -93,7 +93,7 @@ async function writeSheet() {
   )
 }
 
-/** The screen that a picture shows: what stands before its window and scheme. */
+/** The screen of a picture: its name without the window and the scheme. */
 function screenOf(picture: string) {
   return picture
     .replace(/\.png$/, '')

@@ -12,17 +12,17 @@ import { next } from './in-place.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
-/** What the static page is rendered from. */
+/** The data of the static form page. */
 export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): ApplyData {
   return { backend: { url: backendUrl, anonKey, webhookUrl }, takesNativePosts: false, outcome: null }
 }
 
-/** What the static desk is rendered from. */
+/** The data of the static desk. */
 export function staticDeskData({ backendUrl, anonKey }: PageSettings): DeskData {
   return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false, version: packageJson.version }
 }
 
-/** What the static answer page is rendered from. */
+/** The data of the static answer page. */
 export function staticAnswerData({ backendUrl, anonKey }: PageSettings): AnswerData {
   return { backend: { url: backendUrl, anonKey } }
 }
@@ -49,14 +49,14 @@ async function built<Module>(page: string) {
   return (await import(pathToFileURL(resolve(next('build'), `${page}.js`)).href)) as Module
 }
 
-/** Writes beside each file in `dist/` the compressed copies that static hosts and our own server send. */
+/** Writes compressed copies beside each file in `dist/`. Static hosts and our own server send them. */
 export async function compressSite(): Promise<void> {
   const files = await readdir(next('dist'), { recursive: true })
   const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))
   await Promise.all(texts.map((file) => compress(join(next('dist'), file))))
 }
 
-/** What only one document may say, its policy, stands apart: hosts send the headers of each rule that fits. */
+/** Hosts send the headers of every rule that matches, so each document's policy has its own rule. */
 function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {
   const rule = (address: string, headers: Record<string, string>) =>
     [address, ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`), ''].join('\n')

@@ -1,11 +1,11 @@
-// What a build, and `start.js` before it, say which version these sources are.
+// The version of these sources, for a build and for `start.js` before it.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The version of the sources in a folder: a release's is the number in package.json alone; between releases, where that
- * number ends in `-dev`, the commit follows, as far as git knows it. Changes that are not committed are not told.
+ * The version of the sources in a folder. A release has the number in package.json alone. Between releases the number ends in
+ * `-dev`, and the commit follows if git knows it. Uncommitted changes do not show.
  *
  * @param {string} folder
  * @returns {string} Such as `1.1.0`, `1.1.0-dev+e79b689` or `1.1.0-dev`, by semver.org.
@@ -18,7 +18,7 @@ export function versionOf(folder) {
 
 /** @param {string} folder */
 function commitOf(folder) {
-  // Without it git would name the commit of a repository around this one.
+  // Otherwise git would name the commit of a repository around this one.
   if (!existsSync(join(folder, '.git'))) return ''
   try {
     const said = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
@@ -27,7 +27,7 @@ function commitOf(folder) {
     })
     return said.toString().trim()
   } catch {
-    // There is no git, no commit yet, or git does not trust this user with somebody else's folder.
+    // There is no git or no commit, or git does not trust the folder's owner.
     return ''
   }
 }

@@ -3,7 +3,7 @@ import type { Plugin, ViteDevServer } from 'vite'
 import { readPageSettings, type PageSettings } from '../../src/settings/page-settings.ts'
 import { staticAnswerData, staticApplyData, staticDeskData } from '../static-site.ts'
 
-/** Serves the pages in development, rendered anew for each request. */
+/** Serves the pages in development and renders them again for each request. */
 export function devPage(): Plugin {
   return {
     name: 'dev-page',

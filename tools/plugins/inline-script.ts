@@ -1,6 +1,6 @@
 import { build, type Plugin } from 'vite'
 
-/** `x.ts?script`: the module with all that it imports, as the text of a classic script. */
+/** `x.ts?script`: the module with all its imports, as the text of a classic script. */
 export function inlineScript(): Plugin {
   return {
     name: 'inline-script',
@@ -11,7 +11,7 @@ export function inlineScript(): Plugin {
       const output = await build({
         configFile: false,
         logLevel: 'warn',
-        // JSX makes elements of the document, without React. Its development runtime, which tests would have, has another name.
+        // JSX makes DOM elements here, without React. Tests would get the development runtime, which the alias does not cover.
         oxc: { jsx: { development: false } },
         resolve: { alias: { 'react/jsx-runtime': '/src/pages/dom-elements.ts' } },
         build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },

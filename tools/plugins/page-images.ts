@@ -4,7 +4,7 @@ import type { Plugin } from 'vite'
 
 import { environmentOf, scriptedPages } from '../pages.ts'
 
-/** What `npm run images` makes: by the name that the pages know each by. */
+/** The images that `npm run images` makes, by the names that the pages use. */
 const folder = 'src/design/images'
 const images = {
   touchIcon: 'apple-touch-icon.png',
@@ -15,15 +15,15 @@ const images = {
 const module = 'virtual:images'
 
 /**
- * `virtual:images`: where the pages' images lie; in development, their sources. The icon is part of the document,
- * since browsers ask for it before they paint.
+ * `virtual:images`: the addresses of the pages' images, or of their sources in development. The icon is part of the document,
+ * since browsers request it before they paint.
  */
 export function pageImages(): Plugin {
   const addresses = new Map(Object.entries(images).map(([name, file]) => [name, `/${folder}/${file}`]))
   return {
     name: 'page-images',
     async generateBundle() {
-      // The pages share them, so one page's build brings them along.
+      // All pages share them, so the build of one page emits them.
       if (this.environment.name !== environmentOf(scriptedPages[0] ?? '')) return
       for (const [name, file] of Object.entries(images)) {
         const source = await readFile(join(folder, file))
@@ -41,7 +41,7 @@ export function pageImages(): Plugin {
   }
 }
 
-/** An SVG as an address, with no more signs escaped than an address and an attribute need. */
+/** An SVG as a data URL. Escapes only the characters that a URL and an attribute require. */
 function dataAddress(svg: string) {
   const text = svg.replaceAll('"', "'").replaceAll(/[#%<>{}]/g, (sign) => encodeURIComponent(sign))
   return `data:image/svg+xml,${text}`

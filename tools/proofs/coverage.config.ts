@@ -5,7 +5,7 @@ import tests from '../../vitest.config.ts'
 
 const replaced = resolve('testing/database.ts')
 
-/** The tests, counted by V8; their databases are those of the profiled PostgreSQL, where there is one. */
+/** The tests with V8's coverage. Their databases are on the profiled PostgreSQL if there is one. */
 export default mergeConfig(
   tests,
   defineConfig({

@@ -1,4 +1,5 @@
-// Prints what of src/ and of the database's functions no test that runs beside it reaches: npm run test:coverage -- src/server/rest
+// Prints the code of src/ and of the database's functions that no unit or database test reaches: npm run test:coverage --
+// src/server/rest
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
@@ -7,7 +8,7 @@ import { join, relative } from 'node:path'
 import { isDebianThere, noDebian } from '../../testing/other-postgres.ts'
 import { declarations, startProfiledPostgres, type ProfiledPostgres } from './profiled-postgres.ts'
 
-/** What Istanbul's JSON has of a file, as far as it is read here. */
+/** The part of Istanbul's JSON that this file reads. */
 interface FileCoverage {
   statementMap: Record<string, { start: { line: number } }>
   s: Record<string, number>
@@ -17,7 +18,7 @@ const reports = 'tools/proofs/reports/coverage'
 
 const postgres = isDebianThere() ? await startProfiledPostgres() : undefined
 try {
-  // Whether they pass is for `npm test` to say: on PostgreSQL 15 one of them need not.
+  // Failures are for `npm test` to report. One test need not pass on PostgreSQL 15.
   await runTests(postgres?.url('NAME'))
   await printScripts()
   if (postgres === undefined)
@@ -86,7 +87,7 @@ function percent(part: number, whole: number) {
   return `${((100 * part) / whole).toFixed(1)} % (${part} of ${whole})`
 }
 
-/** Lines as `3-5, 9`. */
+/** Line numbers as ranges, such as `3-5, 9`. */
 function rangesOf(lines: readonly number[]) {
   const ranges: [number, number][] = []
   for (const line of [...new Set(lines)].toSorted((a, b) => a - b)) {

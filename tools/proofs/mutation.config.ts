@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** The unit tests of the rooms that are mutated, and nothing else: no build, no browser, no database. */
+/** The unit tests of the mutated rooms, and no others: no build, no browser, no database. */
 export default defineConfig({
   test: {
     include: ['src/{application,client,settings,cli,pages}/**/*.test.ts'],
-    // A copy has no history that tells its version.
+    // Stryker's copy has no git history, so its version is unknown.
     exclude: [...configDefaults.exclude, 'src/settings/version.test.ts'],
     setupFiles: 'testing/tidy.ts',
   },

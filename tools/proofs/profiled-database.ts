@@ -1,4 +1,4 @@
-/** Takes the place of testing/database.ts while the statements of the database's functions are counted. */
+/** Replaces testing/database.ts while coverage counts the statements of the database's functions. */
 import { openDatabase, type Database } from '../../src/server/database/database.ts'
 import { atEnd } from '../../testing/endings.ts'
 import { connectTo } from '../../testing/sql.ts'
@@ -7,7 +7,10 @@ import { prefix, template } from './profiled-postgres.ts'
 const address = (database: string) => (process.env['PROFILED_POSTGRES'] ?? '').replace('NAME', database)
 let made = 0
 
-/** Opens a database of the profiled PostgreSQL that holds nothing, its schema up to date. It stays, with its counts. */
+/**
+ * Opens an empty database of the profiled PostgreSQL with the current schema. The database is kept, because its counts are read
+ * later.
+ */
 export async function openTestDatabase(): Promise<Database> {
   made += 1
   const name = `${prefix}${process.pid}_${made}`

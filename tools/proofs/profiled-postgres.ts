@@ -7,29 +7,28 @@ import { commandsOf, debianPrograms, initdbOptions } from '../../testing/other-p
 import { freePort } from '../../testing/ports.ts'
 import { connectTo } from '../../testing/sql.ts'
 
-/** Where the functions are declared. */
+/** The folders that declare the functions. */
 const schemas = ['supabase/schemas', 'src/server/database/schemas']
-/** Names of databases that tests made begin so. */
+/** The names of the tests' databases begin with this. */
 export const prefix = 'profiled_'
 
-/** The database that has the schema, of which they are copies. */
+/** The database with the schema. The tests' databases are copies of it. */
 export const template = 'migrated'
 
-/** A PostgreSQL of Debian's, which counts how often each statement of a function in PL/pgSQL ran. */
+/** A PostgreSQL from Debian's packages that counts how often each statement of a PL/pgSQL function ran. */
 export interface ProfiledPostgres {
   /** The address of one of its databases. */
   url: (database: string) => string
-  /** Of all databases that tests made together, by the functions' names. */
+  /** The counts of all the tests' databases together, by function name. */
   profile: () => Promise<Map<string, Statement[]>>
   close: () => Promise<void>
 }
 
 /** A statement of a function. */
 interface Statement {
-  /** From 1, which is the line of the first `$$`. */
+  /** 1 is the line of the first `$$`. */
   line: number
   kind: string
-  /** How often it ran. */
   count: number
 }
 
@@ -87,14 +86,14 @@ async function profileOf(url: ProfiledPostgres['url']) {
     for (const { name: named, id, line, kind, count } of rows) {
       const statements = all.get(named) ?? []
       if (!all.has(named)) all.set(named, statements)
-      // Of a function that was never called there are none.
+      // A function that was never called has no rows.
       if (id !== null) statements[id] = { line, kind, count: (statements[id]?.count ?? 0) + count }
     }
   }
   return all
 }
 
-/** Where each function is declared: its file, and the line of the first `$$`. */
+/** The file of each declared function, and the line of its first `$$`. */
 export async function declarations(): Promise<Map<string, { file: string; line: number }>> {
   const found = new Map<string, { file: string; line: number }>()
   for (const folder of schemas) {

@@ -1,6 +1,6 @@
 /**
- * Compares the mutants that survived `npm run test:mutation` with those of `survivors.txt`, where each has its reason. One that is
- * not there fails: a test is missing, or a reason.
+ * Compares the surviving mutants of `npm run test:mutation` with `survivors.txt`, where each has its reason. An unlisted survivor
+ * fails the run: a test or a reason is missing.
  */
 import { readFile } from 'node:fs/promises'
 
@@ -9,7 +9,7 @@ import { OperatorError, runProgram } from '../../src/settings/operator-error.ts'
 const report = 'tools/proofs/reports/mutation.json'
 const list = 'tools/proofs/survivors.txt'
 
-/** Both are counted from 1. */
+/** Line and column count from 1. */
 interface Position {
   line: number
   column: number
@@ -30,8 +30,8 @@ interface Report {
 }
 
 /**
- * Each survivor in a line that stays the same when lines are added above it: its file, and its line with what was replaced there
- * and by what, as `git diff --word-diff` writes it. So two mutants of one line differ, also where they replace the same signs.
+ * Each survivor as a line that does not depend on line numbers: its file, and the code with the change in the notation of `git
+ * diff --word-diff`. So two mutants of one line differ, even if they replace the same characters.
  */
 function survivorsOf({ files }: Report): string[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
@@ -54,9 +54,9 @@ async function main() {
   const found = JSON.parse(await readFile(report, 'utf8')) as Report
   const survivors = new Set(survivorsOf(found))
   const lines = (await readFile(list, 'utf8')).split('\n')
-  // A reason is a line that begins with "#"; those that it is for follow, indented.
+  // A reason is a line that begins with "#". Its mutants follow, indented.
   const known = new Set(lines.filter((line) => line.startsWith('  ')).map((line) => line.trim()))
-  // A run of some files alone says nothing of the others.
+  // A run of some files says nothing about the others.
   const gone = [...known].filter(
     (line) => !survivors.has(line) && (line.split(' | ', 1)[0] ?? '') in found.files,
   )
