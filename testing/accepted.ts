@@ -3,16 +3,16 @@ import { anApplication } from './form.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from './sql.ts'
 
-/** Somebody who was accepted and told so. */
+/** An applicant who was accepted and has received the letter. */
 export interface Accepted {
   id: string
-  /** With which the link in their letter ends. */
+  /** The end of the link in their letter. */
   token: string
-  /** The last day on which they can answer. */
+  /** The deadline of their RSVP. */
   until: string
 }
 
-/** Stores somebody who was accepted and told so, and has some days to answer. */
+/** Stores an accepted applicant who has received the letter and has ten days for the RSVP. */
 export async function acceptSomebody(sql: Sql): Promise<Accepted> {
   const [application] = await sql<[{ id: string; created_at: Date }]>`
     insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Ada' }) })}
@@ -25,7 +25,7 @@ export async function acceptSomebody(sql: Sql): Promise<Accepted> {
   return { id: application.id, ...invitation }
 }
 
-/** What they answered, the last first, each once however often it was sent. */
+/** Their RSVPs, the latest first. A repeated request adds none. */
 export async function answersOf(sql: Sql, { id }: Accepted): Promise<Answer[]> {
   const rows = await sql<{ answer: Answer }[]>`
     select detail ->> 'answer' as answer from private.history

@@ -6,23 +6,23 @@ import { overflow } from './overflow.ts'
 import { smallTargets } from './targets.ts'
 import { accessibilityProblems } from './visitor.ts'
 
-/** The widths of windows in which axe looks, in CSS pixels. */
+/** The window widths at which axe runs, in CSS pixels. */
 const looked = extent([320], [1440, 390, 320])
 
-/** What may stick out: what is drawn, and the desk's tabs and, where it is low, its bar, which go sideways by themselves. */
+/** Elements that may stick out: drawings, and parts of the desk that scroll sideways (its tabs, and its bar in low windows). */
 const aside = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
- * Expects of a page as it is now that nothing sticks out of any window, that no finger misses, and that axe finds nothing:
- * light, dark and in forced colours, between which nothing but colours changes.
+ * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds nothing. Axe checks light,
+ * dark and forced colours, which differ in colours alone.
  *
- * @param name What is shown. By night the applicants' form has the contrasts of AAA.
+ * @param name The state on the page. The dark application form needs the contrasts of AAA.
  */
 export async function expectUsable(page: Page, name: string): Promise<void> {
   for (const [width, height] of [
     [1440, 800],
     [390, 844],
-    // A window of 1280 x 1024 at 400 %.
+    // A window of 1280 x 1024 at 400 % zoom.
     [320, 256],
   ] as const) {
     await page.setViewportSize({ width, height })

@@ -6,26 +6,26 @@ import { getDesk } from './desk-page.ts'
 import { releaseDrafts } from './letters.ts'
 import { withoutPauses } from './pauses.ts'
 
-/** An act on its screen, where one applicant, Ada, was accepted and told so, and has a draft. */
+/** An act on its screen. The one applicant, Ada, was accepted, has the letter, and has a draft. */
 export interface Scene {
-  /** What stands in the database besides. */
+  /** Adds further rows to the database. */
   before?: (sql: Sql) => Promise<unknown>
-  /** Its address, with `:id` for the applicant's. */
+  /** Its address, with `:id` for the applicant's id. */
   path: string
-  /** Opens what its button stands in. */
+  /** Opens the part of the page that contains its button. */
   open?: (page: Page) => Promise<unknown>
-  /** What is typed, by the field's label: it is still there where the act failed. */
+  /** A field's label and the text to type. The text must remain after a failure. */
   type?: readonly [label: string, text: string]
   button: (page: Page) => Locator
-  /** What is announced once it is done; blank where the screen alone shows it. */
+  /** The announcement after success. Blank if only the screen shows it. */
   done: string | RegExp
-  /** What is said to have failed. */
+  /** The message after a failure. */
   fails: string
-  /** What it says where it may have happened all the same, if that is another sentence than that of other acts. */
+  /** The message when the outcome is unknown, if this act has its own. */
   uncertain?: string
-  /** Whether it is in the decision queue: it is shown at once, and tried again for as long as what is read. */
+  /** Whether it goes through the decision queue: the screen shows it at once, and retries last as long as those of a read. */
   isQueued?: true
-  /** Gives a row for each time that it happened. */
+  /** A query with one row for each time that it happened. */
   count: string
 }
 
@@ -39,7 +39,7 @@ const refused = (sql: Sql) =>
   releaseDrafts(sql, { state: 'failed', isRefused: true, attempts: 1, reply: '550 no such user' })
 const byHand = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
-/** Every act. A new one is entered here. */
+/** Every act. Add each new one here. */
 export const scenes: Record<ActName, Scene> = {
   desk_decide: {
     path: '/applications/:id',

@@ -2,11 +2,11 @@ import * as fc from 'fast-check'
 
 import { seed } from './extent.ts'
 
-/** Something that a player does, with what it chooses. */
+/** One step of a player, with its random choices. */
 export type Act<State extends object> = fc.AsyncCommand<State, undefined>
 
 interface Doing<State extends object, Choices extends unknown[]> {
-  /** Tells whether it can be done now; otherwise it is left out. */
+  /** Whether it is possible now. Otherwise it is skipped. */
   can?: (state: Readonly<State>, choices: Choices) => boolean
   do: (state: State, choices: Choices) => Promise<unknown>
 }
@@ -14,8 +14,8 @@ interface Doing<State extends object, Choices extends unknown[]> {
 /**
  * Makes a kind of act.
  *
- * @param name How a failing run names it.
- * @param choices Where its choices come from; the first value of each is the simplest one.
+ * @param name Its name in the output of a failing run.
+ * @param choices The sources of its choices. The first value of each is the simplest one.
  */
 export function actOf<State extends object, Choices extends unknown[]>(
   name: string,
@@ -33,24 +33,24 @@ export function actOf<State extends object, Choices extends unknown[]>(
 
 interface Hours<State extends object> {
   acts: fc.Arbitrary<Act<State>>[]
-  /** How many hours are played. */
+  /** The number of hours to play. */
   hours: number
-  /** How many acts an hour has at the most, and half of it at the least. */
+  /** The most acts of an hour. The fewest are half of it. */
   most: number
-  /** Milliseconds after which no shorter hour is looked for, and nothing more is played. */
+  /** Milliseconds after which the search for a shorter hour and the play end. */
   patience: number
   begin: () => Promise<State>
-  /** Checks what has to hold after each act. */
+  /** Checks the invariants after each act. */
   afterEach?: (state: State) => Promise<void>
   end?: (state: State) => Promise<unknown>
 }
 
 /**
- * Plays hours of random acts, one act after another. An hour that fails is played again with fewer acts and simpler choices,
- * until none of them can be left out.
+ * Plays hours of random acts, one act after another. A failing hour is played again with fewer acts and simpler choices, until no
+ * act can be left out.
  *
- * @returns How many acts were done; those that cannot be done are left out.
- * @throws With the acts that are left of the first hour that fails.
+ * @returns The number of acts that ran, without skipped ones.
+ * @throws The first failing hour, reduced to the acts that are needed.
  */
 export async function playHours<State extends object>({
   acts,
@@ -105,7 +105,7 @@ function followedBy<State extends object>(
 
 type PlayedHour<State extends object> = Iterable<Act<State>>
 
-/** Hours that are long at first; made shorter they are of any length. */
+/** Hours that are long at first. Reduced hours may have any length. */
 class LongHour<State extends object> extends fc.Arbitrary<PlayedHour<State>> {
   readonly #any: fc.Arbitrary<PlayedHour<State>>
   readonly #least: number

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core'
 
 import type { Place } from '../src/client/place.ts'
 
-/** A token as a letter's link has one. */
+/** A token as in a letter's link. */
 export const aToken = (): string => crypto.randomUUID()
 
 const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org' }
 
-/** How a place may stand. */
+/** The states of an invitation. */
 export const places = {
   open: { state: 'open', ...ada, answer: null },
   coming: { state: 'open', ...ada, answer: 'coming' },
@@ -18,7 +18,7 @@ export const places = {
   invalid: { state: 'invalid' },
 } satisfies Record<string, Place>
 
-/** Lets places be read as they stand in `stands`, by their tokens. */
+/** Answers each request for an invitation with the result of `stands` for its token. */
 export async function placesStand(page: Page, stands: (token: string) => Place): Promise<void> {
   await page.route('**/rpc/place_by_token', (route) => {
     const { token } = route.request().postDataJSON() as { token: string }
@@ -26,12 +26,12 @@ export async function placesStand(page: Page, stands: (token: string) => Place):
   })
 }
 
-/** Resolves when the page says how the place stands. */
+/** Resolves when the page shows the invitation. */
 export async function placeRead(page: Page): Promise<void> {
   await page.locator('#place[aria-busy=false]').waitFor()
 }
 
-/** What the page can look like, and how a guest gets it there from the place as it stands. */
+/** The page's states: the invitation of each, and a guest's way to it. */
 export const answerStates = {
   open: { place: places.open, reach: placeRead },
   coming: { place: places.coming, reach: placeRead },

@@ -11,7 +11,7 @@ const run = promisify(execFile)
  * Makes the release archive from a copy of this checkout.
  *
  * @param directory An empty directory, for the copy too.
- * @returns Where the archive is.
+ * @returns The path of the archive.
  */
 export async function packRelease(directory: string): Promise<string> {
   const checkout = await copyCheckout(join(directory, 'checkout'))
@@ -21,13 +21,13 @@ export async function packRelease(directory: string): Promise<string> {
   return join(directory, name)
 }
 
-/** Unpacks the release archive into a directory, which is made, over what is there. */
+/** Unpacks the release archive into a directory. Creates the directory if needed, and overwrites its files. */
 export async function unpackRelease(archive: string, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
   await run('tar', ['xzf', archive, '--strip-components=1', '-C', directory])
 }
 
-/** Megabytes that a file or a folder takes on a disk. */
+/** The size of a file or a folder on disk, in megabytes. */
 export async function sizeOf(path: string): Promise<number> {
   const { stdout } = await run('du', ['-sk', path])
   return Number.parseInt(stdout, 10) / 1000

@@ -13,7 +13,7 @@ const places = [
  * Finds a Chromium for the journeys, or installs one.
  *
  * @returns The path of its executable.
- * @throws {Error} that says what to install, where none is to be had.
+ * @throws {Error} It says what to install, if Chromium is not available.
  */
 export function ensureChromium(): string {
   const given = process.env['CHROMIUM_PATH']
@@ -28,7 +28,7 @@ function find() {
   return findExecutable(names, [...places, chromium.executablePath()])
 }
 
-/** The first of these programs that is installed, by its name or at one of these paths. */
+/** The first installed one of these programs, by name or at one of these paths. */
 export function findExecutable(
   programs: readonly string[],
   paths: readonly string[] = [],
@@ -75,7 +75,7 @@ function isExecutable(path: string) {
   }
 }
 
-/** How Chromium is started: quiet, and as root without its sandbox, which root cannot use. */
+/** Chromium's options: quiet, and without a sandbox for root, who cannot use it. */
 export function chromiumArguments(): string[] {
   return [
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

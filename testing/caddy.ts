@@ -6,10 +6,10 @@ import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
 /**
- * Starts Debian's Caddy, with all that it writes in a temporary directory. It is ready when this resolves.
+ * Starts Debian's Caddy with all its files in a temporary directory. Resolves when it is ready.
  *
- * @param caddyfile Its whole configuration. Where it listens is said there; `freePort` finds ports.
- * @throws {Error} that says what to install, or holds what Caddy says where it ends instead.
+ * @param caddyfile Its whole configuration, with the ports to listen on. `freePort` finds ports.
+ * @throws {Error} It says what to install, or holds Caddy's output if Caddy ends.
  */
 export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
   const program = programOf('caddy')
@@ -18,6 +18,6 @@ export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
   await writeFile(file, caddyfile)
   const { PATH = '' } = process.env
   const env = { PATH, HOME: directory.path }
-  // It listens before it says this.
+  // Caddy listens before it logs this.
   return startProxy(program, ['run', '--config', file], /serving initial configuration/, env)
 }

@@ -8,17 +8,17 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
-/** Where what both ways to run have is declared, and what only our server has. */
+/** The declarations of both ways to run, and those of our server alone. */
 export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
 
-/** The accounts' tables, which a hosted project brings along. */
+/** The tables of accounts, which a hosted project already has. */
 const accountsFile = '02_sign_in.sql'
 
 /**
- * Makes the schema in an empty database from the files that declare it, which are numbered in one order.
+ * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
  *
- * @param sql A connection of its owner, where the roles of the data interface are.
- * @param of Whose database it is.
+ * @param sql A connection of its owner. The roles of the data interface must exist.
+ * @param of The kind of database.
  */
 export async function declareSchema(sql: Sql, of: 'server' | 'project' | 'server before a project') {
   const folders = of === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
@@ -35,13 +35,13 @@ export async function declareSchema(sql: Sql, of: 'server' | 'project' | 'server
   })
 }
 
-/** What is in a database, by kind and name: everything that PostgreSQL knows of it, in its own words. */
+/** The contents of a database, by kind and name, as PostgreSQL describes them. */
 export type Catalogue = ReadonlyMap<string, string>
 
 /**
- * Reads what is in the schemas `public`, `private` and `auth`: tables with their columns, defaults, constraints,
- * indexes, triggers, policies; functions with their settings; owners and rights of every kind. Two databases with the
- * same catalogue behave the same, whatever order they were made in.
+ * Reads the contents of the schemas `public`, `private` and `auth`: tables with their columns, defaults, constraints, indexes,
+ * triggers and policies; functions with their settings; all owners and rights. Two databases with the same catalogue behave the
+ * same, in whatever order they were made.
  *
  * @param sql A connection of the schema's owner, who is called `owner` in it.
  */
@@ -123,7 +123,7 @@ export async function readCatalogue(sql: Sql): Promise<Catalogue> {
   )
 }
 
-/** The rows of all tables, without what is another one in each database: ids, moments, digests. */
+/** The rows of all tables, without values that differ in each database: ids, times, digests. */
 async function readRows(sql: Sql): Promise<Catalogue> {
   const tables = await sql<{ name: string; same: string[] }[]>`
     select attrelid::regclass::text as name, array_agg(attname::text order by attname) filter (
@@ -140,7 +140,7 @@ async function readRows(sql: Sql): Promise<Catalogue> {
   return new Map((await Promise.all(rows)).flat().map(({ what, times }) => [what, times]))
 }
 
-/** What a database has and another one has not, or has otherwise: things of the catalogue, and rows. */
+/** The differences between two databases: entries of the catalogue, and rows. */
 export async function compare(migrated: Sql, declared: Sql) {
   const read = async (sql: Sql): Promise<Catalogue> =>
     new Map([...(await readCatalogue(sql)), ...(await readRows(sql))])
@@ -159,9 +159,9 @@ export async function pushMigrations(owner: Sql) {
 }
 
 /**
- * Makes the schema twice in empty databases, by the migrations and from the files that declare it.
+ * Makes the schema twice in empty databases: by the migrations, and from the files that declare it.
  *
- * @returns What differs: nothing, or somebody forgot the one or the other.
+ * @returns The differences. Each means that somebody forgot one of the two.
  */
 export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>) {
   const databases = ['migrated', 'declared'].map(async (name) => {
@@ -179,7 +179,7 @@ export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>)
 /**
  * The same on the stand-in of a hosted project.
  *
- * @param by Who applies the migrations: the Supabase CLI, or a server before the project.
+ * @param by The Supabase CLI or, before the project has it, a server applies the migrations.
  */
 export async function differencesInProject(
   server: Pick<TestPostgres, 'url' | 'admin'>,

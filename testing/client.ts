@@ -1,7 +1,7 @@
 import type { Application } from '../src/application/application.ts'
 import { runCommand } from './server.ts'
 
-/** Sends an application to the data interface as the page does; gives the answer's status. */
+/** Sends an application to the data interface as the page does. Gives the status of the response. */
 export async function send(origin: string, application: Application): Promise<number> {
   const response = await fetch(`${origin}/rest/v1/retreat_applications`, {
     method: 'POST',
@@ -12,7 +12,7 @@ export async function send(origin: string, application: Application): Promise<nu
   return response.status
 }
 
-/** The e-mails of all applications that are stored. */
+/** The email addresses of all stored applications. */
 export async function storedEmails(settings: Record<string, string>): Promise<string[]> {
   const { stdout, stderr } = await runCommand(['applications', '--json'], settings)
   if (!/^Using .*\n$/.test(stderr)) throw new Error(stderr)

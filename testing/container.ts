@@ -12,7 +12,7 @@ import { endWithTest } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** What a Dockerfile says of how its image is run. */
+/** The part of a Dockerfile that says how its image runs. */
 interface ImageConfig {
   User: string
   Env: string[]
@@ -24,30 +24,30 @@ interface ImageConfig {
   Healthcheck: { Test: string[] }
 }
 
-/** An image, unpacked. */
+/** An unpacked image. */
 export interface Image {
   config: ImageConfig
   files: string
-  /** Megabytes of all its files, and of those of the image that it was built upon. */
+  /** Megabytes of all its files, and of its base image's files. */
   size: number
   baseSize: number
 }
 
-/** A container that runs. */
+/** A running container. */
 export interface RunningContainer extends Output {
-  /** Runs a program in it, as its user; gives what that prints. */
+  /** Runs a program in it as its user. Gives the output. */
   exec(...command: string[]): Promise<string>
-  /** Stops it as its image says, or kills it after so many seconds; gives its exit code. */
+  /** Stops it as its image says, or kills it after this many seconds. Gives its exit code. */
   stop(seconds: number): Promise<number | null>
 }
 
 /**
- * Builds an image by buildah, which needs no daemon, upon a stand-in for its base: there is no registry of images
- * here, so Debian's smallest system gets npm's Node.js, npm and the user `node`, and is called as the Dockerfile asks.
+ * Builds an image with buildah, which needs no daemon. No image registry is available, so the base is a stand-in: Debian's
+ * smallest system with npm's Node.js, npm and the user `node`, under the name in the Dockerfile.
  *
  * @param context The folder that holds `deploy/Dockerfile`.
  * @param directory An empty directory for all that it writes.
- * @throws {Error} that says what to install.
+ * @throws {Error} It says what to install.
  */
 export async function buildImage(context: string, directory: string): Promise<Image> {
   for (const name of ['buildah', 'debootstrap', 'runc']) programOf(name)
@@ -81,19 +81,19 @@ async function makeSystem(directory: string, codename: string, major: string) {
   ])
   const [mirror = ''] = stdout.split('\n')
   await run('debootstrap', ['--variant=minbase', codename, directory, mirror], { maxBuffer: 2 ** 26 })
-  // As the images of Debian come.
+  // Debian's images lack these folders too.
   await run('rm', ['-r', join(directory, 'var/lib/apt/lists'), join(directory, 'var/cache/apt/archives')])
   const prefix = join(directory, 'usr', 'local')
   const node = `node-linux-${process.arch}`
   await run('npm', ['install', '--global', '--prefix', prefix, `${node}@${major}`, 'npm@10'])
-  // npm looks for its settings beside the program itself.
+  // npm looks for its settings beside the real program.
   const program = join(prefix, 'bin', 'node')
   await run('cp', ['--remove-destination', join(prefix, 'lib', 'node_modules', node, 'bin', 'node'), program])
   await rm(join(prefix, 'lib', 'node_modules', node), { recursive: true })
   await run('chroot', [directory, 'useradd', '--create-home', '--uid', '1000', 'node'])
 }
 
-/** How this machine reaches Debian's mirror and npm's registry, for the steps of a build and not for the image. */
+/** This machine's access to Debian's mirror and npm's registry, for the steps of a build. It does not get into the image. */
 async function ofThisMachine() {
   const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
   const places = {
@@ -108,10 +108,10 @@ async function ofThisMachine() {
 }
 
 /**
- * Runs an image by runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits of
- * memory and processes. Its network is this machine's.
+ * Runs an image with runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits on memory
+ * and processes. Its network is this machine's.
  *
- * @param directory Where its volumes are made, or are already.
+ * @param directory The folder of its volumes, which are created if they are missing.
  */
 export async function startContainer(
   { config, files }: Image,

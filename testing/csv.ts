@@ -1,5 +1,5 @@
 /**
- * Reads a table as RFC 4180 has it.
+ * Reads a table in the format of RFC 4180.
  *
  * @returns The names in its first line, and each row's cells by these names.
  */

@@ -2,7 +2,7 @@ import { openDatabase, type Database } from '../src/server/database/database.ts'
 import { atEnd } from './endings.ts'
 import { dataDirectory } from './server.ts'
 
-/** Opens an embedded database that holds nothing, its schema up to date. */
+/** Opens an empty embedded database with the current schema. */
 export async function openTestDatabase(): Promise<Database> {
   const directory = await dataDirectory()
   const database = await openDatabase(

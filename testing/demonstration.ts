@@ -4,19 +4,19 @@ import { once } from 'node:events'
 import { outputOf } from './output.ts'
 import { endWithTest } from './programs.ts'
 
-/** A demonstration that was started, as `npm run demo` starts it. */
+/** A running demonstration, as `npm run demo` starts it. */
 export interface Demonstration {
-  /** Resolves with what it prints behind a word; rejects with all that it said when it ends before. */
+  /** Resolves with the text that it prints after a word. Rejects with its whole output if it ends first. */
   printed: (word: string) => Promise<string>
-  /** Ends it by a signal, and resolves with its exit code, or the signal that it died of. */
+  /** Ends it with a signal. Resolves with its exit code or the signal that killed it. */
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>
 }
 
 /**
  * Starts the demonstration.
  *
- * @param environment Its environment; `PORT` 0 takes any port that is free.
- * @param checkout Where the product is.
+ * @param environment Its environment. `PORT` 0 takes any free port.
+ * @param checkout The folder of the product.
  */
 export function startDemonstration(environment: NodeJS.ProcessEnv, checkout = '.'): Demonstration {
   const child = spawn(process.execPath, ['start.js', 'demo'], { cwd: checkout, env: environment })

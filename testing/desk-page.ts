@@ -9,7 +9,7 @@ import { anApplication } from './form.ts'
 import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
 import { valuesOf } from './sql.ts'
 
-/** Somebody who may use the desk, signed in. */
+/** A signed-in organiser. */
 interface Organiser {
   email: string
   client: SupabaseClient
@@ -21,11 +21,11 @@ type Stored = Application & { id: string; created_at: Date }
 interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'signedIn'> {
   readonly ada: Organiser
   readonly bob: Organiser
-  /** Stores applications, the newest first and a minute apart unless they say when they came. */
+  /** Stores applications, the newest first and a minute apart unless they have their own times. */
   store(given: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
-  /** Sets statuses as if an organiser had. */
+  /** Sets statuses as if an organiser had decided. */
   stand(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
-  /** How an application stands in the database. */
+  /** The status of an application in the database. */
   statusOf(id: string): Promise<string>
   /** Opens a page of the desk. */
   open(visitor: Visitor, path?: string, options?: OpenOptions): Promise<Page>
@@ -34,14 +34,14 @@ interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'sig
 interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
-  /** Whether a test keeps answers back, so that the script has nothing to show yet when the page is given. */
+  /** Whether the test holds responses back, so that the page is given before the script has data. */
   isEarly?: boolean
 }
 
 /**
- * Starts a server for the test file that calls this. Before each of its tests there is no application.
+ * Starts a server for the test file that calls this. Each of its tests begins without applications.
  *
- * @param checkout Where the server lies; a journey's unless given.
+ * @param checkout The folder of the server, by default that of the journeys.
  */
 export function deskOfThisFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
@@ -59,7 +59,7 @@ export function deskOfThisFile(
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
   beforeEach(async () => {
-    // Not truncated: that locks whole tables, against what a page of the test before may still ask for.
+    // `truncate` would lock whole tables and wait for late requests of the previous test's page.
     await desk.sql`delete from public.retreat_applications`
     await desk.sql`delete from private.history`
     await desk.sql`update private.organisers set blind = false where blind`
@@ -113,7 +113,7 @@ export function deskOfThisFile(
         await signInPage(as.client)(page)
         await prepare(page)
       })
-      // Rows that were drawn early go when the script shows its own: what a test holds in its hand would go with them.
+      // The script replaces rows that were drawn early, and a test must not hold elements that disappear.
       if (!isEarly) await opened.waitForFunction(() => !window.earlyList)
       return opened
     },
@@ -123,7 +123,7 @@ export function deskOfThisFile(
   return desk
 }
 
-/** Applications of so many people, who are named by a number from 1. */
+/** Applications of this many people, named by numbers from 1. */
 export function people(count: number): { first_name: string; last_name: string }[] {
   return Array.from({ length: count }, (_, place) => ({
     first_name: 'Person',
@@ -131,7 +131,7 @@ export function people(count: number): { first_name: string; last_name: string }
   }))
 }
 
-/** What an organiser finds on the desk. */
+/** The parts of the desk, as an organiser finds them. */
 export function getDesk(page: Page) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const link = (name: string) => page.getByRole('link', { name, exact: true })
@@ -141,11 +141,11 @@ export function getDesk(page: Page) {
     button,
     link,
     row,
-    /** The names of all rows, in their order. */
+    /** The names of all rows, in order. */
     names: () => page.locator('tbody .rows-name a').allTextContents(),
-    /** Where a row's application is shown to stand; what is being saved says so. */
+    /** The status that a row shows, with a mark while it is being saved. */
     standing: async (name: string) => (await row(name).locator('.decisions-pill').textContent()) ?? '',
-    /** The same of the application that is open. */
+    /** The same for the open application. */
     pill: page.locator('.application-head .decisions-pill'),
     select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
     tab: (name: string) => tabs.filter({ hasText: name }),
@@ -156,7 +156,7 @@ export function getDesk(page: Page) {
     status: page.getByRole('status'),
     alert: page.locator('.decisions-problems .layout-notice'),
     bar: page.locator('.decisions-bar'),
-    /** It says what it takes back. */
+    /** Its text names the decision that it undoes. */
     undo: page.locator('.decisions-bar .decisions-undo'),
     dialog: page.getByRole('dialog'),
     position: page.locator('.layout-back .layout-quiet'),
@@ -164,7 +164,7 @@ export function getDesk(page: Page) {
   }
 }
 
-/** The names of the functions that a page calls, as they are called. */
+/** The names of the functions that a page calls, in order. */
 export function callsOf(page: Page): string[] {
   const names: string[] = []
   page.on('request', (request) => {
@@ -174,7 +174,7 @@ export function callsOf(page: Page): string[] {
   return names
 }
 
-/** What has the focus, by its name or its text. */
+/** The focused element, by its name or its text. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement

@@ -4,8 +4,7 @@ import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Stores applications as they may come: several of one e-mail, accents, a LinkedIn that is none. Some stand as if they were
- * decided on; nothing else was done.
+ * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. Some have statuses without any other act.
  */
 export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql.unsafe(`
@@ -41,7 +40,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       where invitations.application_id = spread.application_id and place < 5`)
 }
 
-/** The desk's screens and states, and how an organiser reaches each from the list. */
+/** The desk's screens and states, with an organiser's way from the list to each. */
 export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   async list() {},
   async selected(page) {
@@ -165,7 +164,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
       .first()
       .click()
     await page.getByText('Hello Linus,').waitFor()
-    // What else it finds.
+    // Another search result.
     await page.getByLabel('Preview with').fill('grace')
     await page
       .locator('.templates-with li button', { hasText: /^Grace/ })
@@ -252,7 +251,7 @@ const findings: LettersOverview['postman']['findings'] = [
   },
 ]
 
-/** Lets the page believe that somebody carries letters, and has looked into the mail server. */
+/** Makes the page believe that a server sends letters and has checked the mail server. */
 async function carryLetters(page: Page) {
   const carried = ({ postman, ...overview }: LettersOverview): LettersOverview => ({
     ...overview,

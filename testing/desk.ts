@@ -9,11 +9,11 @@ import { connectToFiles } from './sql.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
-/** A running server whose desk is to be used, and its database. */
+/** A running server for tests of the desk, and its database. */
 export interface DeskServer {
   readonly origin: string
   readonly sql: Pool
-  /** The real client of an organiser who signed in; they are made one unless they are. */
+  /** The real client of a signed-in organiser. The account is created if needed. */
   signedIn(email: string): Promise<SupabaseClient>
   /** Kills the server, and starts it again on the same database and port. */
   killed(): Promise<void>
@@ -23,8 +23,8 @@ export interface DeskServer {
 /**
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
- * @param kept Where that is, unless in a new directory.
- * @param checkout Where the server lies; a journey's unless given.
+ * @param kept The directory of the database, by default a new one.
+ * @param checkout The folder of the server, by default that of the journeys.
  */
 export async function startDesk(
   settings: Record<string, string> = {},
@@ -56,7 +56,7 @@ export async function startDesk(
 }
 
 /**
- * Signs an organiser in by the operator's link; they are made one unless they are.
+ * Signs an organiser in by the operator's link. The account is created if needed.
  *
  * @param sql Connections of the schema's owner.
  * @returns Their real client.
@@ -73,9 +73,9 @@ export async function signInOrganiser(sql: Sql, origin: string, email: string): 
 const known = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
 
 /**
- * Signs somebody in at a server, once: from one address it takes but a few in a minute.
+ * Signs somebody in at a server, and only once: an address has a low limit of sign-ins a minute.
  *
- * @param who Their name here; an organiser's address unless it is said how they sign in.
+ * @param who Their name in this map. Without `signIn` it is an organiser's email address.
  */
 export function knownAt(
   desk: Pick<DeskServer, 'signedIn'>,
@@ -89,13 +89,13 @@ export function knownAt(
   return client
 }
 
-/** Where the desk's client keeps who signed in, as `src/client/session.ts` names it. */
+/** The desk's key for its session in local storage, as in `src/client/session.ts`. */
 const storageKey = 'unplugged-desk'
 
 /**
- * Lets a page of the desk open as whoever signed in with a client.
+ * Opens pages of the desk with the session of a client.
  *
- * @returns What is to be done to the page before it is opened.
+ * @returns A step to run on the page before it is opened.
  */
 export function signInPage(client: SupabaseClient): (page: Page) => Promise<void> {
   return async (page) => {
@@ -103,7 +103,7 @@ export function signInPage(client: SupabaseClient): (page: Page) => Promise<void
     await page.addInitScript(
       ([key, session]) => {
         localStorage.setItem(key, session)
-        // Who has been here before has read what to do first.
+        // A returning organiser has read the first hints.
         localStorage.setItem('unplugged-desk-welcome', 'off')
       },
       [storageKey, JSON.stringify(data.session)] as const,

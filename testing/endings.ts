@@ -1,13 +1,13 @@
 type Ending = () => Promise<unknown> | void
 
-/** What is to be ended with the test file and, while a test runs, with that test; the last is the current one. */
+/** The things to end with the test file and, while a test runs, with that test. The last scope is the current one. */
 const scopes: Ending[][] = [[]]
 
 /**
- * Ends something with the test that started it, or with its file where a `beforeAll` did: after a failure and after a
- * time limit too. What starts something calls this, so that no test has to end it.
+ * Ends something with the test that started it, or with its file if a `beforeAll` did, even after a failure or a timeout. Every
+ * helper that starts something calls this, so no test has to end it.
  *
- * @returns What ends it earlier. It is ended once, however often that is called.
+ * @returns A function that ends it earlier. Repeated calls end it once.
  */
 export function atEnd(ending: Ending): () => Promise<void> {
   let ended: Promise<void> | undefined
@@ -17,9 +17,9 @@ export function atEnd(ending: Ending): () => Promise<void> {
 }
 
 /**
- * Remembers what runs now, a test or its file.
+ * Remembers the current scope, which is a test or its file.
  *
- * @returns What starts something, later, that ends with that. It is what the function starts before its first wait.
+ * @returns A function that starts something later in that scope. It covers everything that is started before the first wait.
  */
 export function currentScope(): <Started>(start: () => Started) => Started {
   const scope = scopes.at(-1) ?? []
@@ -33,15 +33,15 @@ export function currentScope(): <Started>(start: () => Started) => Started {
   }
 }
 
-/** Begins a file, or a test in it. */
+/** Begins the scope of a file, or of a test in it. */
 export function beginScope(): void {
   scopes.push([])
 }
 
 /**
- * Ends what was started since the scope began, the last first.
+ * Ends everything that was started in the current scope, the last first.
  *
- * @throws {AggregateError} where something could not be ended; the rest is ended nevertheless.
+ * @throws {AggregateError} Something could not be ended. Everything else was ended nevertheless.
  */
 export async function endScope(): Promise<void> {
   const failures: unknown[] = []

@@ -11,31 +11,31 @@ import { chromiumArguments, findExecutable } from './browser.ts'
 import { freePort } from './ports.ts'
 import { within } from './within.ts'
 
-/** Milliseconds after which what is awaited counts as missing. */
+/** The timeout of each wait, in milliseconds. */
 const timeout = 30_000
 
-/** An engine that was started. */
+/** A started engine. */
 export interface Engine {
-  /** Opens a browser in which nothing was done yet. One is open at a time. */
+  /** Opens a fresh browser. Only one is open at a time. */
   browser(): Promise<EngineBrowser>
   stop(): Promise<void>
 }
 
-/** A browser with one page, used as a person would: by keys and clicks. Elements are named by CSS selectors. */
+/** A browser with one page, used with keys and clicks as a person would. Elements are named by CSS selectors. */
 export interface EngineBrowser {
   open(url: string): Promise<void>
   type(selector: string, text: string): Promise<void>
   click(selector: string): Promise<void>
-  /** Presses a key, by the name that `KeyboardEvent.key` has for it. */
+  /** Presses a key by its name in `KeyboardEvent.key`. */
   press(key: 'Tab' | 'ArrowDown' | ' ', shift?: 'Shift'): Promise<void>
-  /** Resolves when there is such an element. */
+  /** Resolves when such an element exists. */
   waitFor(selector: string): Promise<void>
-  /** What a JavaScript expression gives in the page. */
+  /** The value of a JavaScript expression in the page. */
   evaluate(expression: string): Promise<unknown>
   close(): Promise<void>
 }
 
-/** How to start each engine, or undefined where it is not installed. Playwright's own build goes before the system's. */
+/** The start of each engine, or undefined if it is not installed. Playwright's own build takes precedence over the system's. */
 export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
@@ -61,7 +61,7 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
   },
 }
 
-/** WebKitGTK's own browser lies in its library's folder, which has the machine's name in it. */
+/** WebKitGTK's own browser is in its library's folder, whose name includes the machine's. */
 function miniBrowsers() {
   try {
     return readdirSync('/usr/lib').map((machine) =>
@@ -85,7 +85,7 @@ function inPage(page: Page): EngineBrowser {
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.locator(selector).pressSequentially(text),
-    // It tries again where the page replaces the element meanwhile.
+    // It retries if the page replaces the element meanwhile.
     click: (selector) => page.locator(selector).click(),
     press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
@@ -108,7 +108,7 @@ async function inContext(context: BrowserContext): Promise<EngineBrowser> {
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.type(selector, text),
-    // It tries again where the page replaces the element meanwhile.
+    // It retries if the page replaces the element meanwhile.
     click: (selector) => page.locator(selector).click(),
     async press(key, shift) {
       if (shift) await page.keyboard.down(shift)
@@ -121,12 +121,12 @@ async function inContext(context: BrowserContext): Promise<EngineBrowser> {
   }
 }
 
-/** Milliseconds after which a driver counts as stuck: one that is well begins a session in less than one second. */
+/** Milliseconds after which a driver counts as stuck. A healthy one begins a session in less than a second. */
 const longestStart = 10_000
 
 /**
- * Drives WebKitGTK by its own driver, which speaks the W3C's WebDriver protocol. Of about a hundred sessions that are begun
- * beside other work the driver never answers one, since its browser does not come; then another driver is started.
+ * Drives WebKitGTK with its own driver over the W3C's WebDriver protocol. On a busy machine, about one session in a hundred never
+ * begins because the browser does not start. Then another driver is started.
  */
 async function byWebDriver(command: string[], binary: string): Promise<Engine> {
   let driver = await startDriver(command)
@@ -153,7 +153,7 @@ async function byWebDriver(command: string[], binary: string): Promise<Engine> {
 
 async function startDriver([program = '', ...arguments_]: string[]) {
   const port = await freePort()
-  // A group of its own, so that the display and the browser end with it.
+  // A process group of its own, so that the display and the browser end with it.
   const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
   const ended = once(server, 'exit')
   const address = `http://127.0.0.1:${port}`

@@ -1,5 +1,5 @@
 /**
- * How much of it is tried.
+ * The extent of a test.
  *
  * @param part In `npm test`.
  * @param all In `npm run test:long`.
@@ -11,18 +11,18 @@ export function extent<What>(part: What, all: What): What {
 const given = process.env['SEED'] ?? '1'
 
 /**
- * What random choices begin with. A commit has always the same, so that a test that fails did not fail by its seed alone;
- * `SEED=7` is another one, and `SEED=fresh` one that nobody tried.
+ * The seed of random choices. It is the same for each run, so that a failure never depends on the seed alone. `SEED=7` sets
+ * another one, and `SEED=fresh` an untried one.
  */
 export const seed = given === 'fresh' ? Date.now() % 2 ** 31 : Number(given)
 if (!Number.isInteger(seed)) throw new Error(`SEED is "${given}". It takes a whole number, or "fresh".`)
 if (given === 'fresh') console.log(`SEED=${seed}`)
 
 /**
- * The seeds of a run's rounds, each one more than the one before.
+ * The seeds of a run's rounds, counted up by one.
  *
- * @param part How many rounds in `npm test`.
- * @param all How many in `npm run test:long`.
+ * @param part The number of rounds in `npm test`.
+ * @param all The number of rounds in `npm run test:long`.
  */
 export function seedsOf(part: number, all: number): number[] {
   return Array.from({ length: extent(part, all) }, (_each, round) => seed + round)

@@ -5,7 +5,7 @@ import { dataDirectory, startServer, strictCheckout, type RunningServer } from '
 /**
  * Starts a server on a database of its own for the test file that calls this.
  *
- * @param checkout Where the server lies; a journey's unless given.
+ * @param checkout The folder of the server, by default that of the journeys.
  */
 export function serverOfThisFile(checkout = strictCheckout()): { readonly origin: string } {
   let server: RunningServer | undefined

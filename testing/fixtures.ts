@@ -26,14 +26,14 @@ export async function loadDump(sql: Sql) {
     (role) => `create role ${role} nologin noinherit;`,
   )
   const dump = gunzipSync(await readFile(`${folder}/dump.sql.gz`)).toString()
-  // One text, so that the dump's settings are reset on the connection that has them.
+  // One text, so that the dump's settings are reset on its own connection.
   await sql.unsafe(`${roles.join('')} ${dump} reset all`)
   await moveTimes(sql)
 }
 
 /**
- * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would
- * decide what is due. All leases have ended by then, and no try that waits half an hour is due.
+ * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would decide
+ * which deliveries are due. All leases have ended by then, and no retry with a wait of half an hour is due.
  */
 async function moveTimes(sql: Sql) {
   await sql.unsafe(`
@@ -64,7 +64,7 @@ async function moveTimes(sql: Sql) {
     $$`)
 }
 
-/** What the desk shows of each application: its status and RSVP, its delivery to the webhook, its letters, and its history. */
+/** The desk's view of each application: its status and RSVP, its delivery to the webhook, its letters, and its history. */
 async function standingsOf(client: SupabaseClient): Promise<string[]> {
   const call = async <Result>(name: string, given: object) =>
     (await client.rpc(name, given).throwOnError()).data as Result
@@ -140,14 +140,14 @@ export const rowsOf = (sql: Sql) =>
     return rows
   })
 
-/** Columns of which nothing is kept. */
+/** Columns that were dropped with their values. */
 const goneColumns: Record<string, string[]> = {
   'private.postman': ['turns'],
   'private.notices': ['waits_since'],
   'private.letters': ['edition', 'created_at', 'status_version', 'version', 'from_template', 'waits_since'],
 }
 
-/** Tables that are gone, as queries of where their rows are now. */
+/** Former tables, as queries of the tables that hold their rows now. */
 const formerTables = {
   'private.notices': `
     select delivery.id, organiser_id, case when kind = 'notice' and event_id is null then application_id end as application_id,
@@ -179,7 +179,7 @@ const formerTables = {
     from private.letters where state = 'draft'`,
 }
 
-/** A draft that was taken away, of which only its text is kept; and what an automation is told once the mail has left. */
+/** Rows that no longer exist: withdrawn drafts, of which only the text is kept, and webhook deliveries that wait for an email. */
 const isDropped = (row: object) =>
   ('withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null) ||
   ('way' in row &&
@@ -189,7 +189,7 @@ const isDropped = (row: object) =>
     'attempts' in row &&
     row.attempts === 0)
 
-/** The tables whose rows are other ones now, in the columns that they had. */
+/** The tables whose rows changed, compared in their former columns. */
 function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {
   const linesOf = (rows: object[], columns: string[]) =>
     rows.map((row) => JSON.stringify(columns.map((column): unknown => Reflect.get(row, column)))).toSorted()
@@ -212,11 +212,11 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
   })
 }
 
-/** What 1.0.0's desk showed, with other lines for some applications. */
+/** The view of 1.0.0's desk, with other lines for some applications. */
 async function standingsWith(changed: Record<string, string> = {}): Promise<string[]> {
   const lines = new Map(
     (await readLines('standings.txt'))
-      // 1.0.0 counted letters to one person.
+      // 1.0.0 numbered the letters to one person.
       .map((line) => line.replaceAll('personal no. 2', 'personal'))
       .map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
   )
@@ -227,7 +227,7 @@ async function standingsWith(changed: Record<string, string> = {}): Promise<stri
 const readLines = async (file: string) =>
   (await readFile(`${folder}/${file}`, 'utf8')).split('\n').filter((line) => line !== '')
 
-/** A mail server and an automation that take everything. */
+/** A mail server and an automation that accept everything. */
 async function startReceivers() {
   const [mails, receiver] = await Promise.all([startMailServer(), startReceiver()])
   const toldOf = ({ url, body }: { url: string; body: string }) => {
@@ -244,7 +244,7 @@ async function startReceivers() {
       WEBHOOK_URL: `${receiver.origin}/application`,
       WEBHOOK_DECISIONS_URL: `${receiver.origin}/decision`,
     },
-    /** What has arrived so far. */
+    /** All deliveries so far. */
     arrived: () =>
       [
         ...mails.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
@@ -254,7 +254,7 @@ async function startReceivers() {
   }
 }
 
-/** Resolves when nothing is due or being tried. */
+/** Resolves when no delivery is due or being tried. */
 async function settled(sql: Sql) {
   const soon = () => sql`
     select from private.deliveries as delivery
@@ -266,13 +266,13 @@ async function settled(sql: Sql) {
   await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
 }
 
-/** A client, and the settings of the servers that are at its address one after the other. */
+/** A client, and settings for successive servers at its address. */
 async function oneAddress(url: string) {
   const port = String(await freePort())
   return { only: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
 }
 
-/** What organisers of the fixtures know. */
+/** Passwords and factors of the fixtures' organisers. */
 const readSecrets = async () =>
   JSON.parse(await readFile(`${folder}/secrets.json`, 'utf8')) as {
     password: string
@@ -281,13 +281,13 @@ const readSecrets = async () =>
     olgasLink: string
   }
 
-/** Lets somebody apply. Whatever was due earlier leaves before what this brings. */
+/** Sends an application. Earlier deliveries are due before those of the application. */
 async function apply(origin: string) {
   const status = await send(origin, anApplication({ email: 'newcomer@example.net' }))
   if (status !== 201) throw new Error(`The application was answered with ${status}.`)
 }
 
-/** The RSVPs that are still to be delivered to the automation, which the desk does not show. */
+/** The RSVPs that are still to be delivered to the automation. The desk does not show them. */
 async function rsvpsToDeliver(sql: Sql) {
   const rows = await sql<{ line: string }[]>`
     select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case state when 'failed' then 'given up, ' else '' end
@@ -301,10 +301,10 @@ async function rsvpsToDeliver(sql: Sql) {
 type Postgres = Pick<TestPostgres, 'url' | 'admin'>
 
 /**
- * Lets servers of today migrate the dump and go on with it.
+ * Migrates the dump with current servers and lets them continue.
  *
  * @param postgres An empty one.
- * @returns What became of it, to be compared with `dumpMigrated`.
+ * @returns The result, for comparison with `dumpMigrated`.
  */
 export async function migrateDump({ url, admin }: Postgres) {
   await loadDump(admin)
@@ -329,7 +329,7 @@ export async function migrateDump({ url, admin }: Postgres) {
   await settled(admin)
   await server.stop()
   const leaves = receivers.arrived()
-  // Another server has nothing left to deliver.
+  // A second server has nothing left to deliver.
   server = await startServer({ ...only, ...receivers.settings })
   await apply(server.origin)
   await settled(admin)
@@ -367,7 +367,7 @@ const due = [
   'mail: waiting@example.com Your application to Unplugged',
 ]
 
-/** The dump after its migration, and after everything that was due was delivered. */
+/** The dump after its migration and all due deliveries. */
 export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
   changed: [],
   refused: [null, null, null, null],
@@ -390,7 +390,7 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
       'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation sent 2x uncertain 1x',
     'receipt-sending': 'new | delivered: 1x 200 | received sent 2x uncertain 1x',
     'delivery-claimed': 'new | delivered: 2x 200 | received sent 1x',
-    // There is no second try after another decision.
+    // There is no retry after another decision.
     'sending-overtaken':
       'waitlisted | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x uncertain 1x | declined to the automation sent 1x | waitlisted draft',
     waiting:
@@ -413,10 +413,10 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
 }
 
 /**
- * Restores the backup, and lets a server go on with it, once letters are no longer stopped and the door is open.
+ * Restores the backup and continues with a server, after letters were resumed and the form was opened.
  *
  * @param postgres An empty one.
- * @returns What became of it, to be compared with `backupRestored`.
+ * @returns The result, for comparison with `backupRestored`.
  */
 export async function restoreBackup({ url, admin }: Postgres) {
   const { only, client } = await oneAddress(url())
@@ -429,7 +429,7 @@ export async function restoreBackup({ url, admin }: Postgres) {
     written[file.replace('.jsonl', '')] = lines.map((line) => JSON.parse(line) as object)
   }
   const restored = await rowsOf(admin)
-  // A restore stops letters that were waiting: the database that was backed up may have sent them.
+  // A restore stops waiting letters, since the original database may have sent them.
   const idOf = (row: object) => ('id' in row ? row.id : undefined)
   const letters = written['private.letters'] ?? []
   const stayed = letters.filter((row) => !('state' in row && /^(waiting|sending)$/.test(String(row.state))))
@@ -458,7 +458,7 @@ export async function restoreBackup({ url, admin }: Postgres) {
   return { said, changed, row, refused, leaves, standings, rsvps: await rsvpsToDeliver(admin) }
 }
 
-/** The backup after it was restored, and after everything that was due was delivered. */
+/** The backup after its restore and all due deliveries. */
 export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
   said: 'Restored 87 applications and the accounts of 4 organisers',
   changed: [],

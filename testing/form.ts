@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 
 import type { Application } from '../src/application/application.ts'
 
-/** A whole application, unlike any other of the same run. */
+/** A complete application that differs from all others of the same run. */
 export function anApplication(changes: Partial<Application> = {}): Application {
   count += 1
   return {
@@ -42,7 +42,7 @@ export function getForm(page: Page) {
     success: page.getByRole('heading', { name: 'Application Submitted Successfully!' }),
     failure: page.getByRole('heading', { name: 'Submission Failed' }),
 
-    /** What the form says is wrong in a field. */
+    /** The error message of a field. */
     problem: (column: keyof Application) => page.locator(`#${column}-problem`),
 
     async fill(application: Application) {
@@ -61,7 +61,7 @@ export function getForm(page: Page) {
       await form.consent.setChecked(application.consent)
     },
 
-    /** What stands in the form, as it would be sent. */
+    /** The form's values, as they would be sent. */
     answers: () =>
       page
         .locator('form')

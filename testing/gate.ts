@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy before a server, which decides what becomes of the requests for the page's script. */
+/** A proxy before a server. It decides what happens to requests for the page's script. */
 export interface Gate {
   origin: string
-  /** How many requests for the script have come so far. */
+  /** The number of requests for the script so far. */
   asked: () => number
-  /** What becomes of those that come from now on: they pass, wait until they may, or their connection is cut. */
+  /** From now on such requests pass, wait for a later `pass`, or lose their connection. */
   scripts: (fate: 'pass' | 'hold' | 'cut') => void
   close(): void
 }

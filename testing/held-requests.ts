@@ -1,11 +1,11 @@
 import type { Page, Route } from 'playwright-core'
 
 /**
- * Holds the requests of a page that match, from now on.
+ * Holds the matching requests of a page from now on.
  *
- * @param url As `page.route` takes it.
- * @param then What is done with each once it may go; it goes on unless given.
- * @returns Lets them go, and those that come later.
+ * @param url A pattern of `page.route`.
+ * @param then Handles each request once it is released. By default it continues.
+ * @returns A function that releases them and lets later ones pass.
  */
 export async function holdRequests(
   page: Page,

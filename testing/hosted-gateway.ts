@@ -4,22 +4,22 @@ import type { AddressInfo } from 'node:net'
 
 import { atEnd } from './endings.ts'
 
-/** The keys of the stand-in, as a project has them: today's, and the older one, a JWT of the role `anon`. */
+/** The stand-in's keys, in the two kinds of a project: a publishable key, and the older JWT of the role `anon`. */
 export const publishableKey = 'sb_publishable_of-the-tests_12345678'
 export const olderKey = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 
 export interface HostedGateway {
   origin: string
-  /** What it refused, a line each. */
+  /** The refused requests, one line each. */
   refused: string[]
 }
 
 /**
- * A stand-in for the gateway before a hosted project, which cannot be had here. As its documents say, it asks for the key in
- * `apikey`, and refuses a publishable key as a bearer; Supabase's own tolerates one that `apikey` repeats, which nobody
- * may rely on.
+ * A stand-in for the gateway before a hosted project, which is not available here. As documented, it requires the key in `apikey`
+ * and refuses a publishable key as a bearer. Supabase's own gateway tolerates a bearer equal to `apikey`, but nobody may rely on
+ * that.
  *
- * @param backend What is behind it, and the key that this asks for.
+ * @param backend The server behind it, and the key that it requires.
  * @see https://supabase.com/docs/guides/getting-started/api-keys
  */
 export async function startHostedGateway(backend: { origin: string; key: string }): Promise<HostedGateway> {
@@ -60,7 +60,7 @@ export async function startHostedGateway(backend: { origin: string; key: string 
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, refused }
 }
 
-/** Whether no key is asked for, since links of mails lead there, and readers of tokens. */
+/** Whether an address needs no key, because links of emails or readers of tokens go there. */
 function isOpen(url: string) {
   return /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json)\b/.test(url)
 }

@@ -3,12 +3,11 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 
 /**
- * A database as a new hosted project has it: its roles; its default privileges, which give everything on a new
- * table, sequence or function to the roles of the data interface; and the tables and functions of its own schema `auth` that are asked for. A
- * stand-in for the project itself, which cannot be had here.
+ * A database like that of a new hosted project, which is not available here. It has its roles, and the parts of its schema `auth`
+ * that are used. Its default privileges give the roles of the data interface everything on a new table, sequence or function.
  *
- * @param name The database's.
- * @returns Its address for the project's owner, a connection of theirs, and one that may do what Supabase itself may.
+ * @param name The name of the database.
+ * @returns Its address for the project's owner, a connection of theirs, and one with the rights of Supabase itself.
  */
 export async function newProject(
   database: Pick<TestPostgres, 'url' | 'admin'>,

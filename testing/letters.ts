@@ -1,9 +1,9 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Stores applications with a letter each that is due, as if an organiser had released it.
+ * Stores applications with one due letter each, as if an organiser had released it.
  *
- * @param first The number in the first one's address, `a1@example.org`.
+ * @param first The number in the first email address, `a1@example.org`.
  */
 export async function storeDueLetters(sql: Sql, many: number, first = 1): Promise<void> {
   await sql`
@@ -20,7 +20,7 @@ export async function storeDueLetters(sql: Sql, many: number, first = 1): Promis
     select 'letter', application_id, id, 'How to get there', 'By train.', 'ada@example.org', gen_random_uuid() from letter`
 }
 
-/** What a delivery of a letter has that is not as usual. */
+/** The unusual properties of a letter's delivery. */
 interface Trip {
   kind?: 'letter' | 'decision' | 'receipt'
   state?: 'waiting' | 'sending' | 'done' | 'failed'
@@ -59,7 +59,7 @@ async function storeTrips(sql: Sql, letters: { id: string | null; application_id
   }
 }
 
-/** Releases the drafts of an application, or all, as if an organiser had; this became of them. */
+/** Releases the drafts of one application or of all, as if an organiser had, and stores the outcome of their deliveries. */
 export async function releaseDrafts(sql: Sql, trip: Trip, application: string | null = null): Promise<void> {
   const letters = await sql<{ id: string; application_id: string }[]>`
     update private.letters set state = 'released'
@@ -68,7 +68,7 @@ export async function releaseDrafts(sql: Sql, trip: Trip, application: string | 
   await storeTrips(sql, letters, trip)
 }
 
-/** Stores a letter that was released, or a receipt. */
+/** Stores a released letter, or a receipt. */
 export async function storeLetter(
   sql: Sql,
   application: string,
@@ -85,9 +85,9 @@ export async function storeLetter(
 }
 
 /**
- * Reads the templates that a new database has.
+ * Reads the templates of a new database.
  *
- * @returns What brings them back.
+ * @returns A function that restores them.
  */
 export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
   const [{ templates }] = await sql<[{ templates: unknown }]>`
@@ -101,10 +101,10 @@ export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
 }
 
 /**
- * Looks for letters and deliveries that should not be as they are.
+ * Looks for invalid letters and deliveries.
  *
- * @param discarded The letters that organisers discarded. What they decided against is missed by nobody.
- * @returns What is wrong, a sentence each.
+ * @param discarded The letters that organisers discarded, which therefore may be missing.
+ * @returns A sentence for each fault.
  */
 export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
   const rows = await sql<{ wrong: string }[]>`
@@ -184,7 +184,7 @@ export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Prom
   return rows.map(({ wrong }) => wrong)
 }
 
-/** Stores letters that were sent, all to one applicant. */
+/** Stores sent letters to a single applicant. */
 export async function storeSentLetters(sql: Sql, count: number): Promise<void> {
   await sql`
     with application as (

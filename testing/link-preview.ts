@@ -1,4 +1,4 @@
-/** What a chat or a phone gets that was given the page's public address. */
+/** The data that a chat or a phone reads from the page's public address. */
 export interface LinkPreview {
   tags: Record<string, string>
   image: Image
@@ -15,8 +15,8 @@ interface Image {
 /**
  * Reads the head of the page at `origin`, and fetches the images that it names.
  *
- * @param origin Where the page is in this test.
- * @param siteUrl Its public address, on which the preview's image is named.
+ * @param origin The page's address in this test.
+ * @param siteUrl Its public address, which the address of the preview image begins with.
  */
 export async function linkPreview(origin: string, siteUrl: string): Promise<LinkPreview> {
   const html = await (await fetch(origin)).text()

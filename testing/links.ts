@@ -1,10 +1,10 @@
-/** The secret of a link, whether it leads to the desk or to GET verify. */
+/** The secret of a link to the desk or to GET verify. */
 export function secretOf(link: string): string {
   const { hash, searchParams } = new URL(link)
   return new URLSearchParams(hash.slice(1)).get('token_hash') ?? searchParams.get('token') ?? ''
 }
 
-/** The link to GET verify with the same secret as a link to the desk; any other one as it is. */
+/** Converts a link to the desk to the link to GET verify with the same secret. Other links stay unchanged. */
 export function verifyLink(link: string): string {
   const url = new URL(link)
   const type = new URLSearchParams(url.hash.slice(1)).get('type')

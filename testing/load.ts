@@ -1,15 +1,15 @@
 import { send } from './client.ts'
 import { anApplication } from './form.ts'
 
-/** Work that is done again and again. */
+/** Work in a loop. */
 export interface Repeated {
-  /** Resolves when the condition holds, which is asked after each piece of work. */
+  /** Resolves when the condition is true. It is checked after each piece of work. */
   reached(condition: () => boolean): Promise<void>
-  /** Resolves when the work under way is done, and none follows. */
+  /** Resolves when the current work is done and the loop has ended. */
   end(): Promise<void>
 }
 
-/** Does each work again and again, all of them side by side, until told to end. */
+/** Repeats each work in parallel with the others, until told to end. */
 export function repeat(works: readonly (() => Promise<unknown>)[]): Repeated {
   const waiting = new Set<() => void>()
   let ended = false
@@ -38,16 +38,16 @@ export function repeat(works: readonly (() => Promise<unknown>)[]): Repeated {
   }
 }
 
-/** Applications on their way. */
+/** Applications in the process of being sent. */
 export interface Load extends Repeated {
-  /** The e-mails of those that were acknowledged. */
+  /** The email addresses of the acknowledged applications. */
   acknowledged: string[]
-  /** When each of those was, in milliseconds of `performance.now()`. */
+  /** The times of their acknowledgement, in milliseconds of `performance.now()`. */
   times: number[]
   statuses: Set<number | string>
 }
 
-/** Sends applications without a pause, some at a time, until told to end; gives those that were acknowledged. */
+/** Sends applications without a pause, several in parallel, until told to end. Collects the acknowledged ones. */
 export function load(origin: string): Load {
   const acknowledged: string[] = []
   const times: number[] = []

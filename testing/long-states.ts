@@ -7,7 +7,7 @@ import { valuesOf } from './sql.ts'
 
 const long = 'Wolfeschlegelsteinhausenbergerdorff'
 
-/** As the data interface says what went wrong. */
+/** An error in the format of the data interface. */
 const refusal = { code: 'XX000', message: long, details: null, hint: null }
 
 const given = [
@@ -34,7 +34,7 @@ const decide = async (desk: Desk, decisions: { id: string; version: number; stat
   await bob.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
 }
 
-/** Stores applications as they may be, the newest first: short, long, hostile, and twice from the same e-mail. */
+/** Stores extreme applications, the newest first: short, long, hostile, and two from one email address. */
 export async function storeLong(desk: Desk): Promise<void> {
   await desk.sql`delete from public.retreat_applications`
   const rows = given.map((answers, place) => ({
@@ -54,7 +54,7 @@ export async function openApplication(page: Page, name: string): Promise<void> {
   await getDesk(page).note.waitFor()
 }
 
-/** Decides on two, which is not kept. */
+/** Makes two decisions that fail to be saved. */
 export async function failToDecide(page: Page): Promise<void> {
   await getDesk(page).select('Ada Lovelace').check()
   await getDesk(page).select('Ada L').check()
@@ -63,11 +63,11 @@ export async function failToDecide(page: Page): Promise<void> {
   await getDesk(page).alert.getByText('and 1 other').waitFor()
 }
 
-/** States of the desk with long and hostile content, and failures; how an organiser reaches each from the list. */
+/** States of the desk with long and hostile content or failures, with an organiser's way from the list to each. */
 export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
     const charts = getDesk(page).button('Charts')
-    // On a phone it comes with the filters.
+    // On a phone it opens with the filters.
     if (!(await charts.isVisible())) await getDesk(page).button('Filters').click()
     await charts.click()
     await page.getByRole('figure').first().waitFor()

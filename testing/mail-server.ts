@@ -4,49 +4,49 @@ import { SMTPServer } from 'smtp-server'
 
 import { atEnd } from './endings.ts'
 
-/** A mail as it came in. */
+/** A received email. */
 export interface ReceivedMail {
-  /** When. */
+  /** The time of its arrival. */
   at: Date
   from: string
   to: string[]
-  /** Whether it came over TLS. */
+  /** Whether it arrived over TLS. */
   secure: boolean
-  /** The user that handed it in; empty where nobody signed in. */
+  /** The user that signed in. Empty without a sign-in. */
   user: string
   subject: string
-  /** All of it, with what was encoded for the way decoded. */
+  /** The whole email, decoded. */
   text: string
-  /** All of it, as it came. */
+  /** The whole email as received. */
   raw: string
-  /** The code of six digits, and the link, as far as it has them. */
+  /** The six-digit code and the link, if it has them. */
   code: string
   link: string
 }
 
-/** How a command is answered where it is not taken: a refusal, nothing for ever, or the end of the connection. */
+/** The mail server's refusal of a command: a reply, silence, or the end of the connection. */
 type Refusal = { code: number; text?: string } | 'hang' | 'break off'
 
-/** An SMTP server that keeps what it is sent. */
+/** An SMTP server that keeps all emails. */
 export interface MailServer {
   port: number
   received: ReceivedMail[]
-  /** How many connections are open. */
+  /** The number of open connections. */
   connections(): number
-  /** Resolves with all mails to an address when so many have come, those from before included. */
+  /** Resolves with all emails to an address once there are this many, earlier ones included. */
   count(number: number, to: string): Promise<ReceivedMail[]>
   close(): Promise<void>
 }
 
 /**
- * Starts an SMTP server on a free port of the loopback.
+ * Starts an SMTP server on a free port of the loopback address.
  *
- * @param options.user Whom it asks for, if anybody.
+ * @param options.user The user whose sign-in it requires, if any.
  * @param options.refuses Whether it refuses every recipient.
- * @param options.answer Asked at each of these: gives how it is answered, unless it is taken. At `DATA`, which is the
- *   end of the letter, it is asked with the recipient.
- * @param options.pause Milliseconds that it takes to answer at the end of a letter.
- * @param options.startTls Whether it offers STARTTLS, with a certificate that nobody signed.
+ * @param options.answer Gives the refusal of each step, or nothing to accept it. At `DATA`, the end of the email, it gets the
+ * recipient.
+ * @param options.pause Milliseconds before the reply at the end of an email.
+ * @param options.startTls Whether it offers STARTTLS, with a self-signed certificate.
  */
 export async function startMailServer({
   user,
@@ -149,9 +149,9 @@ export async function startMailServer({
 }
 
 /**
- * Starts a mail server that greets, and then replies without an end: a byte every few milliseconds, so that it is never silent.
+ * Starts a mail server that greets and then never finishes its reply: a byte every few milliseconds, so that it is never silent.
  *
- * @returns Its port, and a promise that resolves when a client has left.
+ * @returns Its port, and a promise that resolves when a client has disconnected.
  */
 export async function startTrickle(): Promise<{ port: number; left: Promise<void>; close(): Promise<void> }> {
   const sockets = new Set<Socket>()
@@ -189,7 +189,7 @@ export async function startTrickle(): Promise<{ port: number; left: Promise<void
 
 type Done = (error?: Error | null) => void
 
-/** Undoes quoted-printable: a long link is broken over lines on the way. */
+/** Undoes quoted-printable, which breaks long links over lines. */
 function decoded(raw: string) {
   return raw
     .replaceAll('\r\n', '\n')

@@ -1,5 +1,5 @@
-/** A part of Selenium that its types leave out. */
+/** A part of Selenium that its types omit. */
 declare module 'selenium-webdriver/http/util.js' {
-  /** Resolves when a WebDriver server answers at the address. */
+  /** Resolves when a WebDriver server responds at the address. */
   export function waitForServer(url: string, timeoutMilliseconds: number): Promise<void>
 }

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises'
 
 import { atEnd } from './endings.ts'
 
-/** What a name has, by the record's type; `silence` is never answered. */
+/** The records of each name, by type. A `silence` never gets a reply. */
 export type Zone = Readonly<
   Record<string, Partial<Record<'MX' | 'TXT' | 'A', string[]>> | 'silence' | 'failure'>
 >
@@ -12,10 +12,9 @@ export type Zone = Readonly<
 const types = { A: 1, MX: 15, TXT: 16 } as const
 
 /**
- * Starts a name server on a free port of the loopback, which answers for these names, and that there is no such name for
- * all others.
+ * Starts a name server on a free port of the loopback address. It knows these names, and replies that no other exists.
  *
- * @returns Somebody who asks it.
+ * @returns A resolver that uses it.
  */
 export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> {
   const socket = createSocket('udp4')
@@ -42,7 +41,7 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> 
   return { names }
 }
 
-/** The question of a message (RFC 1035, 4.1.2), and where it ends. */
+/** The question of a message (RFC 1035, 4.1.2), and its end. */
 function questionOf(message: Buffer) {
   const labels: string[] = []
   let at = 12
@@ -55,7 +54,7 @@ function questionOf(message: Buffer) {
 
 function record(type: number, data: Buffer) {
   const head = Buffer.alloc(12)
-  // The name is the question's.
+  // A pointer to the question's name.
   head.writeUInt16BE(0xc00c, 0)
   head.writeUInt16BE(type, 2)
   head.writeUInt16BE(1, 4)
@@ -66,7 +65,7 @@ function record(type: number, data: Buffer) {
 function dataOf(type: number, value: string) {
   if (type === types.A) return Buffer.from(value.split('.').map(Number))
   if (type === types.MX) return Buffer.concat([Buffer.from([0, 10]), nameOf(value)])
-  // In strings of so many bytes at most.
+  // A string holds at most 255 bytes.
   const parts = value.match(/[^]{1,255}/g) ?? ['']
   return Buffer.concat(parts.map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])))
 }

@@ -6,27 +6,27 @@ import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
 /**
- * Starts Debian's nginx, with all that it writes in a temporary directory. It is ready when this resolves.
+ * Starts Debian's nginx with all its files in a temporary directory. Resolves when it is ready.
  *
- * @param http What its `http` block is to hold: `server` and `upstream` blocks, as a file in
- *   /etc/nginx/conf.d/ has them. Where they listen is said there; `freePort` finds ports.
- * @throws {Error} that says what to install, or holds what nginx says where it ends instead.
+ * @param http The contents of its `http` block: `server` and `upstream` blocks as in /etc/nginx/conf.d/, with the ports to listen
+ * on. `freePort` finds ports.
+ * @throws {Error} It says what to install, or holds nginx's output if nginx ends.
  */
 export async function startNginx(http: string): Promise<RunningProxy> {
   const program = programOf('nginx', 'nginx-light')
   const directory = await temporaryDirectory()
-  // A file of its own, so that nginx names the lines of a mistake as the caller wrote them.
+  // A file of its own, so that nginx reports mistakes with the caller's line numbers.
   await writeFile(join(directory.path, 'http.conf'), http)
   await writeFile(join(directory.path, 'nginx.conf'), configuration)
   const options = ['-p', directory.path, '-c', join(directory.path, 'nginx.conf'), '-e', 'stderr']
-  // It binds its ports before it says this, and from then on the kernel accepts connections for it. To watch
-  // for its pid file would be no surer, and tell nothing of why it ended.
+  // nginx has bound its ports before it logs this, so the kernel accepts connections from then on. Its pid file would be no surer
+  // and would not say why nginx ended.
   return startProxy(program, options, /start worker processes/)
 }
 
-/** As Debian's nginx.conf says of types and compression. One worker, so that it balances in strict turn. */
+/** The types and compression of Debian's nginx.conf. One worker, so that it balances in strict turn. */
 const configuration = [
-  // Its workers would be nobody's, who may not enter a temporary directory of root's.
+  // Its workers would run as nobody, who may not enter a temporary directory of root's.
   ...(process.getuid?.() === 0 ? ['user root;'] : []),
   'daemon off;',
   'worker_processes 1;',

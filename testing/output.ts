@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** What a program prints while it runs. */
+/** The output of a running program. */
 export interface Output {
-  /** Everything that it has printed so far. */
+  /** The whole output so far. */
   output: () => string
-  /** Resolves when its output holds the text; rejects, with all that it printed, when it ends before. */
+  /** Resolves when the output contains the text. Rejects with the whole output if the program ends first. */
   printed: (text: string | RegExp) => Promise<void>
 }
 
-/** Collects what a program prints, on those of its streams that are piped. */
+/** Collects a program's output on its piped streams. */
 export function outputOf(child: ChildProcess): Output {
   let output = ''
   const waiting = new Set<() => void>()

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
 /**
- * By how much the page is wider than its window, and what sticks out, in CSS pixels.
+ * The page's excess width over its window, and the elements that stick out, in CSS pixels.
  *
- * @param aside Selects what may: what is drawn, and what scrolls by itself.
+ * @param aside Selects elements that may stick out: drawings, and parts with their own scrolling.
  */
 export function overflow(
   page: Page,
@@ -21,7 +21,7 @@ export function overflow(
   }, aside)
 }
 
-/** The words that a line breaks inside. */
+/** The words that are broken across two lines. */
 export function brokenWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const broken: string[] = []

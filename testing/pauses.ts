@@ -4,8 +4,8 @@ import { retryPauses as pausesOfInsert } from '../src/client/insert.ts'
 import { retryPauses as pausesOfCall } from '../src/client/session.ts'
 
 /**
- * Lets a page send again at once what got no answer, from now on and after a reload. That it waits before is tried in unit
- * tests (`src/client/retry.test.ts`), and takes eight seconds of a test.
+ * Makes a page retry at once after a missing response, from now on and after a reload. Unit tests cover the back-off
+ * (`src/client/retry.test.ts`), which would take eight seconds of a test.
  */
 export async function withoutPauses(page: Page): Promise<void> {
   const send = (pauses: readonly number[]) => {

@@ -9,7 +9,7 @@ import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
 
-/** A pooler of transactions before a PostgreSQL. */
+/** A transaction pooler before a PostgreSQL. */
 export interface TestPooler {
   /** The address of the database, through the pooler. */
   url: string
@@ -19,8 +19,8 @@ export interface TestPooler {
 /**
  * Starts Debian's pgbouncer before the database at `target`.
  *
- * @param tls The files of a key and its certificate, where it is to take TLS alone.
- * @throws {Error} that says what to install.
+ * @param tls The files of a key and its certificate, to accept only TLS.
+ * @throws {Error} It says what to install.
  */
 export async function startPooler(
   target: string,
@@ -38,7 +38,7 @@ export async function startPooler(
     `listen_port = ${listening}`,
     'unix_socket_dir =',
     'pool_mode = transaction',
-    // Fewer than our servers ask for, so that connections are shared.
+    // Fewer than our servers ask for, so that they share connections.
     'default_pool_size = 3',
     'auth_type = trust',
     `auth_file = ${join(directory.path, 'users')}`,
@@ -53,7 +53,7 @@ export async function startPooler(
   const configuration = join(directory.path, 'pgbouncer.ini')
   await writeFile(join(directory.path, 'users'), `"${decodeURIComponent(username)}" ""\n`)
   await writeFile(configuration, `${lines.join('\n')}\n`)
-  // It will not run as root, and reads its files as whoever it runs as.
+  // pgbouncer refuses to run as root, and reads its files as its own user.
   await chmod(directory.path, 0o755)
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * A port of the loopback that nobody listens on, for a program that cannot choose one by itself.
+ * A free port of the loopback address, for a program that cannot choose one itself.
  *
- * @param wanted Which one it is to be; any unless given. Fails where that is not free.
+ * @param wanted The port to check, or any free one. Rejects if it is in use.
  */
 export async function freePort(wanted = 0): Promise<number> {
   const server = createServer().listen(wanted, '127.0.0.1')

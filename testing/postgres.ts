@@ -8,30 +8,30 @@ import { dataDirectory } from './server.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectToFiles } from './sql.ts'
 
-/** A PostgreSQL that is reached over TCP, as the one of `DATABASE_URL` is. */
+/** A PostgreSQL that is reached over TCP, like that of `DATABASE_URL`. */
 export interface TestPostgres {
   /** The address of one of its databases, for one of its users. */
   url(database?: string, user?: string): string
-  /** Connections of its superuser, which nothing freezes. */
+  /** Connections of its superuser, which are never frozen. */
   admin: Sql
-  /** From now on nothing is passed on either way, on open connections and new ones, until it is thawed. */
+  /** Stops all traffic in both directions, on open and new connections, until it is thawed. */
   freeze(): void
   thaw(): void
   /** Ends each open connection, by FIN or by RST. */
   cut(by: 'FIN' | 'RST'): void
   /**
-   * Ends each open connection in the middle of what the database sends on it next.
+   * Ends each open connection in the middle of the next data that the database sends on it.
    *
-   * @param at How much of so many bytes is passed on; all of them where the connection is to stay for now.
-   * @returns What spares the connections on which nothing was sent yet.
+   * @param at The number of bytes to pass on, of this many. All of them keep the connection open for now.
+   * @returns A function that spares the connections without any data so far.
    */
   cutInside(at: (length: number) => number): () => void
-  /** Kills it by a signal, and starts it again on the same files. */
+  /** Kills it with a signal, and starts it again on the same files. */
   killed(signal: NodeJS.Signals): Promise<void>
   close(): Promise<void>
 }
 
-/** Both ends of a connection that is passed on. */
+/** Both ends of a forwarded connection. */
 interface Link {
   outside: Socket
   inside: Socket
@@ -39,9 +39,9 @@ interface Link {
 }
 
 /**
- * Starts a real PostgreSQL, and a port on the loopback that leads to its socket.
+ * Starts a real PostgreSQL, and a port of the loopback address that leads to its socket.
  *
- * @param kind `database` has the schema, `cluster` has nothing yet.
+ * @param kind `database` has the schema, `cluster` is empty.
  */
 export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): Promise<TestPostgres> {
   const directory = await dataDirectory(kind)

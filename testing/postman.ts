@@ -15,18 +15,18 @@ interface Logged {
 export interface TestOutbox {
   database: Database
   receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
-  /** A postman without a pace, unless told otherwise, and what it logs. */
+  /** A postman, by default without a pace, and its log. */
   postmanFor: (
     server: Pick<MailServer, 'port'>,
     options?: Partial<PostmanOptions>,
   ) => { postman: Postman; lines: Logged[] }
-  /** Lets time pass for what waits. */
+  /** Moves all times back by this many seconds, so that waiting deliveries become due. */
   pass: (seconds: number) => Promise<void>
-  /** Makes it as it was at first. */
+  /** Restores the initial contents. */
   empty: () => Promise<void>
 }
 
-/** Collects everything that is logged. */
+/** Collects all log lines. */
 export function aLog() {
   const lines: Logged[] = []
   const write = (details: object, message: string) => {

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 
 import { until } from './until.ts'
 
-/** The main process of the embedded database under a `DATA_DIR`; undefined where none runs. */
+/** The main process of the embedded database under a `DATA_DIR`, or undefined if none runs. */
 export async function postmasterOf(dataDir: string): Promise<number | undefined> {
   const content = await readFile(join(dataDir, 'pgdata', 'postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
-  // The file stays behind when the process dies, and its number can be another process's then.
+  // The file survives the process, and another process may get its number.
   const directory = await readlink(`/proc/${pid}/cwd`).catch(() => '')
   return directory.endsWith('/pgdata') ? pid : undefined
 }
 
-/** Resolves when a process has ended. One that was killed and that nobody reaps, as in a container without an init, has. */
+/** Resolves when a process has ended. A zombie that nobody reaps has ended too, as in a container without an init. */
 export async function gone(pid: number): Promise<void> {
   const hasEnded = async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { atEnd } from './endings.ts'
 import { gone, postmasterOf } from './postmaster.ts'
 
-/** Milliseconds after which a program that was told to stop is killed. */
+/** Milliseconds between the request to stop and the kill. */
 const longestStop = 20_000
 
 /**
  * Ends a program with the test that started it.
  *
- * @param dataDir Where the embedded database is that it may leave running, if it has one.
+ * @param dataDir The folder of the embedded database that it may leave running.
  */
 export function endWithTest(child: ChildProcess, dataDir?: string): void {
   const isRunning = () => child.exitCode === null && child.signalCode === null
@@ -19,17 +19,17 @@ export function endWithTest(child: ChildProcess, dataDir?: string): void {
       const exited = once(child, 'exit')
       const killing = setTimeout(() => child.kill('SIGKILL'), longestStop)
       child.kill('SIGTERM')
-      // A frozen one is told when it is woken up.
+      // A frozen process receives the signal only after it continues.
       child.kill('SIGCONT')
       await exited
       clearTimeout(killing)
     }
-    // A program that exited has stopped its database.
+    // A program that exited normally has stopped its database.
     if (dataDir !== undefined && child.exitCode === null) await endDatabase(dataDir)
   })
 }
 
-/** Ends the embedded database that runs under a `DATA_DIR`, if one does, at once. */
+/** Ends the embedded database under a `DATA_DIR` at once, if one runs. */
 export async function endDatabase(dataDir: string): Promise<void> {
   const pid = await postmasterOf(dataDir)
   if (pid === undefined) return

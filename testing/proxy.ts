@@ -6,19 +6,19 @@ import { endWithTest } from './programs.ts'
 
 /** A running nginx or Caddy. */
 export interface RunningProxy {
-  /** Everything that it has logged so far. */
+  /** The whole log so far. */
   output: () => string
-  /** Resolves when its log holds the text. */
+  /** Resolves when its log contains the text. */
   logged: (text: RegExp) => Promise<void>
-  /** Ends it at once, with the connections that it has. */
+  /** Ends it at once, with its open connections. */
   stop(): Promise<void>
 }
 
 /**
  * Starts a proxy that logs to its standard error.
  *
- * @param ready What it logs when it is ready.
- * @throws {Error} that holds what it says where it ends instead.
+ * @param ready Its log line when it is ready.
+ * @throws {Error} It holds the proxy's output if the proxy ends.
  */
 export async function startProxy(
   program: string,

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same for the same start. Mulberry32: small, and even enough to choose by. */
+/** Numbers from 0 to 1, the same for the same start. Mulberry32: small, and even enough for these choices. */
 export function randomFrom(start: number): () => number {
   let state = start
   return () => {

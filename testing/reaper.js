@@ -1,4 +1,5 @@
-// Ends what a run of the tests left behind, however that ended: whoever started this held its standard input open.
+// Ends and removes everything that a test run left behind, however the run ended. The run holds the standard input of this
+// program open.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 
@@ -10,7 +11,7 @@ function isOfRun(pid) {
   return environment.includes(`TEST_RUN=${folder}`) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
 }
 
-/** The processes of the run. Linux alone lets them be found. */
+/** The processes of the run. Only Linux lists them this way. */
 function left() {
   let processes = []
   try {
@@ -23,7 +24,7 @@ function left() {
       if (!isOfRun(pid)) return []
       return [{ pid: Number(pid), name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }]
     } catch {
-      // It ended meanwhile, or is somebody else's.
+      // It ended meanwhile, or belongs to another user.
       return []
     }
   })
@@ -31,7 +32,7 @@ function left() {
 
 process.stdin
   .on('end', () => {
-    // PostgreSQL removes its shared memory at SIGQUIT, which a frozen one takes only when it is woken up.
+    // PostgreSQL removes its shared memory at SIGQUIT. A frozen process receives the signal only after it continues.
     for (const { pid, name } of left()) {
       try {
         process.kill(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL')

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 import { atEnd } from './endings.ts'
 
-/** A request as it came. */
+/** A request as received. */
 export interface Received {
   method: string
   url: string
@@ -11,16 +11,16 @@ export interface Received {
   body: string
 }
 
-/** An HTTP server that records what it is sent. */
+/** An HTTP server that records its requests. */
 export interface Receiver {
   origin: string
   received: Received[]
-  /** Resolves when so many requests that `matches` have come, those from before included. */
+  /** Resolves when there are this many requests that satisfy `matches`, earlier ones included. */
   count(number: number, matches?: (request: Received) => boolean): Promise<Received[]>
   close(): Promise<void>
 }
 
-/** Starts a receiver on a free port of the loopback; `answer` answers, with 200 and "ok" unless told otherwise. */
+/** Starts a receiver on a free port of the loopback address. `answer` writes the response, by default 200 and "ok". */
 export async function startReceiver(
   answer: (request: Received, response: ServerResponse) => void = (_request, response) => response.end('ok'),
   port = 0,

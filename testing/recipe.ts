@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Reads a recipe of `deploy/`, with what is a test's in place of what an organiser edits. */
+/** Reads a recipe of `deploy/`, with a test's values in place of those that an organiser edits. */
 export async function readRecipe(name: string, replacements: Record<string, string>): Promise<string> {
   const path = join('deploy', name)
   return replaceAll(path, await readFile(path, 'utf8'), replacements)
 }
 
 /**
- * Reads what stands under a heading of a page to be run, with what is a test's in place of what an operator edits.
+ * Reads the commands under a heading of a page, with a test's values in place of those that an operator edits.
  *
- * @returns Each block of this language, in order.
+ * @returns The code blocks of this language, in order.
  */
 export async function readCommands(
   path: string,

@@ -14,17 +14,17 @@ import { until } from './until.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Two PostgreSQL of Debian's, one of which follows the other, and HAProxy's one address before them. */
+/** Two PostgreSQL servers from Debian's packages, a primary and its standby, and HAProxy's single address before them. */
 export interface Replicas {
-  /** The address of whichever is the primary. */
+  /** The address of the current primary. */
   url: string
-  /** Connections of the superuser, past HAProxy, to what is the primary now. */
+  /** Connections of the superuser to the current primary, past HAProxy. */
   primary: () => Sql
-  /** Kills the primary by SIGKILL. */
+  /** Kills the primary with SIGKILL. */
   killPrimary(): Promise<void>
-  /** Makes the other one the primary, as the recipe has it. */
+  /** Promotes the standby, as the recipe does. */
   promote(): Promise<void>
-  /** Lets what was killed follow the primary; resolves when that waits for it at each commit. */
+  /** Makes the killed server a standby of the primary. Resolves when the primary waits for it at each commit. */
   rejoin(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ interface Node {
   admin: Pool
 }
 
-/** @throws {Error} that says what to install. */
+/** @throws {Error} It says what to install. */
 export async function startReplicas(): Promise<Replicas> {
   const program = programOf('haproxy')
   const directory = await temporaryDirectory()
@@ -51,7 +51,7 @@ export async function startReplicas(): Promise<Replicas> {
   atEnd(async () => {
     for (const { admin, data } of [primary, standby]) {
       await admin.end(1_000)
-      // One of them may have been killed.
+      // A test may have killed one of them.
       await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
     }
   })
@@ -92,7 +92,7 @@ export async function startReplicas(): Promise<Replicas> {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   endWithTest(haproxy)
-  // Until it has asked both, it takes either for the primary.
+  // Before HAProxy has checked both, it treats either as the primary.
   await outputOf(haproxy).printed(/ is DOWN/)
 
   return {
@@ -106,7 +106,7 @@ export async function startReplicas(): Promise<Replicas> {
     async promote() {
       await standby.admin`select pg_promote()`
       ;[primary, standby] = [standby, primary]
-      // It was copied with the primary's settings, and would wait for a standby that is not there.
+      // The standby is a copy with the primary's settings, and would wait for a standby that does not exist.
       await primary.admin`alter system set synchronous_standby_names = ''`
       await primary.admin`select pg_reload_conf()`
     },

@@ -9,11 +9,11 @@ import { states } from './states.ts'
 
 /** A screen in one of its states. */
 interface Screen {
-  /** Below the site's. */
+  /** Its path, below the site's address. */
   address: string
-  /** Makes what has to be there before the page is opened. */
+  /** Prepares its data before the page is opened. */
   prepare: (page: Page, desk: DeskServer) => Promise<void>
-  /** Gets the page there once it is open. */
+  /** Brings the open page to this state. */
   reach: (page: Page, desk: DeskServer) => Promise<void>
 }
 
@@ -23,7 +23,7 @@ const nothing = async () => {}
 
 const ofForm = (reach: Reach): Screen => ({ address: '/', prepare: nothing, reach })
 
-/** The list of all applications, as an organiser opens it. */
+/** Starts at the list of all applications. */
 const ofDesk =
   (store: (desk: DeskServer) => Promise<void>) =>
   (reach: Reach): Screen => ({
@@ -52,14 +52,14 @@ const ofAnswer = ({ place, reach }: (typeof answerStates)[keyof typeof answerSta
   reach,
 })
 
-/** Makes screens of states, under names that begin with that of their page. */
+/** Makes screens of states, with their page's name before each name. */
 function screensOf<State>(page: string, all: Record<string, State>, screenOf: (state: State) => Screen) {
   return Object.fromEntries(
     Object.entries(all).map(([name, state]) => [`${page}-${name}`, screenOf(state)] as const),
   )
 }
 
-/** Every screen that is looked at, by axe in every scheme and in pictures. */
+/** Every screen that axe checks in every scheme and that has pictures. */
 export const screens: Record<string, Screen> = {
   ...screensOf('form', states, ofForm),
   ...screensOf('desk', deskStates, ofDesk(storeExamples)),

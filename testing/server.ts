@@ -11,7 +11,7 @@ import { temporaryPlace } from './temporary-place.ts'
 
 type Environment = Record<string, string>
 
-/** What a finished command left. */
+/** The result of a finished command. */
 export interface Finished {
   code: number | null
   stdout: string
@@ -22,7 +22,7 @@ export interface Finished {
 export interface RunningServer extends Output {
   origin: string
   process: ChildProcess
-  /** Sends it SIGTERM; resolves with its exit code, or the signal that ended it. */
+  /** Sends it SIGTERM by default. Resolves with its exit code, or the signal that ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>
 }
 
@@ -31,7 +31,7 @@ function environmentWith(settings: Environment) {
   return { PATH, HOME, TEST_RUN, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
 }
 
-/** A new directory. It is gone when the test, or the file, that made it ends, with the database that runs in it. */
+/** A new directory. It is removed after the test or the file that made it, with the database that runs in it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(beginningOfPath())
   return {
@@ -52,10 +52,9 @@ function beginningOfPath() {
 }
 
 /**
- * A directory for `DATA_DIR`. Where the tests have prepared a database, it holds a copy of that, which is quicker than
- * to create one.
+ * A directory for `DATA_DIR`. It is a copy of a prepared database if there is one, which is faster than a new database.
  *
- * @param kind `database` has the schema, `cluster` has nothing yet.
+ * @param kind `database` has the schema, `cluster` is empty.
  */
 export async function dataDirectory(
   kind: 'database' | 'cluster' = 'database',
@@ -65,7 +64,7 @@ export async function dataDirectory(
   return directory
 }
 
-/** The settings for a database with the schema at a path where nothing is yet. */
+/** The settings for a new database with the schema at an unused path. */
 export async function preparedAt(path: string): Promise<{ DATA_DIR: string }> {
   await mkdir(path, { mode: 0o700 })
   await copyPrepared('database', path)
@@ -77,15 +76,17 @@ async function copyPrepared(kind: 'database' | 'cluster', path: string) {
   if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, path])
 }
 
-/** Where the server of a journey lies: React mounts all of its pages twice, as StrictMode has it. Outside of tests, this one. */
+/**
+ * The folder of the journeys' server, in which React's StrictMode mounts all pages twice. Outside of tests it is this checkout.
+ */
 export function strictCheckout(): string {
   return process.env['STRICT_CHECKOUT'] ?? '.'
 }
 
 /**
- * Starts the server with these settings, on a free port and without a rate limit unless they say otherwise.
+ * Starts the server with these settings. By default it has a free port and no rate limit.
  *
- * @param checkout Where it lies; this one unless given.
+ * @param checkout Its folder, by default this one.
  */
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
@@ -108,9 +109,9 @@ export async function startServer(settings: Environment, checkout = '.'): Promis
 }
 
 /**
- * Runs `node start.js` with arguments, as the npm scripts do, to its end.
+ * Runs `node start.js` with arguments to its end, as the npm scripts do.
  *
- * @param meanwhile What is done to it on the way.
+ * @param meanwhile A step to run in the meantime.
  */
 export async function runCommand(
   args: string[],
@@ -122,7 +123,7 @@ export async function runCommand(
   endWithTest(child, settings['DATA_DIR'])
   let stdout = ''
   let stderr = ''
-  // A character can come in two chunks.
+  // A character may be split over two chunks.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   child.stdin.end(input)

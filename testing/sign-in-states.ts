@@ -6,11 +6,11 @@ import { getDesk } from './desk-page.ts'
 import { knownAt, type DeskServer } from './desk.ts'
 import { withoutPauses } from './pauses.ts'
 
-/** A screen on the way into the desk, and how somebody reaches it. */
+/** A screen of the sign-in, and the way to it. */
 interface SignInState {
-  /** After that of the desk. */
+  /** The hash in the desk's address. */
   hash: string
-  /** Who is signed in already, if somebody is. */
+  /** The client that is already signed in, if any. */
   as?: (desk: DeskServer) => Promise<SupabaseClient>
   reach: (page: Page) => Promise<void>
 }
@@ -22,7 +22,7 @@ const heading = (name: string) => (page: Page) => page.getByRole('heading', { na
 
 const grace = (desk: DeskServer) => knownAt(desk, 'grace@example.org')
 
-/** Who has not shown the second factor that they have. */
+/** A sign-in without the second factor that the account has. */
 const withFactor = (desk: DeskServer) =>
   knownAt(desk, 'with a factor', async () => {
     const first = await desk.signedIn('rosalind@example.org')
@@ -34,7 +34,7 @@ const withFactor = (desk: DeskServer) =>
     return desk.signedIn('rosalind@example.org')
   })
 
-/** Who is no organiser any more. */
+/** A signed-in user who is no longer an organiser. */
 const stranger = (desk: DeskServer) =>
   knownAt(desk, 'stranger', async () => {
     const client = await desk.signedIn('mary@example.org')
@@ -43,7 +43,7 @@ const stranger = (desk: DeskServer) =>
     return client
   })
 
-/** On a server without mails. */
+/** On a server that sends no emails. */
 export const signInStates: Record<string, SignInState> = {
   'sign-in': { hash: '', reach: (page) => email(page).waitFor() },
   'sign-in-no-mails': {

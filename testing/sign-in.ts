@@ -13,19 +13,19 @@ import { startMailServer, type MailServer } from './mail-server.ts'
 
 export const anonKey = 'public-anon-key'
 
-/** A server with its database and a mail server, in this process. */
+/** A server in this process, with its database and a mail server. */
 export interface SignInServer {
   origin: string
   database: Database
   mail: MailServer
-  /** The real client, which nobody signed in with yet. */
+  /** The real client, not signed in. */
   client(options?: { flowType?: 'implicit' | 'pkce' }): SupabaseClient
-  /** Makes an organiser; gives their address, which is new each time unless it is named. */
+  /** Makes an organiser. Gives the email address, by default a new one. */
   organiser(email?: string): Promise<string>
   /** The real client of an organiser who signed in by the operator's link. */
   signedIn(email?: string): Promise<{ client: SupabaseClient; email: string }>
   call: Call
-  /** Another server on the same database, or on this way to it. */
+  /** Another server on the same database, or on another connection to it. */
   another(
     settings?: Partial<AppSettings>,
     database?: AppDatabase,
@@ -33,7 +33,7 @@ export interface SignInServer {
   close(): Promise<void>
 }
 
-/** A call of the sign-in as anybody could send it, from an address that nobody came from yet unless it is named. */
+/** An anonymous call of the sign-in, by default from an unused IP address. */
 type Call = (
   method: string,
   path: string,
@@ -45,7 +45,7 @@ type AppSettings = Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' |
 
 type AppDatabase = Parameters<typeof createApp>[0]['database']
 
-/** The settings of a mail server on the loopback that asks for no user. */
+/** The settings of a mail server on the loopback address that requires no sign-in. */
 export function mailServerAt(port: number): NonNullable<Settings['mailServer']> {
   const from = { name: 'Unplugged.', address: 'hello@example.org' }
   return { host: '127.0.0.1', port, secure: false, user: '', password: '', from }
@@ -54,7 +54,7 @@ export function mailServerAt(port: number): NonNullable<Settings['mailServer']> 
 let made = 0
 
 /**
- * Starts a server that organisers can sign in to. It believes one proxy, so that a test may come from anywhere by
+ * Starts a server that organisers can sign in to. It trusts one proxy, so that a test may choose any address in
  * `X-Forwarded-For`.
  */
 export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<SignInServer> {
@@ -72,7 +72,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         ...own,
       },
       database: way,
-      // Each takes 50 ms otherwise.
+      // A password check takes 50 ms otherwise.
       passwordCost: 4,
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
@@ -134,29 +134,29 @@ export function callTo(origin: string): Call {
 
 let addresses = 0
 
-/** An address that nobody came from yet: the limits count by it. */
+/** An unused IP address, since rate limits count by address. */
 export function anAddress(): string {
   addresses += 1
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`
 }
 
-/** What a call answered. */
+/** The response to a call. */
 export async function said(answer: Response | Promise<Response>): Promise<{ status: number; body: unknown }> {
   const { status } = await answer
   const text = await (await answer).text()
   return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
 }
 
-/** The headers of whoever signed in with a client. */
+/** The authorization header of a client's session. */
 export async function bearerOf(client: SupabaseClient): Promise<{ authorization: string }> {
   const { data } = await client.auth.getSession()
   return { authorization: `Bearer ${data.session?.access_token}` }
 }
 
 /**
- * What an authenticator shows.
+ * The current code of an authenticator.
  *
- * @param steps How many times thirty seconds from now: one back and one ahead are taken too.
+ * @param steps The distance from now in steps of thirty seconds. One step back or ahead is accepted too.
  */
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })

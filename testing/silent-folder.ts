@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Mounts a file system over a folder that nobody answers for, as a network disk whose server is gone: each call waits.
+ * Mounts a file system without a server over a folder, like a network disk whose server is down: each call hangs.
  *
- * @param user Whose it is: calls of others are refused (EACCES).
- * @returns Takes it away again; what waits then fails.
- * @throws {Error} where this user may not mount.
+ * @param user Its user. Calls of others are refused (EACCES).
+ * @returns A function that unmounts it. Calls that hang then fail.
+ * @throws {Error} This user may not mount.
  */
 export async function silence(folder: string, user = process.getuid?.()): Promise<() => Promise<void>> {
   const options = `fd=3,rootmode=40000,user_id=${user},group_id=0`

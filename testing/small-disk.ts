@@ -8,10 +8,10 @@ import { cannotRun, noMount } from './needed.ts'
 const run = promisify(execFile)
 
 /**
- * Makes a folder that is a disk of its own, until the test ends.
+ * Makes a folder with a disk of its own, until the test ends.
  *
- * @param size As `tmpfs` takes it, such as `64k`.
- * @param skip What the test was given: not every user may mount.
+ * @param size In the notation of `tmpfs`, such as `64k`.
+ * @param skip The test's own `skip`: not every user may mount.
  */
 export async function mountSmallDisk(
   folder: string,

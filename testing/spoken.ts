@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 
-/** What differs from run to run, and what stands in its place. */
+/** Parts that differ from run to run, and their placeholders. */
 const changing: [RegExp, string][] = [
-  // One of today is told by its hour alone, and any other by its day.
+  // A time of today shows only its hour, any other only its day.
   [
     /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?(?:, \d\d:\d\d)?|\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b|\b(?:[01]\d|2[0-3]):[0-5]\d\b/g,
     'WHEN',
   ],
   [/\b\d:[0-5]\d\b/g, 'CLOCK'],
-  // The tests count whom they make up.
+  // The tests number their invented applicants.
   [/\bada\.\d+@/g, 'ada.N@'],
   [/\b1\.\d+\.\d+(?:-dev)?(?:\+[0-9a-f]+)?/g, 'VERSION'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'],
@@ -16,12 +16,12 @@ const changing: [RegExp, string][] = [
   [/\b[A-Z2-7]{32,}\b/g, 'SECRET'],
 ]
 
-/** Rows and items of a list that are kept: those that follow are of the same kind. */
+/** The number of similar rows or items that are kept at the start of a list. */
 const mostAlike = 4
 
 /**
- * What a page is to a screen reader, by Playwright's aria snapshot, without what is another thing in each run, and of long tables
- * and lists only the beginning.
+ * The page as a screen reader gets it, by Playwright's aria snapshot. Changing parts have placeholders, and long tables and lists
+ * are cut.
  */
 export async function spokenIn(page: Page): Promise<string> {
   const snapshot = await page.locator('body').ariaSnapshot()
@@ -40,7 +40,7 @@ export async function spokenIn(page: Page): Promise<string> {
   return `${changing.reduce((text, [what, word]) => text.replaceAll(what, word), kept.join('\n'))}\n`
 }
 
-/** The same once nothing of it has changed for two seconds, to be kept. */
+/** The same after two seconds without changes, for recording. */
 export async function settled(page: Page): Promise<string> {
   let last = ''
   let now = await spokenIn(page)

@@ -21,7 +21,7 @@ function endedAtEnd(pool: Pool): Pool {
   return pool
 }
 
-/** Columns and values of rows, as an insert has them behind its table. All rows have the columns of the first. */
+/** The columns and values of an insert. All rows have the columns of the first. */
 export function valuesOf<Row extends object>(given: Row | readonly Row[]): Template {
   const rows = (Array.isArray(given) ? given : [given]) as Record<string, Parameter>[]
   const columns = Object.keys(rows[0] ?? {})
@@ -34,7 +34,7 @@ export function valuesOf<Row extends object>(given: Row | readonly Row[]): Templ
   )
 }
 
-/** Asks as `sql` does, by way of `around`, which sees each statement before and after it ran. */
+/** A copy of `sql` that runs each statement inside `around`. */
 export function through(
   sql: Sql,
   around: <Result>(
@@ -49,7 +49,7 @@ export function through(
   })
 }
 
-/** Asks as `sql` does, and adds each statement to a list, also those of transactions. */
+/** A copy of `sql` that records each statement in a list, including those in transactions. */
 export function recorded(sql: Sql, sent: string[]): Sql {
   return sqlOf({
     run: (text, parameters, options) => {

@@ -3,7 +3,7 @@ import { cp, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Copies this checkout into an empty directory, to be built there; gives the directory. */
+/** Copies this checkout into an empty directory, for a build there. Gives the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
   const left = new Set(
     ['.git', 'node_modules', 'dist', 'build', 'build.strict', 'data', 'release', 'screenshots', '.env'].map(
@@ -22,10 +22,10 @@ export async function buildCopy(directory: string, settings: Record<string, stri
 }
 
 /**
- * Builds the page for the hosted way, with these `VITE_` settings, from a copy of this checkout.
+ * Builds the page for the hosted way from a copy of this checkout, with these `VITE_` settings.
  *
  * @param directory An empty directory for the copy.
- * @returns Where the static files are.
+ * @returns The folder of the static files.
  */
 export async function buildStaticSite(directory: string, settings: Record<string, string>): Promise<string> {
   await buildCopy(await copyCheckout(directory), settings)

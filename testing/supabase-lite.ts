@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 
 import { atEnd } from './endings.ts'
 
-/** A mail that the door would have sent. */
+/** An email that the gateway would have sent. */
 interface LiteMail {
   to: string
   subject: string
@@ -19,11 +19,11 @@ interface LiteMail {
 export interface SupabaseLite {
   origin: string
   publicKey: string
-  /** All mails so far. */
+  /** All emails so far. */
   mails: LiteMail[]
 }
 
-/** What is used of it, as its documents have it. */
+/** The part of its interface that this file uses, as documented. */
 interface Packages {
   lite: { App: new (config: object) => LiteApp }
   postgres: { createPostgresConnection: (config: object) => { close(): Promise<void> } }
@@ -37,13 +37,13 @@ interface LiteApp {
 
 const packages = ['@supabase/lite@0.10.0', 'postgres@3.4.9']
 
-/** What is said where it cannot be had. */
+/** The message if it is not available. */
 export const noLite = `npm could not fetch ${packages.join(' and ')}.`
 
 /**
- * Fetches `@supabase/lite` into an empty directory: seventy packages, that nobody needs who does not run this.
+ * Fetches `@supabase/lite` into an empty directory. Its seventy packages are needed for these tests alone.
  *
- * @returns Whether it could be had.
+ * @returns Whether it is available.
  */
 export async function fetchSupabaseLite(directory: string): Promise<boolean> {
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
@@ -58,9 +58,9 @@ export async function fetchSupabaseLite(directory: string): Promise<boolean> {
 /**
  * Starts it before a database, where it makes its own tables of accounts.
  *
- * @param directory Where it was fetched to.
- * @param url The database, as a role that owns the schema `auth` alone and may become `anon` and `authenticated`.
- * @param siteUrl Where its links lead.
+ * @param directory The folder that it was fetched to.
+ * @param url The database, for a role that owns only the schema `auth` and may become `anon` and `authenticated`.
+ * @param siteUrl The target of its links.
  */
 export async function startSupabaseLite(
   directory: string,
@@ -79,8 +79,7 @@ export async function startSupabaseLite(
     url,
     postgresOptions: {
       onnotice: () => {},
-      // It hands over text that is JSON already, and would have it made JSON once more: a list of decisions would
-      // come as one string.
+      // It passes JSON as text, and the driver would encode it a second time: a list of decisions would arrive as one string.
       types: {
         jsonb: {
           to: 3802,
@@ -130,8 +129,8 @@ export async function startSupabaseLite(
 }
 
 /**
- * Answers a browser's question for it: of its sign-in it allows no header, and of a function with arguments it says 404.
- * At a project the gateway answers.
+ * Answers a browser's preflight request for it. Its own sign-in allows no header there, and a function with arguments gives 404.
+ * In a project the gateway answers.
  */
 function allow({ headers }: Request): Response {
   const answer = new Response(null, { status: 204 })

@@ -1,8 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/**
- * What a finger can miss: targets of which less than 44 by 44 CSS pixels answer (WCAG 2.5.5), each by its text.
- */
+/** Targets that are easy to miss: less than 44 by 44 CSS pixels of each react to a finger (WCAG 2.5.5). Each by its text. */
 export function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const least = 44
@@ -26,7 +24,7 @@ export function smallTargets(page: Page): Promise<string[]> {
       const [box] = target.getClientRects()
       if (box && box.width > least - 0.1 && box.height > least - 0.1) continue
       target.scrollIntoView({ block: 'center', inline: 'center' })
-      // What is laid out only where it is in sight (`content-visibility`) answers from the next frame on.
+      // An element with `content-visibility` reacts from the frame after it became visible.
       while (!target.checkVisibility({ contentVisibilityAuto: true })) await frame()
       const { left = 0, top = 0, width = 0, height = 0 } = target.getClientRects()[0] ?? {}
       const [x, y] = [left + width / 2, top + height / 2]

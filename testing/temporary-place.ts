@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** Where temporary folders go: in memory, where a copy of a database takes a fifth of the time, if there is room. */
+/** The folder for temporary files. In memory, if there is room, a copy of a database takes a fifth of the time. */
 export function temporaryPlace(): string {
   const memory = '/dev/shm'
   if (!existsSync(memory)) return tmpdir()

@@ -1,4 +1,4 @@
-/** For every test file: what a test or its file started ends with it. */
+/** For every test file: ends everything that a test or its file started. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
 import { beginScope, endScope } from './endings.ts'

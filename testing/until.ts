@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds for which something is awaited before it counts as never coming. */
+/** The timeout of a wait, in milliseconds. */
 const longest = 60_000
-/** Milliseconds between two looks, so that what is awaited has the processor meanwhile. */
+/** Milliseconds between two checks, so that the awaited work gets the processor. */
 const pause = 10
 
 /**
- * Waits for what nothing announces, by looking again and again.
+ * Polls for something that sends no event.
  *
- * @param what It, in words.
+ * @param what Its description.
  * @param holds Whether it is there. A failure counts as no.
- * @throws {Error} where it does not come; its cause is the last failure.
+ * @throws {Error} It did not appear. The cause is the last failure.
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + longest

@@ -12,31 +12,31 @@ import { chromiumArguments } from './browser.ts'
 
 export interface OpenOptions extends BrowserContextOptions {
   /**
-   * Whether nothing was ever fetched or compiled in the browser context. Otherwise it may be one that an earlier test of the
-   * file used, emptied of all but its cache: there a page of the desk takes less than half the time.
+   * Whether the browser context must have an empty cache. By default an earlier test of the file may have used it, and only its
+   * cache is kept. A page of the desk then takes less than half the time.
    */
   isNew?: boolean
 }
 
 /** Somebody with a browser. */
 export interface Visitor {
-  /** Opens a page of a browser context of its own, and watches it: an error in its console fails the test. */
+  /** Opens a page in a browser context of its own, and watches it: an error in its console fails the test. */
   open(url: string, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>): Promise<Page>
-  /** Says that console errors like this one belong to the journey. */
+  /** Declares that console errors like this one are expected. */
   expects(message: RegExp): void
 }
 
-/** A browser context that is used again, and a page in it that keeps its process. */
+/** A reusable browser context, and a page in it that keeps its process. */
 interface Kept {
   context: BrowserContext
   keeper: Page
-  /** Whether nothing was done to it that stays. */
+  /** Whether nothing permanent was changed in it. */
   isClean: boolean
 }
 
 interface Fixtures {
   browser: Browser
-  /** Those that no test uses now, by what they were asked for as. */
+  /** The contexts that no test uses now, by the options they were made for. */
   idle: Map<string, Kept[]>
   visitor: Visitor
 }
@@ -48,13 +48,13 @@ export const test = base.extend<Fixtures>({
     async ({}, provide) => {
       const browser = await chromium.launch({
         executablePath: inject('chromium'),
-        // Pages of one context share a process, and what it has compiled.
+        // Pages of one context share a process and its compiled code.
         args: [...chromiumArguments(), '--renderer-process-limit=1'],
       })
       await provide(browser)
       await browser.close()
     },
-    // One that all workers shared would be driven by the program that they have in common, which took 34 s for it.
+    // One browser for all workers would be driven by their shared main process, which took 34 s for it.
     { scope: 'worker' },
   ],
   idle: [
@@ -92,7 +92,8 @@ export const test = base.extend<Fixtures>({
         page.on('console', (message) => {
           if (['error', 'warning'].includes(message.type())) problems.push(message.text())
         })
-        // React's development version tells a browser's tools of each element and each render by these, and nobody looks.
+        // React's development version reports each element and each render to the developer tools with these, and no tools are
+        // open.
         await page.addInitScript(() => {
           Reflect.deleteProperty(console, 'createTask')
           Reflect.deleteProperty(console, 'timeStamp')
@@ -115,7 +116,7 @@ async function keep(browser: Browser, origin: string, options: BrowserContextOpt
   await keeper.route('**', (route) => route.fulfill({ body: '' }))
   await keeper.goto(origin)
   const kept: Kept = { context, keeper, isClean: true }
-  // A clock stays in every page that is opened later.
+  // An installed clock remains in all later pages.
   const install = context.clock.install.bind(context.clock)
   context.clock.install = (time) => {
     kept.isClean = false
@@ -139,9 +140,9 @@ async function emptied({ context, keeper, isClean }: Kept) {
 }
 
 /**
- * What axe finds on the page as it is now.
+ * The problems that axe finds on the current page.
  *
- * @param rules All of its rules, or those that look at colours: as AA asks for, or AAA.
+ * @param rules All of its rules, or only those about colours, for AA or AAA.
  */
 export async function accessibilityProblems(
   page: Page,
@@ -150,7 +151,7 @@ export async function accessibilityProblems(
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const violations = await page.evaluate(async (wanted) => {
     const own = Reflect.get(window, 'axe') as typeof axe
-    // The page has neither frames nor media, which are what it would load first.
+    // The page has no frames or media, which axe would load first.
     const only = {
       all: {},
       colours: { runOnly: ['color-contrast', 'link-in-text-block'] },
@@ -163,7 +164,7 @@ export async function accessibilityProblems(
   )
 }
 
-/** Shows the page a sign that someone will write; resolves when its script has taken the form over. */
+/** Signals to the page that someone is about to type. Resolves when its script has taken the form over. */
 export async function hydrated(page: Page): Promise<void> {
   await page.locator('form').dispatchEvent('pointerdown')
   await page.waitForFunction(() =>

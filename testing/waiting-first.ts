@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that wait for time limits, restarts or packages for a long time, and leave the processors to others. */
+/** Files that wait long for timeouts, restarts or packages, and use little processor time. */
 const waiting = [
   '/failures/backups-silent.test.ts',
   '/failures/frozen.test.ts',
@@ -8,7 +8,7 @@ const waiting = [
   '/deployment/image.test.ts',
 ]
 
-/** Begins with the files that mostly wait. Begun last, they would keep a run waiting when nothing else is left to do. */
+/** Begins with the files that mostly wait. At the end of a run, they would wait with nothing else left to do. */
 export class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own order

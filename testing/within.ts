@@ -1,9 +1,9 @@
 /**
- * Waits for something for so long.
+ * Waits for something with a timeout.
  *
  * @param limit In milliseconds.
- * @param what It, in words.
- * @throws {Error} where it takes longer; what comes of it later is lost.
+ * @param what Its description.
+ * @throws {Error} It took longer. A later result is lost.
  */
 export async function within<Result>(limit: number, what: string, work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -4,13 +4,13 @@ import { ensureChromium, findExecutable } from '../browser.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The program of the browser that tests drive. */
+    /** The path of the browser that tests drive. */
     chromium: string
   }
 }
 
-/** Before journeys: there is a browser. */
+/** Before journeys: finds or installs a browser. */
 export default function setup(project: TestProject): void {
-  // The same engine without a window around it, which opens a page in a third of the time.
+  // The same engine without a window, which opens a page in a third of the time.
   project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())
 }

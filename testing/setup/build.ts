@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The same programs with pages that have React's development version (docs/decisions/0067). */
+/** The same programs with pages on React's development version (docs/decisions/0067). */
 const strict = 'build.strict'
 
-/** Before tests of whole programs: what they run is built from what they were written for, unless it is already. */
+/** Before tests of whole programs: builds the current sources, if they changed. */
 export default function setup(): void {
   run('start.js', 'applications', '--help')
   const stamp = join(strict, 'complete')

@@ -5,7 +5,7 @@ import { ensureCluster } from '../../src/server/database/cluster.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { dataDirectory, temporaryDirectory } from '../server.ts'
 
-/** Before tests of the database: an empty one and one with the schema, to be copied. */
+/** Before tests of the database: makes an empty one and one with the schema, to be copied. */
 export default async function setup(): Promise<void> {
   if (process.env['PREPARED_DATABASE'] !== undefined) return
   const cluster = await temporaryDirectory()

@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { temporaryPlace } from '../temporary-place.ts'
 
 /**
- * Before all tests: a folder for everything that they make, which is in the environment of whatever they start. When the
- * run is over the reaper ends and removes what is left, also where the run was killed.
+ * Before all tests: makes a folder for all their files, and names it in the environment of all their programs. After the run the
+ * reaper ends and removes the rest, even if the run was killed.
  */
 export default async function setup(): Promise<void> {
-  // Each project that takes part in a run is set up, and they share one folder.
+  // Each project of a run calls this, and they share one folder.
   if (process.env['TEST_RUN'] !== undefined) return
   const folder = await mkdtemp(join(temporaryPlace(), 'unplugged-'))
-  // PostgreSQL runs as another user where root runs the tests.
+  // PostgreSQL runs as another user if root runs the tests.
   await chmod(folder, 0o755)
-  // Its standard input ends with this process. A group of its own: a Ctrl-C would end it too.
+  // Its standard input ends with this process. It has its own process group, because Ctrl-C would end it too.
   spawn(process.execPath, ['testing/reaper.js', folder], {
     stdio: ['pipe', 'ignore', 'inherit'],
     detached: true,
   }).unref()
   process.env['TEST_RUN'] = folder
-  // Not in a teardown, which comes before the workers end. The reaper has nothing to do then.
+  // A teardown would run before the workers end. Normally nothing remains for the reaper.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
