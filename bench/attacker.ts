@@ -1,4 +1,4 @@
-/** Sends what comes on standard input to `URL`, as `TYPE`, over eight connections without a pause, for a minute at the most. */
+/** Sends the request on standard input to `URL`, as `TYPE`, over eight connections without a pause, for at most a minute. */
 import { Agent, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 

@@ -14,8 +14,8 @@ const seconds = 1
 const many = 1_000_000
 
 /**
- * Inserts into a server that writes a backup of 1,000,000 applications, beside one with a copy of the same database that
- * does not. The first rests, all of it, while the other is measured.
+ * Inserts into a server while it writes a backup of 1,000,000 applications, and into one with a copy of the same database without
+ * a backup. The first server is frozen while the other is measured.
  */
 export async function benchBackup(): Promise<void> {
   const directory = await temporaryDirectory()
@@ -37,7 +37,7 @@ export async function benchBackup(): Promise<void> {
   await load(without.origin)
   const started = performance.now()
   const server = await startServer({ DATA_DIR: dataDir, BACKUP_DIR: backups })
-  // Not by what the server prints: to search that while the load runs would cost more than the backup.
+  // Looks at the folder, since searching the server's output during the load would cost more than the backup.
   const isMade = async () => (await readdir(backups)).some((name) => name.startsWith('unplugged-'))
   await load(server.origin)
   const rates = { without: [] as number[], beside: [] as number[] }

@@ -1,6 +1,5 @@
 /**
- * What the server is measured against: a Fastify route that does one insert and nothing else, without
- * validation, headers, limits or log. `TABLE` is where it inserts.
+ * The baseline for the server: a Fastify route with one insert and no validation, headers, limits or log. `TABLE` is the table.
  */
 import fastify from 'fastify'
 import { Pool } from 'pg'

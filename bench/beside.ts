@@ -6,7 +6,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 9
 const seconds = 3
 
-/** Inserts of this version beside those of the one that lies in the folder `BESIDE`, in turns. */
+/** Inserts of this version compared with the version in the folder `BESIDE`, in turns. */
 export async function benchBeside(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: inserts were not compared with it.')
@@ -19,7 +19,7 @@ export async function benchBeside(): Promise<void> {
       return { name, directory, server: await startServer({ DATA_DIR: directory.path }, checkout) }
     }),
   )
-  // A consent that is a text is one that PostgreSQL reads, so such a row travels with no other.
+  // PostgreSQL has to convert a consent that is a text, so such a row is not combined with others.
   const ways = {
     'one by one': { query: '', change: { consent: 'true' } },
     'whole rows whose columns are named': { query: `?columns=${columns.join()}`, change: {} },
@@ -29,11 +29,11 @@ export async function benchBeside(): Promise<void> {
   for (const [way, { query, change }] of Object.entries(ways)) {
     const rates = sides.map((): number[] => [])
     for (let round = 0; round <= rounds; round += 1) {
-      // Who goes first takes turns as well.
+      // The order alternates.
       for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
         const origin = sides[index]?.server.origin ?? ''
         const { perSecond } = await insertLoad(origin, 50, { duration: seconds }, query, change)
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) rates[index]?.push(perSecond)
       }
     }

@@ -19,12 +19,12 @@ async function timeOf(work: () => Promise<unknown>) {
 
 declare global {
   interface Window {
-    /** Milliseconds from the page's being asked for to the frame that has what is waited for. */
+    /** Milliseconds from the request for the page to the frame with the wanted element. */
     appeared?: Promise<number>
   }
 }
 
-/** Notes in the page when something has been painted. Playwright's own waiting looks only every 500 ms in the end. */
+/** Records in the page when something was painted. Playwright's own waiting ends up checking only every 500 ms. */
 function watchFor(wanted: string) {
   window.appeared = new Promise((resolve) => {
     const observer = new MutationObserver(() => {
@@ -36,7 +36,7 @@ function watchFor(wanted: string) {
   })
 }
 
-/** Milliseconds from a slow phone's asking for a page to what is waited for. */
+/** Milliseconds from a slow phone's request for a page to the wanted element. */
 async function appearance(
   context: BrowserContext,
   url: string,
@@ -53,7 +53,7 @@ async function appearance(
   return time ?? NaN
 }
 
-/** Milliseconds from `j` to the next application's reason, on a slow phone's line. */
+/** Milliseconds from `j` to the next application's reason, on a slow phone's connection. */
 async function nextReason(page: Page): Promise<number> {
   await page.locator(firstName).first().click()
   await page.locator('.application-head .decisions-pill').waitFor()
@@ -69,7 +69,7 @@ async function nextReason(page: Page): Promise<number> {
   })
 }
 
-/** Milliseconds from a key to what it shows, and to the word that it is kept. */
+/** Milliseconds from a key to the new status on screen, and to its confirmation. */
 async function decisionTimes(page: Page) {
   return page.evaluate(
     () =>
@@ -101,7 +101,7 @@ async function decisionTimes(page: Page) {
   )
 }
 
-/** Has both sides measured in turns, the first round as a warm-up. */
+/** Measures both sides in turns. The first round is a warm-up. */
 async function inTurns(measure: () => Promise<{ ours: number; floor: number }>) {
   const ours: number[] = []
   const floor: number[] = []
@@ -114,7 +114,7 @@ async function inTurns(measure: () => Promise<{ ours: number; floor: number }>) 
   return [spread(ours), spread(floor), ratio(ours, floor)]
 }
 
-/** What an organiser waits for in the browser, beside hand-written pages that show the same. */
+/** An organiser's waiting times in the browser, compared with hand-written pages with the same content. */
 export async function benchDeskPage(): Promise<void> {
   const { desk, client } = await filledDesk(1_000)
   const signIn = signInPage(client)
@@ -124,7 +124,7 @@ export async function benchDeskPage(): Promise<void> {
   const ours = `${desk.origin}/desk`
   const browser: Browser = await launchChromium(ensureChromium())
 
-  /** In a context of its own each: nothing is cached. */
+  /** In a new context each time, so nothing is cached. */
   const inNew = async (work: (context: BrowserContext) => Promise<number>) => {
     const context = await browser.newContext(phone)
     const time = await work(context)

@@ -10,7 +10,7 @@ import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
-/** What a figure at a million may be: so many times its time at a thousand, or so many milliseconds more. */
+/** Limits for the times at a million: a factor of the time at a thousand, or this many milliseconds more. */
 const mostTimes = 1.5
 const mostMore = 50
 
@@ -18,11 +18,11 @@ interface Side {
   name: string
   desk: DeskServer
   call: (name: string, given: object) => Promise<never>
-  /** Applications that nobody decided on. */
+  /** Applications without a decision. */
   undecided: string[]
 }
 
-/** What organisers do, each as the desk asks for it. */
+/** The acts of organisers, as the desk requests them. */
 const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'first list': ({ call }) => call('desk_list', { filter: {} }),
   'list of new': ({ call }) => call('desk_list', { filter: { status: 'new' } }),
@@ -64,8 +64,8 @@ async function timeOf(work: () => Promise<unknown>) {
 }
 
 /**
- * What organisers do at a thousand applications and at a million, through our server, in turns; and at a million with
- * the version that lies in the folder `BESIDE`, if that is set.
+ * The acts of organisers at a thousand applications and at a million, through our server, in turns. Also at a million with the
+ * version in the folder `BESIDE`, if that is set.
  */
 async function benchCalls() {
   const { BESIDE: beside } = process.env
@@ -87,7 +87,7 @@ async function benchCalls() {
   const after = await Promise.all(
     sides.map(async ({ call }) => ((await call('desk_list', { filter: {} })) as { next: unknown }).next),
   )
-  /** What the version in `BESIDE` has no call for. */
+  /** Acts that the version in `BESIDE` does not have. */
   const unknown = new Set<string>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, act] of Object.entries(acts)) {
@@ -98,7 +98,7 @@ async function benchCalls() {
           if (!isBeside || error.code !== 'PGRST202') throw error
           unknown.add(name)
         })
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0 && took !== undefined) times.get(name)?.[index]?.push(took)
       }
     }
@@ -125,8 +125,8 @@ async function benchCalls() {
 }
 
 /**
- * Inserts a second by how the search index takes what comes, beside those without it; in turns with the version that
- * lies in the folder `BESIDE`, if that is set.
+ * Inserts a second for each way to update the search index, compared with inserts without the index. In turns with the version in
+ * the folder `BESIDE`, if that is set.
  */
 async function benchInserts() {
   const { BESIDE: beside } = process.env
@@ -180,7 +180,9 @@ async function benchInserts() {
   }
 }
 
-/** The desk: its calls as applications grow, what its search costs the inserts, and what an organiser waits for. */
+/**
+ * The desk: its calls as the number of applications grows, the cost of its search for inserts, and an organiser's waiting times.
+ */
 export async function benchDesk(): Promise<void> {
   await benchCalls()
   await benchInserts()

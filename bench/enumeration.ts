@@ -10,9 +10,9 @@ import { median, printTable, promise } from './table.ts'
 import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 200
-/** Milliseconds after which nothing is under way any more: a mail begins a quarter of a second late, and SMTP takes a tenth. */
+/** Milliseconds after which no work is pending: an email begins a quarter of a second late, and SMTP takes a tenth. */
 const quiet = 1_000
-/** In what part of the pairs a known address may be slower. No coin falls so on one side in 200 throws. */
+/** The share of pairs in which a known address may be slower. 200 throws of a coin stay within these limits. */
 const [leastSlower, mostSlower] = [0.25, 0.75]
 const password = 'correct horse battery'
 
@@ -30,7 +30,7 @@ const four =
 
 let addresses = 0
 
-/** Calls the sign-in, each time from an address that nobody came from yet. */
+/** Calls the sign-in, each time from an unused IP address. */
 function callTo(origin: string): Call {
   return async (method, path, body) => {
     addresses += 1
@@ -47,9 +47,9 @@ function callTo(origin: string): Call {
 }
 
 interface Attempt {
-  /** What is done to all addresses before, until nothing is under way. */
+  /** A call for all addresses beforehand. The measurement waits until its work is done. */
   before?: Ask
-  /** What is done right before, and not waited for. */
+  /** A call directly before the measured one, without waiting for it. */
   beside?: Ask
   ask: Ask
 }
@@ -74,11 +74,11 @@ const attempts: Record<string, Attempt> = {
   },
 }
 
-/** Whether an account can be told from none by the time of an answer: known and unknown addresses in turns. */
+/** Whether response times reveal that an account exists: known and unknown addresses in turns. */
 export async function benchEnumeration(): Promise<void> {
   const directory = await dataDirectory()
   const mail = await startMailServer()
-  // Takes connections and says nothing.
+  // Accepts connections and sends nothing.
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const settings = (port: number) => ({
@@ -102,7 +102,7 @@ export async function benchEnumeration(): Promise<void> {
       const { before, beside, ask } = attempts[what] ?? { ask: otp }
       const times: [known: number[], unknown: number[]] = [[], []]
       const pairs: [known: string, unknown: string][] = []
-      // The first ones warm up.
+      // The first rounds are a warm-up.
       for (let round = -5; round < rounds; round += 1) {
         made += 1
         // Of the same length.
@@ -117,7 +117,7 @@ export async function benchEnumeration(): Promise<void> {
       for (const [round, pair] of pairs.entries()) {
         for (const which of round % 2 ? [0, 1] : [1, 0]) {
           const email = pair[which] ?? ''
-          // Whoever comes after a pause finds everything cold.
+          // Caches are cold after a pause.
           await guess(call, 'nobody@example.org')
           const under = beside?.(call, email)
           const started = performance.now()

@@ -3,13 +3,13 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { partOf } from './version.ts'
 
 /**
- * Stores applications with words as they are spread in a language: few that are in many, many that are in few. Every
- * tenth was decided on, and the newest thousand of a great number were all declined.
+ * Stores applications whose words are distributed as in a language: few words are in many of them, many words are in few. Every
+ * tenth has a decision. In a large number, the newest thousand were all declined.
  */
 export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
-  // Made anew afterwards, in a third of the time.
+  // Creating the index again afterwards takes a third of the time.
   await sql.unsafe(`
     drop index public.retreat_applications_search;
     insert into public.retreat_applications (
@@ -41,9 +41,9 @@ export async function fill(sql: Sql, count: number): Promise<void> {
 }
 
 /**
- * A server with so many applications, and an organiser who signed in.
+ * A server with this many applications, and a signed-in organiser.
  *
- * @param checkout Where the server lies; this one unless given.
+ * @param checkout The folder of the server, by default this one.
  */
 export async function filledDesk(count: number, checkout = '.') {
   const version = await partOf<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')

@@ -17,7 +17,7 @@ import { connectToFiles } from '../testing/sql.ts'
 const rounds = 5
 const many = 1_000_000
 
-/** Stores so many applications as fast as the database can, all of them delivered. */
+/** Stores this many applications at the database's full speed, all of them delivered. */
 export async function fill(sql: Sql, count: number) {
   await sql.unsafe(`
     insert into public.retreat_applications
@@ -29,7 +29,7 @@ export async function fill(sql: Sql, count: number) {
   await sql`vacuum analyze`
 }
 
-/** Runs a command to its end: seconds to its first output, seconds in all, and the most megabytes it held. */
+/** Runs a command to its end: seconds to its first output, seconds in all, and its peak memory in megabytes. */
 async function measure(args: readonly string[], dataDir: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir }
   const started = performance.now()
@@ -47,11 +47,11 @@ async function measure(args: readonly string[], dataDir: string) {
   return { first, all: (performance.now() - started) / 1000, most, lines }
 }
 
-/** Milliseconds from an insert to its delivery, as the receiver sees it. */
+/** Milliseconds from an insert to its delivery, measured at the receiver. */
 async function deliveryTimes(dataDir: string) {
   const receiver = await startReceiver()
   const server = await startServer({ DATA_DIR: dataDir, WEBHOOK_URL: receiver.origin })
-  // What the load before left is delivered first.
+  // The rest of the previous load is delivered first.
   await server.printed('webhook delivered')
   const times: number[] = []
   for (let index = 0; index < 20; index += 1) {
@@ -92,12 +92,12 @@ export async function benchGrowth(): Promise<void> {
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, server] of servers.entries()) {
       const { perSecond } = await insertLoad(server.origin, 50, { duration: 4 })
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) rates[index]?.push(perSecond)
     }
   }
   await Promise.all(servers.map((server) => server.stop()))
-  // What the load stored on the empty side goes, so that the other figures are of an empty table too.
+  // Removes the rows that the load stored on the empty side, so that the other figures are of an empty table too.
   const tidying = await startServer({ DATA_DIR: empty.path })
   const tidy = connectToFiles(empty.path)
   await tidy`truncate public.retreat_applications cascade`
@@ -149,7 +149,7 @@ export async function benchGrowth(): Promise<void> {
 
   const deliveries: string[][] = []
   for (const { name, path } of sides) {
-    // Everything but one is delivered: the figures are of the look-up, not of a queue.
+    // All but one are delivered, so the figures measure the query instead of a queue.
     const server = await startServer({ DATA_DIR: path })
     const own = connectToFiles(path)
     await own`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`

@@ -15,7 +15,7 @@ interface Given {
   company: string
 }
 
-/** What an application may say to make its reader wait. */
+/** Contents of an application that could slow down its reader. */
 const texts: Record<string, Given> = {
   ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
   'a word of one script': same('x'),
@@ -26,13 +26,13 @@ const texts: Record<string, Given> = {
   'overrides of the direction': same('\u202ex'),
 }
 
-/** As long as the database takes. */
+/** The longest texts that the database accepts. */
 function same(unit: string): Given {
   const name = unit.repeat(10_000 / unit.length)
   return { reason: unit.repeat(100_000 / unit.length), last_name: name, company: name }
 }
 
-/** Milliseconds of the page's main thread until what was done is painted, whatever else the machine does. */
+/** Milliseconds of the page's main thread until the result of an act is painted, whatever else the machine does. */
 async function busy(page: Page, act: () => Promise<unknown>) {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -48,14 +48,14 @@ async function busy(page: Page, act: () => Promise<unknown>) {
   return (await spent()) - before
 }
 
-/** The least of some rounds: the thread never does less than is to be done. */
+/** The minimum of some rounds: the thread never does less than the required work. */
 async function least(measure: () => Promise<number>) {
   const times = []
   for (let round = 0; round < rounds; round += 1) times.push(await measure())
   return Math.min(...times)
 }
 
-/** What it costs to open what strangers wrote: at the desk, and in the applicants' own field. */
+/** The cost of opening strangers' texts: at the desk, and in the form's own field. */
 export async function benchHostileText(): Promise<void> {
   const desk = await startDesk()
   const browser: Browser = await launchChromium(ensureChromium())
@@ -85,7 +85,7 @@ export async function benchHostileText(): Promise<void> {
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
         await page.goto(desk.origin)
-        // As whoever types or pastes does before.
+        // The same steps as before typing or pasting.
         await page.click('#reason')
         await page.waitForFunction(() =>
           Object.keys(document.querySelector('form') ?? {}).some((own) => own.startsWith('__react')),

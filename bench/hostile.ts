@@ -9,9 +9,9 @@ import { median, printTable, promise, spread } from './table.ts'
 
 const size = 256 * 1024
 const repeats = 20
-/** How many times the processor of a plain request one of them may cost. */
+/** The most processor time of such a request, as a multiple of a plain one. */
 const mostTimes = 5
-/** Jiffies in a second: what the kernel counts a process's time in. */
+/** Jiffies in a second: the kernel's unit for a process's time. */
 const jiffies = 100
 
 const form = 'application/x-www-form-urlencoded'
@@ -24,7 +24,7 @@ interface HostileRequest {
 }
 
 const plain = 'a form, one answer of x'
-/** One that is as large as they are, and requests of 256 KiB that were dear once, or could be. */
+/** A plain request of the same size, and requests of 256 KiB that were expensive once or could be. */
 const requests: Record<string, HostileRequest> = {
   [plain]: native(`reason=${'x'.repeat(size - 7)}`),
   'a form, one answer of <': native(`reason=${'<'.repeat(size - 7)}`),
@@ -56,7 +56,7 @@ function rest(body: string) {
   return { path: '/rest/v1/retreat_applications', type: json, body }
 }
 
-/** Seconds of processor that the server has used, PostgreSQL's apart. */
+/** Seconds of processor time that the server has used, without PostgreSQL's. */
 function processorOf(server: RunningServer) {
   const fields = readFileSync(`/proc/${server.process.pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -86,7 +86,7 @@ async function startAttack(origin: string, { path, type, body }: HostileRequest)
   return child
 }
 
-/** Milliseconds that the page takes, many times. */
+/** Milliseconds for each of many requests for the page. */
 async function pageTimes(origin: string, count: number) {
   const times: number[] = []
   for (let index = 0; index < count; index += 1) {
@@ -97,7 +97,7 @@ async function pageTimes(origin: string, count: number) {
   return times
 }
 
-/** Sends a whole request and never reads. */
+/** Sends a whole request and never reads the response. */
 function neverRead(origin: string, body: string) {
   const { hostname, port } = new URL(origin)
   return new Promise<Socket>((resolve) => {
@@ -110,7 +110,9 @@ function neverRead(origin: string, body: string) {
   })
 }
 
-/** What one visitor can take from all others: the processor by dear requests, the memory by answers left unread. */
+/**
+ * The resources that one visitor can take from all others: the processor by expensive requests, the memory by unread responses.
+ */
 export async function benchHostile(): Promise<void> {
   const directory = await dataDirectory()
   for (const [limit, name] of [
@@ -121,10 +123,10 @@ export async function benchHostile(): Promise<void> {
     const { origin } = server
     const rows: string[][] = []
     const costs = new Map<string, number>()
-    // The first ones of a server cost more, whatever they hold.
+    // A new server's first requests cost more, whatever they contain.
     for (let index = 0; index < 50; index += 1) await post(origin, native(`reason=${'x'.repeat(size - 7)}`))
     for (const [request, content] of Object.entries(requests)) {
-      // The first ones warm up.
+      // The first requests are a warm-up.
       for (let index = 0; index < 5; index += 1) await post(origin, content)
       const before = processorOf(server)
       let status = 0

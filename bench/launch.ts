@@ -9,12 +9,12 @@ import { connectToFiles } from '../testing/sql.ts'
 
 const seconds = 5
 const connections = 100
-/** Milliseconds that a receiver takes to answer, far away or busy. */
+/** Milliseconds until a receiver responds: at once, or because it is far away or busy. */
 const latencies = [0, 100]
 
 const thousands = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 0 })
 
-/** What one server can give away: visits, and what they are made of; and what an application takes on the disk. */
+/** The most that one server can deliver: visits and their parts. Also the size of an application on disk. */
 export async function benchLaunch(): Promise<void> {
   const directory = await temporaryDirectory()
   const settings = { DATA_DIR: directory.path }

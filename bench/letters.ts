@@ -10,15 +10,15 @@ import { partOf } from './version.ts'
 const many = 1_000_000
 
 /**
- * Letters a second, to a mail server that answers at once or late, and beside very many that were sent; in turns with the
- * version that lies in the folder `BESIDE`, if that is set.
+ * Letters a second to a mail server that responds at once or late, and after very many sent letters. In turns with the version in
+ * the folder `BESIDE`, if that is set.
  */
 export async function benchLetters(): Promise<void> {
   const { BESIDE: beside } = process.env
   const sides = await Promise.all(
     ['.', ...(beside ? [beside] : [])].map(async (checkout) => {
       const postgres = await startPostgres()
-      // The schema.
+      // Makes the schema.
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
       const { storeDueLetters, storeSentLetters } = await partOf<typeof letters>(
         checkout,
@@ -52,7 +52,7 @@ interface Side extends Pick<typeof letters, 'storeDueLetters' | 'storeSentLetter
   postgres: TestPostgres
 }
 
-/** How many leave in a second, from the first to the last. */
+/** Sent letters a second, from the first to the last. */
 async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: number, pause: number) {
   const { admin } = postgres
   const mails = await startMailServer({ pause })

@@ -3,22 +3,22 @@ import autocannon from 'autocannon'
 
 import { anApplication } from '../testing/form.ts'
 
-/** What a load came to. */
+/** The result of a load. */
 export interface Load {
   perSecond: number
-  /** Milliseconds that 99 of 100 requests took at the most. */
+  /** The 99th percentile of response times, in milliseconds. */
   p99: number
-  /** The same of 999 in 1,000. */
+  /** The 99.9th percentile. */
   p999: number
 }
 
 /**
- * Sends applications, each of them new, over so many connections.
+ * Sends applications, all of them different, over this many connections.
  *
- * @param limit Seconds, or how many requests.
- * @param query What the address asks for besides.
- * @param change What is sent otherwise than the form does.
- * @throws {Error} where an application was not stored.
+ * @param limit Seconds, or the number of requests.
+ * @param query Adds this to the address.
+ * @param change Replaces parts of the form's data.
+ * @throws {Error} An application was not stored.
  */
 export async function insertLoad(
   origin: string,

@@ -8,16 +8,16 @@ import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 5
 const applications = 3_000
-/** Milliseconds after which V8 has given back what a start took. */
+/** Milliseconds after which V8 has released the memory of a start. */
 const restAfter = 15_000
 
-/** Megabytes that a server's process has in memory, PostgreSQL's apart. */
+/** Megabytes of memory of a server's process, without PostgreSQL's. */
 export function memoryOf(server: RunningServer): number {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
 }
 
-/** What a server has in memory at rest and after applications, in turns with the version in the folder `BESIDE`, if that is set. */
+/** A server's memory at rest and after applications, in turns with the version in the folder `BESIDE`, if that is set. */
 export async function benchMemory(): Promise<void> {
   const { BESIDE: beside } = process.env
   const versions = [

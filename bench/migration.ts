@@ -11,13 +11,13 @@ import { connectToFiles } from '../testing/sql.ts'
 import { printTable, promise } from './table.ts'
 
 const many = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
-/** The letters in each state, each to an applicant of its own. */
+/** The number of letters in each state, each to its own applicant. */
 const each = many / 10
-/** Every so many of them has a twin for the automation, which follows from the state of the mail. */
+/** One in this many has a twin for the automation. The email's state decides the twin's. */
 const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
-/** Seconds without service that an update may take. */
+/** The most seconds without service that an update may take. */
 const longest = 120
 
 /** The states of letters in 1.0.1, and those of their twins. */
@@ -32,7 +32,7 @@ const states = {
 } as const
 const names = Object.keys(states) as (keyof typeof states)[]
 
-/** The rows that there have to be after the update. Twins that wait for an open mail have none. */
+/** The expected rows after the update. Twins that wait for an open email have none. */
 const expected = {
   applications: many,
   'letters draft': each,
@@ -48,7 +48,7 @@ const expected = {
 const list = (values: readonly (string | undefined)[]) =>
   `(array[${values.map((value) => (value === undefined ? 'null' : `'${value}'`)).join(', ')}])`
 
-/** Fills a database of 1.0.1. No trigger sees it. */
+/** Fills a database of 1.0.1 without its triggers. */
 async function fill(sql: Sql) {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
@@ -96,7 +96,7 @@ async function fill(sql: Sql) {
   await sql`checkpoint`
 }
 
-/** Bytes that the files below a folder take. Some come and go meanwhile. */
+/** Bytes of the files below a folder. Some files appear and disappear meanwhile. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
@@ -105,7 +105,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Does something again and again until it is told to end. */
+/** Repeats something until it is told to end. */
 function again(work: () => Promise<unknown>, pause: number) {
   let isEnding = false
   const loop = async () => {
@@ -139,7 +139,9 @@ async function copiedBytes(sql: Sql): Promise<number> {
   return Number(row.bytes)
 }
 
-/** How long an update from 1.0.1 keeps applicants waiting over a million applications and letters in every state. */
+/**
+ * The time without service for applicants during an update from 1.0.1, with a million applications and letters in every state.
+ */
 export async function benchMigration(): Promise<void> {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)

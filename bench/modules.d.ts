@@ -1,4 +1,4 @@
-// What the benchmarks use of their own packages, so that types are checked where bench/node_modules is not there.
+// The parts of their own packages that the benchmarks use, so that types are checked without bench/node_modules.
 
 declare module 'autocannon' {
   /** A request, in turns with the others. */
@@ -10,7 +10,7 @@ declare module 'autocannon' {
     setupRequest?(request: Request): Request
   }
 
-  /** Where the load goes, and how much of it: for some seconds, or so many requests. */
+  /** The target of the load and its size: a number of seconds or of requests. */
   export interface Options extends Request {
     url: string
     connections: number
@@ -29,7 +29,7 @@ declare module 'autocannon' {
     duration: number
   }
 
-  /** Loads a server; gives what was measured. */
+  /** Loads a server. Gives the measurements. */
   export default function autocannon(options: Options): Promise<Result>
 }
 

@@ -10,7 +10,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 25
 const lighthouseRounds = 25
 
-/** Lighthouse's own run: mobile, throttling simulated. The times are cleanest where nothing else is audited. */
+/** Lighthouse's own run: mobile, with simulated throttling. Times are most accurate if nothing else is audited. */
 async function audit(port: number, url: string, only?: 'performance') {
   const flags = { port, output: 'json', logLevel: 'error' } as const
   const result = await lighthouse(url, only ? { ...flags, onlyCategories: [only] } : flags)
@@ -34,7 +34,7 @@ async function audit(port: number, url: string, only?: 'performance') {
 
 type Audit = Awaited<ReturnType<typeof audit>>
 
-/** Bytes and paint of the page, against a hand-written page without any framework. */
+/** Bytes and paint of the page, compared with a hand-written page without any framework. */
 export async function benchPage(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -50,7 +50,7 @@ export async function benchPage(): Promise<void> {
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, { url }] of lines.entries()) {
       const measured = await paint(browser, url)
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) paints[index]?.push(measured)
     }
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 
-/** What a first visit cost: bytes over the line, and milliseconds to the first and to the largest paint. */
+/** The cost of a first visit: transferred bytes, and milliseconds to the first and to the largest paint. */
 export interface Paint {
   bytes: number
   requests: number
@@ -55,9 +55,9 @@ export async function paint(browser: Browser, url: string): Promise<Paint> {
 }
 
 /**
- * Serves one document as well as a document can be served: at any path, compressed once.
+ * Serves one document at the lowest possible cost: at any path, compressed once.
  *
- * @param backend Where the calls of the data interface are passed on to, if it makes any.
+ * @param backend The server that gets the calls of the data interface, if the document makes any.
  */
 export async function serveDocument(html: string, headers: Record<string, string> = {}, backend?: string) {
   const body = brotliCompressSync(html)

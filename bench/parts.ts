@@ -25,7 +25,7 @@ const without: Record<string, (html: string) => string> = {
   'without any style': (html) => html.replaceAll(/<style>.*?<\/style>/gs, ''),
 }
 
-/** What each part of the document costs until the first paint: it is left out, one at a time. */
+/** The cost of each part of the document until the first paint. Leaves out one part at a time. */
 export async function benchParts(): Promise<void> {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -60,7 +60,7 @@ export async function benchParts(): Promise<void> {
     for (const [name, { url }] of Object.entries(served)) {
       const { firstPaint, bytes } = await paint(browser, url)
       sizes.set(name, bytes)
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) paints.get(name)?.push(firstPaint)
     }
   }

@@ -6,10 +6,10 @@ import { median, printTable, spread } from './table.ts'
 const rounds = 15
 const applications = 1_000_000
 const accepted = 50_000
-/** Milliseconds that Places may take. */
+/** The most milliseconds for Places. */
 const most = 50
 
-/** How long it takes to see who comes, and to answer, where very many were accepted of very many more. */
+/** The times to see who is coming and to give an RSVP, with very many accepted people and even more applications. */
 export async function benchPlaces() {
   const { desk, client } = await filledDesk(applications)
   const { sql } = desk
@@ -44,7 +44,7 @@ export async function benchPlaces() {
     for (const [name, act] of Object.entries(acts)) {
       const started = performance.now()
       await act()
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round > 0) times.get(name)?.push(performance.now() - started)
     }
   }

@@ -7,7 +7,7 @@ import { printTable, spread } from './table.ts'
 const times = 20
 const many = 1_000_000
 
-/** What `/readyz` asks of the database, at 1,000,000 applications, while the receiver takes deliveries and while it is down. */
+/** The queries of `/readyz` at 1,000,000 applications, while the receiver accepts deliveries and while it is down. */
 export async function benchReadiness(): Promise<void> {
   const database = await openTestDatabase()
   const sql = database.owner
@@ -18,7 +18,7 @@ export async function benchReadiness(): Promise<void> {
       update private.deliveries set state = 'waiting', done_at = null, due_at = now() + interval '5 minutes'
       where state = 'done'
         and id in (select id from public.retreat_applications order by created_at desc limit ${waiting})`
-    // The first of them clears away what the update has left, as autovacuum would.
+    // The first query removes dead rows of the update, as autovacuum would.
     await deliveryHealth(sql)
     const milliseconds: number[] = []
     for (let time = 0; time < times; time += 1) {

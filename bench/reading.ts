@@ -6,20 +6,20 @@ import { filledDesk } from './filled-desk.ts'
 import { slowDown } from './paint.ts'
 import { printTable, spread } from './table.ts'
 
-/** How many people are read and decided on. */
+/** The number of people to read and decide on. */
 const people = 200
 const keys = ['a', 'd', 's', 'w']
 
 declare global {
   interface Window {
-    /** When a key was pressed and when the next reason was in the document, in milliseconds of the page's clock. */
+    /** The times of a key press and of the next reason in the document, in milliseconds of the page's clock. */
     shownReasons?: { pressed: number; inDocument: number }[]
-    /** The keys that took the browser at least 16 ms until the next paint, by the moment of the press. */
+    /** Keys with at least 16 ms until the next paint, by the time of the press. */
     keyTimings?: Map<number, { handled: number; painted: number }>
   }
 }
 
-/** Has the page note when keys were pressed, when the next reason was in the document, and when that was painted. */
+/** Records in the page the times of key presses, of the next reason in the document, and of its paint. */
 async function watch(page: Page) {
   await page.evaluate(() => {
     const shown: { pressed: number; inDocument: number }[] = []
@@ -43,24 +43,22 @@ async function watch(page: Page) {
   })
 }
 
-/**
- * Milliseconds from each key to the paint that shows the next reason, in steps of 8 as the browser tells them (Event Timing, W3C).
- */
+/** Milliseconds from each key to the paint with the next reason, in steps of 8 as in the browser's Event Timing (W3C). */
 async function timesOf(page: Page) {
   return await page.evaluate(
     (frame) =>
       (window.shownReasons ?? []).map(({ pressed, inDocument }) => {
         const timing = window.keyTimings?.get(pressed)
-        // Of keys that take less nothing is told.
+        // The browser does not report keys that take less.
         const painted = timing?.painted ?? pressed + 16
-        // What came into the document after its key was handled was painted with a later frame.
+        // A reason that entered the document after its key was handled was painted with a later frame.
         return Math.max(painted, inDocument + (inDocument > (timing?.handled ?? 0) ? frame : 0)) - pressed
       }),
     1000 / 60,
   )
 }
 
-/** Reads and decides on many people by keys alone, and gives the times, and the keys that each person took. */
+/** Reads and decides on many people with keys alone. Gives the times, and the number of keys for each person. */
 async function readAll(page: Page, goesOn: boolean) {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
@@ -70,19 +68,19 @@ async function readAll(page: Page, goesOn: boolean) {
   for (let count = 1; count <= people; count += 1) {
     await page.keyboard.press(keys[count % keys.length] ?? 'a')
     if (!goesOn) {
-      // As fast as two fingers are.
+      // The speed of two fingers.
       await page.waitForTimeout(100)
       await page.keyboard.press('j')
     }
     pressed += goesOn ? 1 : 2
     await page.waitForFunction((wanted) => (window.shownReasons?.length ?? 0) >= wanted, count)
-    // Nobody reads a reason sooner.
+    // Nobody reads a reason faster.
     await page.waitForTimeout(500)
   }
   return { times: await timesOf(page), perPerson: pressed / people }
 }
 
-/** Two hundred people, read and decided on by keys alone, with the processor of a slow phone. */
+/** Two hundred people, read and decided on with keys alone, on the processor of a slow phone. */
 export async function benchReading(): Promise<void> {
   const rows: string[][] = []
   const browser = await launchChromium(ensureChromium())
@@ -97,7 +95,7 @@ export async function benchReading(): Promise<void> {
     await slowDown(page)
     await page.goto(`${desk.origin}/desk`)
     await page.locator('table.rows-table a').first().waitFor()
-    // The desk's script has come: until then Enter does nothing.
+    // Enter does nothing until the desk's script has loaded.
     await page.waitForFunction(() => window.earlyList === null)
     const { times, perPerson } = await readAll(page, goesOn)
     const late = times.filter((time) => time > 100).length

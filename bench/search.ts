@@ -6,7 +6,7 @@ import { valuesOf } from '../testing/sql.ts'
 const rounds = 15
 const ordinaryOnes = 21_000
 
-/** As costly to search in as so many characters can be, of two hundred applications each. */
+/** The most expensive texts to search for their length, in two hundred applications each. */
 const bombs: Record<string, string> = {
   'none of them': '',
   '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
@@ -15,7 +15,7 @@ const bombs: Record<string, string> = {
   '500 letters that fold into eighteen': 'ﷺ'.repeat(500),
 }
 
-/** What organisers ask for, by the desk's calls. */
+/** The acts of organisers, as calls of the desk. */
 const calls: Record<string, [name: string, args: object]> = {
   list: ['desk_list', { filter: {} }],
   'search, common': ['desk_list', { filter: { search: 'silence' } }],
@@ -23,7 +23,7 @@ const calls: Record<string, [name: string, args: object]> = {
   'overview of a search': ['desk_overview', { filter: { search: 'silence' } }],
 }
 
-/** A desk with so many ordinary applications, and two hundred others that came last. */
+/** A desk with this many ordinary applications, and two hundred later ones with this reason. */
 async function deskBehind(reason: string) {
   const desk = await startDesk()
   await desk.sql.unsafe(`
@@ -40,7 +40,7 @@ async function deskBehind(reason: string) {
   return { desk, client: await desk.signedIn('ada@example.org') }
 }
 
-/** Searching behind applications that were made to be costly to search in, beside a table without them, in turns. */
+/** Searches behind applications that were made expensive to search, compared with a table without them, in turns. */
 export async function benchSearch(): Promise<void> {
   const sides = await Promise.all(Object.values(bombs).map(deskBehind))
   const rows: string[][] = []
@@ -50,7 +50,7 @@ export async function benchSearch(): Promise<void> {
       for (const [index, { client }] of sides.entries()) {
         const started = performance.now()
         await client.rpc(name, args).throwOnError()
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) times[index]?.push(performance.now() - started)
       }
     }

@@ -24,13 +24,13 @@ async function startBareRoute(dataDir: string, table: string) {
   throw new Error('the bare route did not start')
 }
 
-/** Megabytes that a process holds. */
+/** A process's memory in megabytes. */
 function memoryOf(pid: number | undefined) {
   const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
 }
 
-/** Throughput, latency and memory of the server, against a bare route, in turns. */
+/** Throughput, latency and memory of the server, compared with a bare route, in turns. */
 export async function benchServer(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -51,7 +51,7 @@ export async function benchServer(): Promise<void> {
     for (let round = 0; round <= rounds; round += 1) {
       for (const [index, { origin }] of lines.entries()) {
         const load = await insertLoad(origin, connections, { duration: seconds })
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) results[index]?.push(load)
       }
     }

@@ -11,7 +11,7 @@ const signIns = 10
 const password = 'correct horse'
 const email = 'ada@example.org'
 
-/** What the sign-in and a small call of the desk take, in turns with the version that lies in the folder `BESIDE`. */
+/** The times of the sign-in and of a small call of the desk, in turns with the version in the folder `BESIDE`. */
 export async function benchSignIn(): Promise<void> {
   const { BESIDE: beside } = process.env
   const sides = await Promise.all(
@@ -38,7 +38,7 @@ export async function benchSignIn(): Promise<void> {
     for (let round = 0; round <= rounds; round += 1) {
       for (const [index, side] of sides.entries()) {
         const rate = await measure(side)
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) rates[index]?.push(rate)
       }
     }

@@ -6,9 +6,9 @@ import { printTable, spread } from './table.ts'
 const rounds = 9
 
 /**
- * Seconds from the command to the first answered page; then the server is stopped again.
+ * Seconds from the command to the first response with a page. Stops the server afterwards.
  *
- * @param checkout Where the version lies; this one unless given.
+ * @param checkout The folder of the version, by default this one.
  */
 export async function startTime(dataDir: string, checkout?: string): Promise<number> {
   const started = performance.now()
@@ -19,7 +19,7 @@ export async function startTime(dataDir: string, checkout?: string): Promise<num
   return seconds
 }
 
-/** How long a start takes, in turns with the version that lies in the folder `BESIDE`, if that is set. */
+/** The duration of a start, in turns with the version in the folder `BESIDE`, if that is set. */
 export async function benchStart(): Promise<void> {
   const { BESIDE: beside } = process.env
   const versions = [
@@ -27,7 +27,7 @@ export async function benchStart(): Promise<void> {
     ...(beside ? [{ name: 'the version in BESIDE', checkout: beside }] : []),
   ]
   const times = versions.map(() => ({ first: [] as number[], again: [] as number[] }))
-  // The first round warms up.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, { checkout }] of versions.entries()) {
       const directory = await temporaryDirectory()

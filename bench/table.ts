@@ -1,6 +1,5 @@
 import { cpus, totalmem } from 'node:os'
 
-/** The middle of the values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
@@ -9,18 +8,18 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The median of what each value is to its pair: round by round, since the machine's speed drifts. */
+/** The median of the ratio of each value to its pair. By rounds, since the machine's speed drifts. */
 export function ratio(values: readonly number[], base: readonly number[]): string {
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN))).toFixed(2)
 }
 
-/** The median, and in brackets the least and the greatest value. */
+/** The median, with the minimum and the maximum in brackets. */
 export function spread(values: readonly number[], digits = 0): string {
   const show = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits })
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`
 }
 
-/** Has the command end with 1, and a sentence, where a promise of docs/security.md was not kept. */
+/** Makes the command end with 1 and a sentence if a promise of docs/security.md was not kept. */
 export function promise(what: string, isKept: boolean): void {
   if (isKept) return
   console.error(`Not kept: ${what}`)
@@ -44,7 +43,7 @@ export function printTable(
   for (const row of rows) console.log(line(row))
 }
 
-/** Says what machine the figures are from. */
+/** The machine that the figures are from. */
 export function describeMachine(): string {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)

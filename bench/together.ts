@@ -16,17 +16,17 @@ const rounds = 7
 const seconds = 3
 const many = 1_000_000
 
-/** Inserts a second that were stored, and milliseconds that half and 99 of 100 of all took at the most. */
+/** Stored inserts a second, and the median and the 99th percentile of their times in milliseconds. */
 interface Round {
   perSecond: number
   p50: number
   p99: number
 }
 
-/** One way to insert over so many connections. */
+/** One way to insert over this many connections. */
 type Way = (connections: number) => Promise<Round>
 
-/** Inserts that travel together beside the same one by one, and beside the database without any HTTP. */
+/** Combined inserts, compared with single ones and with the database without any HTTP. */
 export async function benchTogether(): Promise<void> {
   if (!(await isInstalled('wrk', '-v'))) {
     return console.log(
@@ -62,7 +62,7 @@ export async function benchTogether(): Promise<void> {
   await benchFlat()
 }
 
-/** The same beside none and beside very many. */
+/** The same with an empty table and with very many rows. */
 async function benchFlat() {
   const directories = await Promise.all([temporaryDirectory(), temporaryDirectory()])
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
@@ -83,7 +83,7 @@ async function benchFlat() {
   for (const directory of directories) await directory.remove()
 }
 
-/** Measures the ways in turns; the first is what the others are compared with. */
+/** Measures the ways in turns. The first is the baseline. */
 async function compare(title: string, ways: Record<string, Way>, connections: number[]) {
   const rows: string[][] = []
   for (const count of connections) {
@@ -91,7 +91,7 @@ async function compare(title: string, ways: Record<string, Way>, connections: nu
     for (let round = 0; round <= rounds; round += 1) {
       for (const [index, way] of Object.values(ways).entries()) {
         const result = await way(count)
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) results[index]?.push(result)
       }
     }
@@ -147,7 +147,7 @@ insert into public.retreat_applications
 values ('Ada', 'Lovelace', :n || '@example.com', '+44 (20) 7946 0958', 'in/ada', 'Analytical Engines', 'travel', '3-10',
   'To think. Without a screen.', true);\n`,
   )
-  // The embedded database takes 60 connections, and the server has some of them.
+  // The embedded database allows 60 connections, and the server uses some of them.
   const clients = Math.min(connections, 30)
   const { stdout } = await run(
     'pgbench',
@@ -164,7 +164,7 @@ values ('Ada', 'Lovelace', :n || '@example.com', '+44 (20) 7946 0958', 'in/ada',
   )
   const [, perSecond] = /tps = ([\d.]+)/.exec(stdout) ?? []
   const [, latency] = /latency average = ([\d.]+)/.exec(stdout) ?? []
-  // It tells no percentiles.
+  // pgbench reports no percentiles.
   return { perSecond: Number(perSecond), p50: Number(latency), p99: Number.NaN }
 }
 

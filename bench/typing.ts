@@ -7,14 +7,14 @@ import { printTable, spread } from './table.ts'
 const rounds = 15
 
 interface Typed {
-  /** Milliseconds that the key waited which waited longest. */
+  /** The longest wait of a key, in milliseconds. */
   longest: number
   /** Milliseconds from the first key until the page's script had taken the form over. */
   takenOver: number
   keys: number
 }
 
-/** What the keys wait for that are typed while the page's script comes and hydrates the form. */
+/** The waits of keys that are typed while the page's script loads and hydrates the form. */
 export async function benchTyping(): Promise<void> {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -31,7 +31,7 @@ export async function benchTyping(): Promise<void> {
           if (entry.name === 'keydown') waits.push(entry.processingStart - entry.startTime)
         }
       }
-      // Of the Event Timing API, which the library's types do not have.
+      // An option of the Event Timing API that the library's types lack.
       const everything = { type: 'event', durationThreshold: 16, buffered: true }
       new PerformanceObserver(take).observe(everything)
       new PerformanceObserver(take).observe({ type: 'first-input', buffered: true })
@@ -42,7 +42,7 @@ export async function benchTyping(): Promise<void> {
     let typed = ''
     let takenOver = Number.NaN
     let after = 0
-    // Keys as fast as they can be sent, until some after the form was taken over.
+    // Types as fast as possible, until some keys after the form was taken over.
     while (after < 20) {
       const key = 'abcdefghijklmnopqrstuvwxyz'[typed.length % 26] ?? ''
       await page.keyboard.press(key)

@@ -9,14 +9,14 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo, connectToFiles } from '../testing/sql.ts'
 
 const applications = 100_000
-/** Answers that are awaited on either side of an update. */
+/** Responses to wait for on either side of an update. */
 const around = 200
 
-/** Where a server keeps what it stores, by what it is told. */
+/** A place for a server's data, and the settings for it. */
 interface Place {
   name: string
   settings: Record<string, string>
-  /** Connects to it; with the embedded database a server has to run. */
+  /** Connects to it. The embedded database needs a running server for that. */
   connect: () => Pool
   remove: () => Promise<unknown>
 }
@@ -44,7 +44,7 @@ async function byUrl(): Promise<Place> {
 const newestMigration = (sql: Sql) =>
   sql<{ version: string }[]>`select max(version) as version from supabase_migrations.schema_migrations`
 
-/** Updates a server that has data and visitors from the version that lies in `checkout` to this one. */
+/** Updates a server with data and visitors from the version in `checkout` to this one. */
 async function update({ settings, connect }: Place, checkout: string) {
   const port = await freePort()
   const ofPort = { ...settings, PORT: String(port) }
@@ -78,7 +78,7 @@ async function update({ settings, connect }: Place, checkout: string) {
   return { gap, ready, kept: acknowledged.length, schema: `${before?.version} to ${after?.version}` }
 }
 
-/** How long nobody is answered while the version in the folder `BESIDE` is replaced by this one, over data. */
+/** The time without responses while this version replaces the version in the folder `BESIDE`, with data. */
 export async function benchUpdate(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: no update from it was tried.')

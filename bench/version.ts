@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 /**
- * A file of the version that lies in a folder: what stores rows in a database must be of the version that made it.
+ * A file of the version in a folder: only code of the version that made a database may store rows in it.
  *
  * @param checkout The folder.
  */
