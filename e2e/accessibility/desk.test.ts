@@ -10,7 +10,7 @@ const failedRequest = /Failed to load resource/
 
 const desk = deskOfThisFile()
 
-/** A window in which an application stands in the list's place. */
+/** A window in which an application replaces the list. */
 const alone = { width: 1100, height: 720 }
 
 test.for(
@@ -23,19 +23,19 @@ test.for(
     ],
   ),
 )(
-  'what has the focus is never behind the bar at the foot (%d x %d)',
+  'the focused element is never behind the bar at the foot (%d x %d)',
   async ([width, height], { visitor }) => {
     visitor.expects(failedRequest)
     await storeLong(desk)
     const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
     await getDesk(page).link('Ada Lovelace').waitFor()
-    /** Tabs through the page; gives what was not seen of what had the focus. */
+    /** Tabs through the page. Gives the focused elements that were not visible. */
     const hidden = async (key: string) => {
       const problems: string[] = []
       for (let step = 0; step < 45; step += 1) {
         await page.keyboard.press(key)
         const seen = await page.evaluate(async () => {
-          // Once it was scrolled to.
+          // After the page has scrolled to it.
           await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
           const element = document.activeElement
           if (!element || element === document.body || element.closest('.decisions-bar')) return ''
@@ -68,7 +68,7 @@ test.for(
   },
 )
 
-test('on a phone the five buttons are in reach wherever the page is', async ({ visitor }) => {
+test('on a phone the five buttons are in reach at every scroll position', async ({ visitor }) => {
   await storeLong(desk)
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
@@ -83,7 +83,7 @@ test('on a phone the five buttons are in reach wherever the page is', async ({ v
   const toTheEnd = () => page.evaluate(() => scrollTo(0, document.body.scrollHeight))
   await toTheEnd()
   expect(await inSight()).toEqual(Array(6).fill(true))
-  // And the last of the page can be seen above them, also of what came after the rest.
+  // The end of the page is visible above them, including parts that were added last.
   await expect
     .poll(async () => {
       await toTheEnd()
@@ -94,7 +94,7 @@ test('on a phone the five buttons are in reach wherever the page is', async ({ v
     .toBe(true)
 })
 
-test('what was done is said without motion for who asked for none, and goes by itself', async ({
+test('with reduced motion an announcement appears without motion, and disappears automatically', async ({
   visitor,
 }) => {
   await storeLong(desk)
@@ -121,7 +121,7 @@ test('what was done is said without motion for who asked for none, and goes by i
   }
 })
 
-test('the focus goes to what was opened, to the row it came from, and to what is there when a button goes', async ({
+test('the focus moves to an opened screen, back to its row, and to the next element when a button disappears', async ({
   visitor,
 }) => {
   await desk.store([
@@ -160,7 +160,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
   await search.fill('looms')
   await expect.poll(names).toEqual(['Ada B'])
   await at('INPUT: Search')
-  // As far as before: a row that was decided before that is not in the list any more.
+  // As many rows as before. A row that was decided earlier is no longer in the list.
   const wasRead = page.waitForResponse(
     (response) => response.url().endsWith('desk_list') && response.request().postDataJSON().most === 60,
   )
@@ -177,7 +177,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
   await at('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
-  // A look that is on its way already takes the place of the next one.
+  // A pending refresh replaces the next one.
   await expect
     .poll(async () => {
       await page.clock.fastForward(20_000)
@@ -204,7 +204,7 @@ test('the focus goes to what was opened, to the row it came from, and to what is
   await at('H1: Applications')
 })
 
-test('after a problem was settled the focus is on what it was about', async ({ visitor }) => {
+test('after a problem is settled the focus is on its application', async ({ visitor }) => {
   const [first, second] = await desk.store(people(3))
   const page = await desk.open(visitor, '', { viewport: alone })
   const { select, button, alert, link, note } = getDesk(page)
@@ -225,7 +225,7 @@ test('after a problem was settled the focus is on what it was about', async ({ v
   await at('H1: Person 2')
 })
 
-test('the whole journey by keyboard alone, single keys switched off', async ({ visitor }) => {
+test('the whole journey by keyboard alone, without single-key shortcuts', async ({ visitor }) => {
   await storeLong(desk)
   const page = await desk.open(visitor, '', {
     viewport: { width: 1280, height: 720 },
@@ -236,7 +236,7 @@ test('the whole journey by keyboard alone, single keys switched off', async ({ v
   const says = async (text: string) => {
     await expect.poll(() => status.textContent()).toBe(text)
   }
-  /** Goes on with Tab, and not further than there is something. */
+  /** Presses Tab until the named element, with a limit. */
   const tabTo = async (name: string, key = 'Tab') => {
     const stops: string[] = []
     while (stops.at(-1) !== name && stops.length < 80) {

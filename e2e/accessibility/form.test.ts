@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const none = { scroll: 0, wide: [] }
 
-/** What a screen reader has of the page: each element of the accessibility tree in reading order. */
+/** The page as a screen reader gets it: each element of the accessibility tree in reading order. */
 async function accessibilityTree(page: Page) {
   const devtools = await page.context().newCDPSession(page)
   const { nodes } = await devtools.send('Accessibility.getFullAXTree')
@@ -64,7 +64,7 @@ test('every control has its name, its role and whether it is required, in readin
     'radio: 3-10',
     'radio: 10+',
     'textbox: Why do you want to attend this retreat? (required)',
-    // Chromium's DevTools do not tell of a checkbox whether it is required.
+    // Chromium's DevTools do not report whether a checkbox is required.
     'checkbox: I consent to receiving communications from this team',
     'button: Send Details!',
   ])
@@ -110,12 +110,12 @@ test('the whole journey by keyboard alone, and the focus is seen all the way', a
   const { keyboard } = page
   const form = getForm(page)
 
-  /** The element that has the focus, once the page has scrolled to it; fails where it cannot be seen. */
+  /** The focused element after the page has scrolled to it. Fails if it is not visible. */
   const focused = async () => {
     const seen = await page.waitForFunction(() => {
       const element = document.activeElement
       if (!element) return undefined
-      // Of a large box it is enough to see the part that is written in.
+      // In a large box, the visible part with the caret is enough.
       const { left, top, right, bottom } = element.getBoundingClientRect()
       const [from, to] = [Math.max(top, 0), Math.min(bottom, window.innerHeight)]
       const shown = document.elementFromPoint((left + right) / 2, (from + to) / 2)
@@ -177,12 +177,12 @@ const describedBy = (box: Locator) =>
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
 
-test('a screen reader hears that it is being sent, and what became of it', async ({ visitor }) => {
+test('a screen reader announces the send and its result', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const page = await visitor.open(server.origin)
   await hydrated(page)
   const form = getForm(page)
-  // As it is announced: what is added to a live region that was there before.
+  // The announcements: texts that are added to an existing live region.
   await page.evaluate(() => {
     const heard: string[] = []
     Object.assign(window, { heard })
@@ -201,7 +201,7 @@ test('a screen reader hears that it is being sent, and what became of it', async
   await form.fill(anApplication())
   await form.button.click()
   await form.failure.waitFor()
-  // The box has the focus, and so is read out, once.
+  // The box is focused, and therefore read out once.
   expect(await heard()).toEqual(['Sending your application.'])
   const box = page.locator('.outcome')
   await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
@@ -215,7 +215,7 @@ test('a screen reader hears that it is being sent, and what became of it', async
   expect(await describedBy(box)).toMatch(/^Thank you/)
 })
 
-test('the boxes come into view and with the focus, the red one without moving what is being read', async ({
+test('the boxes scroll into view and get the focus, and the red one does not move the text being read', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -245,7 +245,7 @@ test('the boxes come into view and with the focus, the red one without moving wh
     return place && place.top >= 0 && place.bottom <= window.innerHeight
   })
 
-  // Ready for another: empty, and the button in use again.
+  // Ready for another application: empty, and with an active button.
   expect(await form.answers()).toEqual({
     ...Object.fromEntries(textFields.map(({ name }) => [name, ''])),
     custom_solution: '',
@@ -256,7 +256,7 @@ test('the boxes come into view and with the focus, the red one without moving wh
 })
 
 test.for([320, 360, 768, 1024, 1440, 1920])(
-  'nothing sticks out at %d px, whatever is answered',
+  'nothing overflows at %d px, whatever is answered',
   async (width, { visitor }) => {
     visitor.expects(failedRequest)
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 } })
@@ -281,7 +281,7 @@ test.for([320, 360, 768, 1024, 1440, 1920])(
   },
 )
 
-test('at 400 % zoom of a window of 1280 x 1024 nothing sticks out and everything can be used', async ({
+test('at 400 % zoom of a window of 1280 x 1024 nothing overflows and everything can be used', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin, {
@@ -297,7 +297,7 @@ test('at 400 % zoom of a window of 1280 x 1024 nothing sticks out and everything
 })
 
 test.for([320, 360, 390, 1280])(
-  'with text at twice its size nothing sticks out, is cut off or breaks inside a word (%d px)',
+  'with text at twice its size nothing overflows, is cut off or breaks inside a word (%d px)',
   async (width, { visitor }) => {
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
     await page.addStyleTag({ content: 'html { font-size: 200% }' })
@@ -343,7 +343,7 @@ test('on a phone every field is 16 px or more, and every target 44 px or more', 
   ).toEqual([])
 })
 
-test('who asked for less motion has none; everybody else sees the icon bounce', async ({ visitor }) => {
+test('reduced motion stops all motion; otherwise the icon bounces', async ({ visitor }) => {
   const moving = (page: Page) =>
     page.evaluate(() => ({
       animations: document
@@ -363,7 +363,9 @@ test('who asked for less motion has none; everybody else sees the icon bounce', 
   expect((await moving(lively)).transitions).toBeGreaterThan(0)
 })
 
-test('in forced colours every control keeps an edge, and what is chosen is seen', async ({ visitor }) => {
+test('in forced colours every control keeps a border, and the selected choice is visible', async ({
+  visitor,
+}) => {
   const page = await visitor.open(server.origin, { forcedColors: 'active' })
   const edges = await page
     .locator('input:not([type=radio], [type=checkbox]), textarea, button')

@@ -14,7 +14,7 @@ beforeAll(async () => {
   desk = await startDesk({ RATE_LIMIT_PER_MINUTE: '0' })
 })
 
-/** They differ in each run: rows that were made at once have the order of their ids, and a second factor has a new secret. */
+/** They differ in each run: rows of the same moment are ordered by id, and a second factor has a new secret. */
 const changing = [
   'desk-drafts',
   'desk-drafts-ticked',
@@ -24,12 +24,12 @@ const changing = [
 ]
 
 test.for(Object.entries(screens))(
-  'axe finds nothing, light, dark or in forced colours, nothing sticks out, and no finger misses: %s',
+  'axe finds nothing in light, dark or forced colours, nothing overflows, and targets are large enough: %s',
   async ([name, { address, prepare, reach }], { visitor }) => {
     visitor.expects(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
     await reach(page, desk)
-    // What a screen reader is told stands in the repository, to be read whenever it changes.
+    // The repository contains the screen reader's text, so that every change to it is reviewed.
     if (!changing.includes(name)) {
       const kept = join(import.meta.dirname, 'spoken', `${name}.txt`)
       if (process.env['SPOKEN'] === 'write') writeFileSync(kept, await settled(page))

@@ -18,18 +18,18 @@ const password = 'correct horse battery'
 const hash = hashPassword(password)
 
 let strangers = 0
-/** As long as an organiser's address, so that nothing is told by a length. */
+/** The same length as an organiser's address, so that lengths reveal nothing. */
 const aStranger = () => {
   strangers += 1
   return `stranger-${String(strangers).padStart(2, '0')}@example.org`
 }
 
-/** All that an answer tells, but for the time of day. */
+/** Everything that a response reveals, except the time of day. */
 async function toldBy(answering: Promise<Response>) {
   const answer = await answering
   const text = await answer.text()
   const seconds = Number(/after (\d+) seconds/.exec(text)?.[1] ?? 1)
-  // Two requests are never asked at the same moment.
+  // Two requests never happen at exactly the same moment.
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(60)
   return {
@@ -43,7 +43,7 @@ type Ask = (call: SignInServer['call'], email: string) => Promise<Response>
 
 const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
 
-/** The calls that a stranger can name an address in, and what all of them are answered at first. */
+/** The calls in which a stranger can name an email address, with the first response that all of them get. */
 const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
   'otp that may make an account': {
     ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
@@ -91,7 +91,7 @@ const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
     ['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'nonsense'].map((type) => [
       `verify by a code of type ${type}`,
       {
-        // Of which no code is: it has five digits.
+        // No code has five digits.
         ask: ((call, email) => call('POST', 'verify', { type, email, token: '12345' })) satisfies Ask,
         status: 403,
         mails: false,
@@ -100,7 +100,7 @@ const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
   ),
 }
 
-/** What an account can be in, each as a way to bring it there. */
+/** The states of an account, each with the steps to reach it. */
 const states: Record<string, (email: string) => Promise<unknown>> = {
   'a new account': async () => {},
   'an account with a code': (email) => server.call('POST', 'otp', { email }).then(() => forget(email)),
@@ -129,7 +129,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
     select id, 'mails', 10 from auth.users where email = ${email}`,
 }
 
-/** Has the mail of somebody sent, and lets them ask for another, as after a minute. */
+/** Waits for an account's email and allows another one, as after a minute. */
 async function forget(email: string) {
   await server.mail.count(1, email)
   await server.database.owner`
@@ -137,7 +137,7 @@ async function forget(email: string) {
     where address_hash = sha256(${email}::text::bytea)`
 }
 
-/** All that known addresses are told, and all that unknown ones are, at first and again within the minute. */
+/** The responses for known and for unknown addresses, at first and again within the minute. */
 async function tellBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
   const told = async ([what, { ask, status, mails }]: [string, (typeof asks)[string]]) => {
     const email = await server.organiser()
@@ -145,7 +145,7 @@ async function tellBoth(call: SignInServer['call'], state: (email: string) => Pr
     const stranger = aStranger()
     const known = [what, await toldBy(ask(call, email)), await toldBy(ask(call, email))]
     const unknown = [what, await toldBy(ask(call, stranger)), await toldBy(ask(call, stranger))]
-    // Or both could be told nothing of what was asked.
+    // Otherwise both could have failed before the tested step.
     expect(known).toMatchObject([what, { status }, { status: mails ? 429 : status }])
     return { known, unknown }
   }
@@ -153,7 +153,7 @@ async function tellBoth(call: SignInServer['call'], state: (email: string) => Pr
   return { known: all.map(({ known }) => known), unknown: all.map(({ unknown }) => unknown) }
 }
 
-test.each(Object.entries(states))('%s is told from none by no answer', async (_what, state) => {
+test.each(Object.entries(states))('no response distinguishes %s from none', async (_what, state) => {
   const own = await server.another()
   const { known, unknown } = await tellBoth(own.call, state)
   expect(unknown).toEqual(known)
@@ -168,7 +168,7 @@ test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what))
     const own = await server.another()
     const answer = await server.database.owner.begin(async (transaction) => {
       await transaction`select from auth.users where email = ${email} for update`
-      // Whoever asked for the account would wait here for good.
+      // A query for the account would wait here forever.
       return asks[what]?.ask(own.call, email)
     })
     expect(answer?.status).toBe(200)
@@ -177,7 +177,7 @@ test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what))
 )
 
 test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.test(state)))(
-  'for %s the database is asked what it is asked for none, before an answer',
+  'before a response, %s causes the same queries as no account',
   async (_what, state) => {
     const sent: string[] = []
     const { signIn, ...database } = server.database
@@ -185,7 +185,7 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
     const sentBy = async (ask: Ask, email: string) => {
       sent.length = 0
       await ask(own.call, email)
-      // What goes to a decoy is the same as what goes to a code.
+      // A decoy's table replaces the table of codes.
       return sent.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
     }
     const prepared = Object.entries(asks).map(async ([what, { ask }]) => {
@@ -203,7 +203,7 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
   },
 )
 
-/** Mail servers that fail, each with how it is ended. */
+/** Mail servers that fail, each with a way to end it. */
 const failing: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
   'refuses everybody': () => startMailServer({ refuses: true }),
   'is not there': async () => {
@@ -214,7 +214,7 @@ const failing: Record<string, () => Promise<{ port: number; close(): unknown }>>
   'never says a word': startSilence,
 }
 
-/** Something that takes connections, and answers nothing. */
+/** A server that accepts connections and never responds. */
 async function startSilence() {
   const sockets = new Set<Socket>()
   const silent = createServer((socket) => {
@@ -232,20 +232,17 @@ async function startSilence() {
   }
 }
 
-test.each(Object.entries(failing))(
-  'a mail server that %s tells no known address from an unknown one',
-  async (_how, start) => {
-    const mail = await start()
-    const own = await server.another({
-      mailServer: mailServerAt(mail.port),
-    })
-    const { known, unknown } = await tellBoth(own.call, async () => {})
-    expect(unknown).toEqual(known)
-    // Its connections first: the server waits for mails that are under way.
-    await mail.close()
-    await own.close()
-  },
-)
+test.each(Object.entries(failing))('a mail server that %s reveals no known address', async (_how, start) => {
+  const mail = await start()
+  const own = await server.another({
+    mailServer: mailServerAt(mail.port),
+  })
+  const { known, unknown } = await tellBoth(own.call, async () => {})
+  expect(unknown).toEqual(known)
+  // Its connections first, since the server waits for pending emails.
+  await mail.close()
+  await own.close()
+})
 
 test('without a mail server both are refused alike, and no minute begins', async () => {
   const own = await server.another({ mailServer: undefined })
@@ -257,7 +254,7 @@ test('without a mail server both are refused alike, and no minute begins', async
   }
 })
 
-test('an account gets ten mails an hour, from whichever server, and a stranger none', async () => {
+test('an account gets ten emails an hour over all servers, and a stranger none', async () => {
   const email = await server.organiser()
   const stranger = aStranger()
   const { owner } = server.database
@@ -269,7 +266,7 @@ test('an account gets ten mails an hour, from whichever server, and a stranger n
   }
   const [first, second] = [await server.another(), await server.another()]
   for (let mail = 1; mail <= 12; mail += 1) await askBoth(mail % 2 ? first : second)
-  // Waits for the mails that are under way.
+  // Waits for the pending emails.
   await Promise.all([first.close(), second.close()])
   const received = () => server.mail.received.flatMap(({ to }) => to)
   expect(received().filter((to) => to === email)).toHaveLength(10)
@@ -283,14 +280,14 @@ test('an account gets ten mails an hour, from whichever server, and a stranger n
   expect(received()).not.toContain(stranger)
 })
 
-test('no mail ever went to an address without an account', () => {
+test('no email ever went to an address without an account', () => {
   expect(server.mail.received.length).toBeGreaterThan(0)
   expect(server.mail.received.flatMap(({ to }) => to).filter((to) => !to.startsWith('organiser-'))).toEqual(
     [],
   )
 })
 
-test('the memory for addresses is bounded, and ends after its minute', async () => {
+test('the memory for addresses is bounded, and expires after its minute', async () => {
   const { owner } = server.database
   const own = await server.another()
   await owner`
@@ -298,7 +295,7 @@ test('the memory for addresses is bounded, and ends after its minute', async () 
     select sha256(number::text::bytea), now() - make_interval(secs => number / 1000.0)
     from generate_series(1, 30000) as number`
   await own.call('POST', 'otp', { email: aStranger() })
-  // Waits for what is done after the answer.
+  // Waits for the work after the response.
   await own.close()
   const remembered = async () => {
     const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`

@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-/** The token of somebody who signed in, taken apart, and the key that signed it. */
+/** The token of a signed-in organiser in its parts, and its signing key. */
 async function aToken() {
   const { client, email } = await server.signedIn()
   const { data } = await client.auth.getSession()
@@ -36,7 +36,7 @@ async function aToken() {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** What a token opens: the sign-in and the desk. */
+/** The responses of the sign-in and of the desk to a token. */
 async function openedBy(token: string) {
   const headers = { apikey: 'public-anon-key', authorization: `Bearer ${token}` }
   const user = await fetch(`${server.origin}/auth/v1/user`, { headers })
@@ -44,7 +44,7 @@ async function openedBy(token: string) {
   return { user: { status: user.status, text: await user.text() }, desk: desk.status }
 }
 
-/** Which of these tokens are not refused by both, as what they are. */
+/** The tokens that either of them does not refuse as invalid. */
 async function letIn(tokens: Record<string, string>) {
   const problems: string[] = []
   for (const [what, token] of Object.entries(tokens)) {
@@ -55,7 +55,7 @@ async function letIn(tokens: Record<string, string>) {
   return problems
 }
 
-test('a token without a signature, or with one that anybody can make of what is public, opens nothing', async () => {
+test('a token without a signature, or with one made from public values, is refused', async () => {
   const { token, header, payload, signature, claims, kid, published } = await aToken()
   const hs256 = async (secret: string | Uint8Array, keyId?: string) =>
     new SignJWT(claims)
@@ -102,7 +102,7 @@ test('a token without a signature, or with one that anybody can make of what is 
   expect(await openedBy(token)).toMatchObject({ user: { status: 200 }, desk: 200 })
 })
 
-test('a token that another key signed opens nothing, whatever its header says of the key', async () => {
+test('a token signed by another key is refused, whatever its header says about the key', async () => {
   const { claims, kid } = await aToken()
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const theirs = await exportJWK(publicKey)
@@ -151,7 +151,7 @@ test('a token of ours that has ended, never ends, or is for somebody else opens 
       .sign(key, { crit: { x: true } }),
   }
   expect(await letIn(forged)).toEqual([])
-  // Roles come from the account; if one ever slipped in, no token becomes it.
+  // Roles come from the account. Even a forged role in a token is refused.
   for (const role of ['service_role', 'postgres', 'anon', 'authenticated; reset role', '', null]) {
     const { desk } = await openedBy(await sign({ ...claims, role }))
     expect(desk, `for ${role}`).toBe(401)
@@ -163,7 +163,7 @@ test('a token of ours that has ended, never ends, or is for somebody else opens 
   })
 })
 
-test('a refresh token, a code of PKCE or the public key is no bearer', async () => {
+test('a refresh token, a PKCE code or the public key is no bearer token', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   for (const bearer of [data.session?.refresh_token ?? '', crypto.randomUUID(), 'a.b.c', '..', '']) {
@@ -176,7 +176,7 @@ test('a refresh token, a code of PKCE or the public key is no bearer', async () 
   expect(desk).toBe(401)
 })
 
-/** What a stranger may write for where a link should lead, which has to lead to the desk instead. */
+/** A stranger's targets for a link, which must lead to the desk instead. */
 function elsewhere(site: string) {
   const { protocol, host, origin, hostname } = new URL(site)
   const isLoopback = hostname === '127.0.0.1'
@@ -246,7 +246,7 @@ function elsewhere(site: string) {
     '?x',
     '#x',
     'x'.repeat(5_000),
-    // The applicants' page, by whatever name.
+    // The application form under all its names.
     site,
     `${site}/`,
     `${site}//`,
@@ -296,7 +296,7 @@ const thisMachine = [
   'http://[::1]:9/x',
 ]
 
-/** Where links may lead, since an organiser's own program asked for it. */
+/** The valid targets of links, which an organiser's own program may ask for. */
 const allowed = (site: string) => [
   `${site}/desk`,
   `${site}/desk?x=1`,
@@ -317,7 +317,7 @@ test.each([
   ['with a SITE_URL that has a path', 'https://example.org/re/treat'],
   ['with a SITE_URL that ends in a slash', 'https://example.org/retreat/'],
 ])(
-  '%s, a link leads below the site, or to this machine where that is the site, and never to the page of applicants',
+  '%s, a link leads below the site (or to this machine if that is the site), and never to the form',
   async (_how, siteUrl) => {
     const own = await server.another({ siteUrl })
     const site = (siteUrl ?? own.origin).replace(/\/$/, '')
@@ -345,7 +345,7 @@ test.each([
 test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
-])('%s, a mail holds a link of the site alone, which leads back below it', async (_how, siteUrl) => {
+])('%s, an email contains only a link of the site, which leads back below it', async (_how, siteUrl) => {
   const own = await server.another({ siteUrl })
   const site = siteUrl ?? own.origin
   const leadsTo = async (path: string, isPkce: boolean, headers: Record<string, string> = {}) => {
@@ -355,7 +355,7 @@ test.each([
     expect(await said(own.call('POST', path, body, headers))).toEqual({ status: 200, body: {} })
     const [mail] = await server.mail.count(1, email)
     expect(mail?.text).not.toContain('evil')
-    // A program that looks through mails finds a button there, and uses nothing up.
+    // An email scanner finds a button there, and uses nothing up.
     if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
     expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
     const opened = await fetch((mail?.link ?? '').replace(site, own.origin), {
@@ -363,11 +363,11 @@ test.each([
       headers: { 'x-forwarded-for': anAddress() },
     })
     const location = opened.headers.get('location') ?? ''
-    // Or it would say nothing of a link that signs in.
+    // Otherwise it would prove nothing about a link that signs in.
     expect(location).toMatch(isPkce ? /[?&]code=/ : /#access_token=/)
     return withoutAnswer(location)
   }
-  // Some of them: all were tried above.
+  // A sample: the test above tried all of them.
   const hostile = elsewhere(site).filter((given, index) => given.length < 1_000 && index % 3 === 0)
   const targets = [
     ...hostile.map((given) => [given, `${site}/desk`] as const),
@@ -382,7 +382,7 @@ test.each([
       expect(await leadsTo(`${path}?${query}`, index % 2 === 0), `for ${given}`).toBe(
         expected(index % 2 === 0),
       )
-      // A header holds one line of Latin letters.
+      // A header holds one line of ASCII characters.
       if (!/^[\x21-\x7e]+$/.test(given)) return
       const headers = { redirect_to: given, referer: 'https://evil.example/', origin: 'https://evil.example' }
       expect(await leadsTo(path, index % 2 === 1, headers), `for ${given} in a header`).toBe(
@@ -392,7 +392,7 @@ test.each([
   )
 })
 
-test('without SITE_URL, the page of applicants is no target by another name of this machine either', async () => {
+test('without SITE_URL, the form is no target under another name of this machine either', async () => {
   const { port } = new URL(server.origin)
   for (const given of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
     const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: given })
@@ -401,7 +401,7 @@ test('without SITE_URL, the page of applicants is no target by another name of t
   }
 })
 
-/** Sends a request with the headers as they are, the host's included; gives the whole answer. */
+/** Sends a request with unchanged headers, including the host's. Gives the whole response. */
 function raw(origin: string, head: string[], body = '') {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
@@ -419,7 +419,7 @@ function raw(origin: string, head: string[], body = '') {
 test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
-])('%s, no header says to whom a link leads or who issued a token', async (_how, siteUrl) => {
+])('%s, no header decides the target of a link or the issuer of a token', async (_how, siteUrl) => {
   const own = await server.another({ siteUrl })
   const site = siteUrl ?? own.origin
   const evil = [
@@ -455,7 +455,7 @@ test.each([
   ])
   expect(opened).toMatch(/^HTTP\/1\.1 303 /)
   expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
-  // By its whole address, too.
+  // With its absolute address too.
   const absolute = await raw(own.origin, [
     'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
     ...evil,

@@ -7,9 +7,9 @@ import { anApplication } from '../../testing/form.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../testing/server.ts'
 import { extent, seed } from '../../testing/extent.ts'
 
-/** As many connections, each with up to four requests. */
+/** The number of connections, each with up to four requests. */
 const pipelines = extent(150, 4_000)
-/** Has the server say what it holds, at a signal. */
+/** Makes the server report its memory on a signal. */
 const telling = `data:text/javascript,${encodeURIComponent(`
   import { setFlagsFromString } from 'node:v8'
   import { runInNewContext } from 'node:vm'
@@ -88,7 +88,7 @@ const method = fc.oneof(
   fc.constantFrom('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'FOO', 'get'),
 )
 
-/** A header, or none: as a rule where it is `mostly` there, and one in so many times where it is `seldom`. */
+/** An optional header: usually present if it is `mostly`, and once in this many times if it is `seldom`. */
 const mostly = (line: fc.Arbitrary<string>) => fc.option(line, { freq: 5, nil: '' })
 const seldom = (times: number, line: fc.Arbitrary<string>) =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant('') }, { weight: 1, arbitrary: line })
@@ -131,7 +131,7 @@ const headers = fc
   )
   .map((lines) => ['host: fuzz', ...lines.filter((line) => line !== '')].join('\r\n'))
 
-/** A request on the wire, now and then malformed, or cut off after so much of it. */
+/** A request as bytes, sometimes malformed or cut off at some point. */
 const request = fc
   .record({
     method,
@@ -161,23 +161,23 @@ const request = fc
     return whole.subarray(0, Math.ceil(whole.length * sent)).toString('latin1')
   })
 const piece = fc.oneof({ weight: 49, arbitrary: request }, anyBytes(500))
-/** As a rule one request: whoever sends nonsense behind it gets no answer to the first one. */
+/** Usually a single request: nonsense after it would suppress its response. */
 const pipeline = fc.oneof(
   { weight: 3, arbitrary: piece.map((only) => [only]) },
   fc.array(piece, { minLength: 2, maxLength: 4 }),
 )
 
-/** Sends a pipeline of requests on one connection, in pieces, and gives all that came back. */
+/** Sends a pipeline of requests on one connection, in pieces. Gives everything that came back. */
 function exchange(pieces: string[]) {
   const { hostname, port } = new URL(server.origin)
   return new Promise<string>((resolve) => {
     const chunks: Buffer[] = []
     const finish = () => resolve(Buffer.concat(chunks).toString('latin1'))
     const socket = connect(Number(port), hostname, () => {
-      // The last one is answered once those before it are, and ends the connection.
+      // The last one is answered after all others, and ends the connection.
       for (const part of [...pieces, last]) socket.write(part, 'latin1')
     })
-    // Unless one before it is a request that never ends.
+    // An earlier request may never end.
     socket.setTimeout(200, () => socket.end())
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('error', finish)
@@ -186,7 +186,7 @@ function exchange(pieces: string[]) {
 }
 const last = 'GET /healthz HTTP/1.1\r\nhost: fuzz\r\nconnection: close\r\n\r\n'
 
-/** Megabytes that the server holds once all that can be forgotten is. */
+/** Megabytes of the server's memory after garbage collection. */
 async function memory() {
   const before = server.output().length
   server.process.kill('SIGUSR2')
@@ -209,7 +209,7 @@ test(`${pipelines} connections with requests of nonsense: never a 5xx, a stack t
     expect(answer).not.toMatch(/HTTP\/1\.1 5\d\d |\n\s+at .+:\d+:\d+|topsecret@|root:x:0/)
   })
   const play = (part: number) => fc.assert(property, { seed: seed + part, numRuns: pipelines / 2 })
-  // The first half fills what is filled once; what is held afterwards has to be as it was then.
+  // The first half fills caches. Memory must not grow afterwards.
   await play(0)
   const before = await memory()
   sent = 0
@@ -220,11 +220,11 @@ test(`${pipelines} connections with requests of nonsense: never a 5xx, a stack t
     `MB held half-way and at the end, and sent: ${[before, after, sent].map((each) => each.toFixed(1)).join(', ')}`,
   )
 
-  // Or it would have tried the first checks alone.
+  // Otherwise only the first checks would have been tested.
   expect([...statuses.keys()]).toEqual(
     expect.arrayContaining(['201', '400', '401', '404', ...extent([], ['405', '413', '415', '431'])]),
   )
-  // Of what was sent next to nothing is kept. Halves differ by a megabyte where nothing is.
+  // Almost nothing of the requests is kept. Halves differ by a megabyte even without requests.
   expect(after - before).toBeLessThan(1 + sent / 10)
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(server.output()).not.toMatch(/"level":"error"|topsecret/)

@@ -42,7 +42,7 @@ const post = (body: string, length = body.length) =>
 const native = (fields: Record<string, string>) =>
   fetch(server.origin, { method: 'POST', body: new URLSearchParams(fields) })
 
-test('200 connections that send much and never read cost little, and a visitor beside them is served', async () => {
+test('200 connections that send much and never read cost little, and another visitor is served', async () => {
   await (await fetch(server.origin)).text()
   const before = memory()
   const body = `reason=${'<'.repeat(whole - 7)}`
@@ -52,17 +52,17 @@ test('200 connections that send much and never read cost little, and a visitor b
   const sent = (200 * whole) / 2 ** 20
   expect(memory() - before - sent).toBeLessThan(100)
   for (const socket of sockets) socket.destroy()
-  // Until the server has seen them go.
+  // Until the server has noticed that they ended.
   await until('room for a large request', async () => {
     return (await native({ reason: 'x'.repeat(whole / 2) })).status !== 503
   })
 })
 
-test('beyond a bound large requests are refused at once, and small ones are served', async () => {
-  // Of each only the beginning comes.
+test('above a limit large requests are refused at once, and small ones are served', async () => {
+  // Only the beginning of each is sent.
   const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', whole))))
   const sendLarge = () => native({ reason: 'x'.repeat(whole / 2) })
-  // The server comes to each of them in its own time.
+  // The server handles them one after another.
   let refused = await sendLarge()
   await until('a refusal', async () => (refused = await sendLarge()).status === 503)
   expect(await refused.text()).toContain('Too much is sent right now.')
@@ -79,7 +79,7 @@ test('beyond a bound large requests are refused at once, and small ones are serv
 })
 
 test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
-  'the page takes forms alone, and not %s',
+  'the page accepts only forms, and not %s',
   async (type) => {
     const answer = await fetch(server.origin, {
       method: 'POST',
@@ -91,7 +91,7 @@ test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])
   },
 )
 
-test('what is no form of ours is refused before it is taken apart', async () => {
+test('a body that is not our form is refused before it is parsed', async () => {
   const answer = await fetch(server.origin, {
     method: 'POST',
     headers: { 'content-type': form },
@@ -111,7 +111,7 @@ test('a refused form comes back filled up to a size; beyond that with its senten
   expect(empty.length).toBeLessThan(40_000)
 })
 
-test('nobody consents who did not tick the box', async () => {
+test('a form without the ticked box is no consent', async () => {
   const application = anApplication()
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -128,7 +128,7 @@ test('nobody consents who did not tick the box', async () => {
   expect((await native({ ...answers, consent: 'true' })).status).toBe(200)
 })
 
-test('what is told of a refusal is short, however long what was refused', async () => {
+test('the message of a refusal is short, however long the refused text', async () => {
   const answer = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },

@@ -7,7 +7,7 @@ import { operatorSecret } from '../../src/server/auth/organisers.ts'
 import { extent, seed } from '../../testing/extent.ts'
 import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
-/** The same for the same seed, but for tokens and ids, which are made anew each time. */
+/** The same for the same seed, except tokens and ids. */
 const requests = extent(200, 3_000)
 
 let server: SignInServer
@@ -16,13 +16,13 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-/** What is valid where it is sent, so that requests get behind the first check. */
+/** Valid values, so that requests get past the first check. */
 interface Valid {
   bearers: string[]
   texts: string[]
 }
 
-/** Sessions of three organisers, one of whom has a second factor and one a code under way. */
+/** Sessions of three organisers. One has a second factor, and one has asked for a code. */
 async function someValid(): Promise<Valid> {
   const signedIn = [await server.signedIn(), await server.signedIn(), await server.signedIn()]
   const bearers = await Promise.all(
@@ -58,7 +58,7 @@ async function someValid(): Promise<Valid> {
   }
 }
 
-/** The calls, each with what it takes; `*` stands for something that was valid when the test began. */
+/** The calls with their fields. `*` is a value that was valid when the test began. */
 const calls: [call: string, fields: Record<string, unknown>][] = [
   [
     'POST otp',
@@ -108,7 +108,7 @@ const words =
     ' ',
   )
 
-/** What would end a line of a request, or be no request any more. */
+/** Characters that would end a line of a request or invalidate it. */
 const lineEnds = new RegExp(String.raw`[\r\n\0]`, 'g')
 
 const repeated = (part: string, most: number) => fc.nat(most).map((times) => part.repeat(times))
@@ -143,13 +143,13 @@ const hostile = fc.oneof(
   repeated('y', 60_000),
 )
 
-/** Requests of nonsense, some of whose parts are valid. */
+/** Nonsense requests with some valid parts. */
 function requestsWith({ bearers, texts }: Valid) {
   const valid = fc.constantFrom(...texts)
   const text = fc.oneof({ weight: 2, arbitrary: valid }, fc.constantFrom(...words), hostile)
   const quoted = (given: fc.Arbitrary<string>) => given.map((value) => JSON.stringify(value))
 
-  /** JSON, as text: it holds what no value can. */
+  /** JSON as text, since no JavaScript value can be this invalid. */
   const { json } = fc.letrec<{ json: string }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },
@@ -187,7 +187,7 @@ function requestsWith({ bearers, texts }: Valid) {
       ),
       { maxLength: 2 },
     )
-  /** What a call takes, but for one or two of its fields, as a rule. */
+  /** The fields of a call, usually without one or two of them. */
   const bodyOf = (taken: Record<string, unknown>) =>
     fc.oneof(
       {
@@ -262,7 +262,7 @@ function requestsWith({ bearers, texts }: Valid) {
         return `${given} ${target.replaceAll(lineEnds, '+').replaceAll(' ', '+')} HTTP/1.1`
       })
   }
-  /** A header, or none: as a rule where it is `mostly` there. */
+  /** An optional header, usually present if it is `mostly`. */
   const mostly = (line: fc.Arbitrary<string>) => fc.option(line, { freq: 5, nil: '' })
   const seldom = (times: number, line: fc.Arbitrary<string>) =>
     fc.oneof({ weight: times - 1, arbitrary: fc.constant('') }, { weight: 1, arbitrary: line })
@@ -305,7 +305,7 @@ function requestsWith({ bearers, texts }: Valid) {
   )
 }
 
-/** Sends one request; gives all that came back until the server ended the connection. */
+/** Sends one request. Gives everything that came back until the server ended the connection. */
 function exchange(request: Buffer) {
   const { hostname, port } = new URL(server.origin)
   return new Promise<string>((resolve) => {
@@ -317,7 +317,7 @@ function exchange(request: Buffer) {
   })
 }
 
-test(`${requests} requests of nonsense to all calls: each is answered, never with a 5xx or a stack trace`, async () => {
+test(`${requests} nonsense requests to all calls all get a response, never with a 5xx or a stack trace`, async () => {
   const statuses = new Map<string, number>()
   const property = fc.asyncProperty(
     requestsWith(await someValid()),
@@ -339,7 +339,7 @@ test(`${requests} requests of nonsense to all calls: each is answered, never wit
   )
   await fc.assert(property, { seed, numRuns: requests })
   console.log('answers by status:', Object.fromEntries(statuses))
-  // Or it would have tried the first checks alone.
+  // Otherwise only the first checks would have been tested.
   expect([...statuses.keys()]).toEqual(
     expect.arrayContaining([
       '400',
@@ -352,7 +352,7 @@ test(`${requests} requests of nonsense to all calls: each is answered, never wit
   expect((await client.auth.getUser()).data.user?.email).toBe(email)
 })
 
-test('what cannot be drawn, written or stored of whoever is signed in is refused, or done without', async () => {
+test('values that cannot be drawn, written or stored are refused or ignored, even from a signed-in organiser', async () => {
   const { client } = await server.signedIn()
   const headers = await bearerOf(client)
   const deep = (depth: number) => `{"data":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`
@@ -391,7 +391,7 @@ test('what cannot be drawn, written or stored of whoever is signed in is refused
 test.each([
   ['deeper than anything reads', `{"a":${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}}`],
   ['longer than a header', `{"a":"${'x'.repeat(100_000)}"}`],
-])('data of an account that are %s keep nobody out', async (_how, data) => {
+])('account data that are %s lock nobody out', async (_how, data) => {
   const { client, email } = await server.signedIn()
   const headers = await bearerOf(client)
   const answer = await fetch(`${server.origin}/auth/v1/user`, {
@@ -400,7 +400,7 @@ test.each([
     body: `{"data":${data}}`,
   })
   expect(answer.status).toBe(400)
-  // Its owner, who comes later, may not be the one who sent it.
+  // The account's owner, who signs in later, may not be the sender.
   const again = await server.client().auth.verifyOtp({
     type: 'magiclink',
     token_hash: await operatorSecret(server.database.owner, email),

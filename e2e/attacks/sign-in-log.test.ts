@@ -26,7 +26,7 @@ function mailSettings(port: number) {
   return { SMTP_URL, MAIL_FROM: 'hello@example.org' }
 }
 
-/** Makes an organiser; gives the link that is printed. */
+/** Makes an organiser. Gives the printed link. */
 async function addOrganiser(email: string) {
   const { stdout } = await runCommand(['organisers', '--add', email], settings)
   return stdout.trim()
@@ -37,7 +37,7 @@ interface Tokens {
   refresh_token: string
 }
 
-test('wrong codes are counted over a restart; the link of their mail, a session and the keys outlive it', async () => {
+test('wrong codes count across a restart; the emailed link, a session and the keys survive it', async () => {
   const email = 'restarted@example.org'
   const first = await startServer(settings)
   const call = callTo(first.origin)
@@ -86,14 +86,14 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   const mailsTo = async (to: string, number: number) => {
     const mails = await mail.count(number, to)
     for (const { code, link } of mails) {
-      // What tells of a change has neither.
+      // The notice of a change has neither.
       if (code !== '') secrets.push(code)
       if (link !== '') secrets.push(secretOf(link))
     }
     return mails.at(-1) ?? { code: '', link: '' }
   }
 
-  // The operator's link, opened as a browser opens it, twice.
+  // The operator's link, opened twice as in a browser.
   const link = await addOrganiser(email)
   secrets.push(secretOf(link))
   const path = `verify${new URL(verifyLink(link)).search}`
@@ -130,7 +130,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   // A second factor.
   const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }
   const enrolled = await said(call('POST', 'factors', enrolment, headers))
-  // Refused, by its name.
+  // Refused because of its name.
   await call('POST', 'factors', enrolment, headers)
   const factor = enrolled.body as { id: string; totp: { secret: string; uri: string } }
   const shown = codeOf(factor.totp.secret)
@@ -142,7 +142,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from))
   await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from)
 
-  // What never gets to a call, and what fails in one.
+  // Requests that never reach a call, and requests that fail in one.
   await call('GET', `verify?token=mark-token&type=mark-type&redirect_to=http://localhost/mark-target`)
   await call('GET', `mark-path/mark-token?apikey=mark-key`)
   await call('POST', 'verify', { type: 'email', email: 'mark-\u0000@example.org', token: 'mark-token' })
@@ -156,7 +156,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   await server.stop()
   output += server.output()
 
-  // Mail servers that refuse, and that are not there.
+  // Mail servers that refuse, and that do not exist.
   const refusing = await startMailServer({ user, refuses: true })
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
@@ -173,7 +173,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   }
   await refusing.close()
 
-  // Or there would be no log to look into.
+  // Otherwise there would be no log to search.
   for (const route of ['otp', 'verify', 'token', 'user', 'factors/:id/verify', 'logout']) {
     expect(output).toContain(`"route":"/auth/v1/${route}"`)
   }

@@ -11,26 +11,26 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-/** What a token answer holds. */
+/** The parts of a token response. */
 interface Tokens {
   access_token: string
   refresh_token: string
 }
 
-/** The mail that somebody gets who asks for one to sign in. */
+/** The email that somebody gets after asking to sign in. */
 async function askForMail(email: string, fields: Record<string, unknown> = {}) {
   expect(await said(server.call('POST', 'otp', { email, ...fields }))).toEqual({ status: 200, body: {} })
   const [mail] = await server.mail.count(1, email)
   return { code: mail?.code ?? '', link: mail?.link ?? '' }
 }
 
-/** Codes that are not this one. */
+/** Other codes. */
 const wrongCodes = (code: string, count: number) =>
   Array.from({ length: count }, (_, index) => String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'))
 
 const codeRefused = { status: 403, body: expect.objectContaining({ error_code: 'otp_expired' }) as unknown }
 
-/** What somebody gets who signs in by the operator's link. */
+/** The tokens after a sign-in with the operator's link. */
 async function signIn(email: string): Promise<Tokens> {
   const { client } = await server.signedIn(email)
   const { data } = await client.auth.getSession()
@@ -44,7 +44,7 @@ const sessionOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { session_id: string })
     .session_id
 
-test('five wrong codes from anywhere kill a code, on every server and one that starts later; its link lives on', async () => {
+test('five wrong codes from anywhere invalidate a code on every server, even a new one; its link still works', async () => {
   const email = await server.organiser()
   const { code, link } = await askForMail(email)
   const other = await server.another()
@@ -77,7 +77,7 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   const tooMany = refused(429, 'over_request_rate_limit', 'Request rate limit reached')
   const stranger = `${email}.example`
   for (const address of [email, stranger]) {
-    // Each comes from an address of its own.
+    // Each comes from its own IP address.
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>
         tryPassword(address.toUpperCase(), 'a guess', index % 2 ? other : server),
@@ -89,12 +89,12 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect(await tryPassword(email, 'correct horse', later)).toEqual(tooMany)
   expect((await client.auth.getUser()).data.user?.email).toBe(email)
   await server.call('POST', 'otp', { email })
-  // The other one tells of the password.
+  // The other email reports the password.
   const link = (await server.mail.count(2, email)).map((mail) => mail.link).join('')
   expect(
     await said(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
   ).toMatchObject({ status: 200 })
-  // Its owner was here.
+  // The successful sign-in resets the count.
   expect(await tryPassword(email, 'a guess')).toEqual(wrong)
   expect(await tryPassword(email, 'correct horse')).toMatchObject({ status: 200 })
   expect(await tryPassword(stranger, 'a guess')).toEqual(tooMany)
@@ -102,7 +102,7 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect(await tryPassword(stranger, 'a guess')).toEqual(wrong)
 })
 
-test('what is remembered of wrong passwords is bounded, and a crowd of addresses forgives none', async () => {
+test('the memory for wrong passwords is bounded, and many addresses do not reset one', async () => {
   const { owner } = server.database
   await owner`delete from private.password_tries`
   await owner`insert into private.password_tries values (sha256('ada'), now() - interval '1 minute', 30)`
@@ -120,7 +120,7 @@ test('what is remembered of wrong passwords is bounded, and a crowd of addresses
     ])
 })
 
-test('a code that was missed four times still signs in', async () => {
+test('a code after four wrong tries still signs in', async () => {
   const email = await server.organiser()
   const { code } = await askForMail(email)
   for (const token of wrongCodes(code, 4)) {
@@ -130,7 +130,7 @@ test('a code that was missed four times still signs in', async () => {
   expect(right.status).toBe(200)
 })
 
-test('guesses that come at the same time are counted one by one', async () => {
+test('simultaneous guesses are counted one by one', async () => {
   const email = await server.organiser()
   const { code } = await askForMail(email)
   const answers = await Promise.all(
@@ -145,7 +145,7 @@ test('guesses that come at the same time are counted one by one', async () => {
   )
 })
 
-test('after five codes that died of wrong guesses mails have a link alone, until somebody signs in', async () => {
+test('after five codes that ended by wrong guesses, emails have only a link until somebody signs in', async () => {
   const email = await server.organiser()
   let mails = 0
   const ask = async (fields: Record<string, unknown> = {}) => {
@@ -164,7 +164,7 @@ test('after five codes that died of wrong guesses mails have a link alone, until
   const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
   const hasNone = 'Your link for Unplugged.'
   for (let dead = 0; dead < 4; dead += 1) await guess((await ask()).code, 5)
-  // Who leaves a code alive guesses no more than who does not; and a link that a program opens is no sign-in.
+  // A code with fewer wrong tries still counts the guesses, and a link opened by a program is no sign-in.
   const opened = await ask({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
   await guess(opened.code, 4)
   expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')
@@ -189,7 +189,7 @@ test('after five codes that died of wrong guesses mails have a link alone, until
   })
 })
 
-test('who knows the address and the code, or reads the table, cannot work out the link', async () => {
+test('the link cannot be computed from the address and the code, or from the table', async () => {
   const email = await server.organiser()
   const { code, link } = await askForMail(email)
   const [row] = await server.database.owner<{ token_hash: string; code_hash: string }[]>`
@@ -212,7 +212,7 @@ test('who knows the address and the code, or reads the table, cannot work out th
   expect(used.status).toBe(200)
 })
 
-test('a code is worth nothing for another address, nor for another purpose', async () => {
+test('a code is invalid for another address and for another purpose', async () => {
   const [email, another] = [await server.organiser(), await server.organiser()]
   const { code } = await askForMail(email)
   await askForMail(another)
@@ -231,7 +231,7 @@ test('a code is worth nothing for another address, nor for another purpose', asy
   }
 })
 
-/** Sets up a second factor by the code of now; the client is at `aal2` then, and was at `aal1` before. */
+/** Sets up a second factor with the current code. The client is then at `aal2`, and was at `aal1` before. */
 async function withFactor(email: string) {
   const { client } = await server.signedIn(email)
   const before = (await client.auth.getSession()).data.session
@@ -245,7 +245,7 @@ async function withFactor(email: string) {
   return { id, secret, code, client, before }
 }
 
-/** Shows a code of a second factor from an address that nobody came from yet. */
+/** Sends a code of a second factor from an unused IP address. */
 async function showCode(headers: { authorization: string }, factorId: string, code: string) {
   const from = { ...headers, 'x-forwarded-for': anAddress() }
   const challenge = await said(server.call('POST', `factors/${factorId}/challenge`, {}, from))
@@ -263,7 +263,7 @@ const tooMany = {
   body: expect.objectContaining({ error_code: 'over_request_rate_limit' }) as unknown,
 }
 
-test('guesses at a second factor are counted for the account, from wherever they come and in whichever session', async () => {
+test('guesses at a second factor count for the account, from every address and in every session', async () => {
   const email = await server.organiser()
   const { id, secret } = await withFactor(email)
   const thieves = [await signIn(email), await signIn(email)].map(({ access_token }) => ({
@@ -279,7 +279,7 @@ test('guesses at a second factor are counted for the account, from wherever they
   const [thief = { authorization: '' }] = thieves
   expect(await showCode(thief, id, wrong)).toEqual(tooMany)
   expect(await showCode(thief, id, codeOf(secret, 1))).toEqual(tooMany)
-  // Others do not suffer.
+  // Other accounts are not affected.
   const other = await withFactor(await server.organiser())
   expect(other.id).not.toBe('')
   // A quarter of an hour later.
@@ -288,7 +288,7 @@ test('guesses at a second factor are counted for the account, from wherever they
   expect(await showCode(thief, id, codeOf(secret, 1))).toMatchObject({ status: 200 })
 })
 
-test('a code of a second factor counts once, also when it is shown ten times at once', async () => {
+test('a code of a second factor works once, even if it is sent ten times at once', async () => {
   const email = await server.organiser()
   const { id, secret, code, client } = await withFactor(email)
   const headers = await bearerOf(client)
@@ -298,18 +298,18 @@ test('a code of a second factor counts once, also when it is shown ten times at 
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
-test('a session from before the second factor gains nothing by its refresh token', async () => {
+test('a session from before the second factor gains nothing from its refresh token', async () => {
   const { before } = await withFactor(await server.organiser())
   const answer = await refreshBy(before?.refresh_token ?? '')
   expect(answer).toMatchObject({ status: 400, body: { error_code: 'refresh_token_already_used' } })
 })
 
-test('no refresh token that was changed in one bit is taken, also with its checksum put right, and the real one works on', async () => {
+test('a refresh token with one changed bit is refused, even with a correct checksum, and the real one still works', async () => {
   const { refresh_token: token } = await signIn(await server.organiser())
   const bytes = Buffer.from(token, 'base64url')
   const sealed = (signed: Buffer) =>
     Buffer.concat([signed, createHash('sha256').update(signed).digest().subarray(0, 4)])
-  // Or the test would forge nothing.
+  // Otherwise the test would forge nothing.
   expect(sealed(bytes.subarray(0, -4)).equals(bytes)).toBe(true)
   const forged = [...bytes.keys()].flatMap((position) => {
     const changed = Buffer.from(bytes)
@@ -320,7 +320,7 @@ test('no refresh token that was changed in one bit is taken, also with its check
     const text = each.toString('base64url')
     expect((await refreshBy(text)).status, `for ${text}`).toBe(400)
   }
-  // Signed with what anybody knows.
+  // Signed with public values.
   const head = bytes.subarray(0, -20)
   for (const key of ['', Buffer.alloc(32), head.subarray(1, 17), 'public-anon-key']) {
     const hmac = createHmac('sha256', key).update(head).digest().subarray(0, 16)
@@ -332,7 +332,7 @@ test('no refresh token that was changed in one bit is taken, also with its check
   expect((await refreshBy(token)).status).toBe(200)
 })
 
-test('a refresh token that was stolen and comes back ends the session: for the thief, its owner and their access tokens', async () => {
+test('reuse of a stolen refresh token ends the session for the thief and its owner, with their access tokens', async () => {
   const { refresh_token: first } = await signIn(await server.organiser())
   const next = async (token: string) => (await refreshBy(token)).body as Tokens
   const second = await next(first)
@@ -340,7 +340,7 @@ test('a refresh token that was stolen and comes back ends the session: for the t
   await server.database.owner`
     update auth.sessions set refreshed_at = refreshed_at - interval '11 seconds'
     where id = ${sessionOf(third.access_token)}`
-  // The last but one may have got lost on its way.
+  // The response with the last token may have been lost.
   expect((await next(second.refresh_token)).refresh_token).toBe(third.refresh_token)
   expect(await refreshBy(first)).toMatchObject({
     status: 400,
@@ -355,7 +355,7 @@ test('a refresh token that was stolen and comes back ends the session: for the t
   await expectNoAccess(third.access_token)
 })
 
-/** Whoever shows this token is nobody, to the sign-in and to the desk. */
+/** Expects that the sign-in and the desk refuse this token. */
 async function expectNoAccess(token: string, error_code = 'session_not_found') {
   const headers = { authorization: `Bearer ${token}` }
   expect(await said(server.call('GET', 'user', undefined, headers))).toMatchObject({
@@ -399,7 +399,7 @@ test('an access token ends with its session, its account, or its right, at once 
   expect((await askDesk(tokenOf(kept), other.origin)).status).toBe(200)
 })
 
-test('of ten uses of one code at once, on two servers, one signs in', async () => {
+test('of ten simultaneous uses of one code on two servers, one signs in', async () => {
   const email = await server.organiser()
   const { code } = await askForMail(email)
   const other = await server.another()
@@ -412,7 +412,7 @@ test('of ten uses of one code at once, on two servers, one signs in', async () =
   expect(answers.filter(({ status }) => status !== 200)).toEqual(Array.from({ length: 9 }, () => codeRefused))
 })
 
-test('of ten uses of one link at once, by either way and beside its code, one signs in', async () => {
+test('of ten simultaneous uses of one link, in both ways and beside its code, one signs in', async () => {
   const email = await server.organiser()
   const { code, link } = await askForMail(email)
   const secret = secretOf(link)
@@ -432,7 +432,7 @@ test('of ten uses of one link at once, by either way and beside its code, one si
   expect(row?.sessions).toBe(1)
 })
 
-/** What a client gets whose mail was asked for with PKCE and whose link was opened. */
+/** The code that a client gets after it asked for an email with PKCE and the link was opened. */
 async function authCodeOf(email: string, verifier: string) {
   const { link } = await askForMail(email, {
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -445,7 +445,7 @@ async function authCodeOf(email: string, verifier: string) {
 const exchange = (auth_code: string, code_verifier: string) =>
   said(server.call('POST', 'token?grant_type=pkce', { auth_code, code_verifier }))
 
-test('of ten uses of one PKCE code at once one signs in, and none without the verifier', async () => {
+test('of ten simultaneous uses of one PKCE code one signs in, and none without the verifier', async () => {
   const verifier = randomUUID() + randomUUID()
   const code = await authCodeOf(await server.organiser(), verifier)
   const challenge = createHash('sha256').update(verifier).digest('base64url')
@@ -460,7 +460,7 @@ test('of ten uses of one PKCE code at once one signs in, and none without the ve
   expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
 })
 
-test('a verifier that is as long as the challenge, but not in bytes, is a wrong one', async () => {
+test('a verifier with the length of the challenge in characters, but not in bytes, is wrong', async () => {
   const challenge = 'x'.repeat(43)
   const { link } = await askForMail(await server.organiser(), {
     code_challenge: challenge,
@@ -475,7 +475,7 @@ test('a verifier that is as long as the challenge, but not in bytes, is a wrong 
   expect(await exchange(code, challenge)).toMatchObject({ status: 200 })
 })
 
-test('ten refreshes at once, on two servers, all get the same next token', async () => {
+test('ten simultaneous refreshes on two servers all get the same next token', async () => {
   const { refresh_token: token } = await signIn(await server.organiser())
   const other = await server.another()
   const answers = await Promise.all(
@@ -487,7 +487,7 @@ test('ten refreshes at once, on two servers, all get the same next token', async
   expect(next).not.toContain(token)
 })
 
-test('of ten requests for a mail at once one is granted, and one mail comes', async () => {
+test('of ten simultaneous requests for an email one is granted, and one email arrives', async () => {
   const email = await server.organiser()
   const own = await server.another()
   const answers = await Promise.all(Array.from({ length: 10 }, () => own.call('POST', 'otp', { email })))
@@ -495,13 +495,13 @@ test('of ten requests for a mail at once one is granted, and one mail comes', as
     200,
     ...Array.from({ length: 9 }, () => 429),
   ])
-  // Waits for the mails that are under way.
+  // Waits for the pending emails.
   await own.close()
   expect(await server.mail.count(1, email)).toHaveLength(1)
 })
 
-test('two confirmations of a change of address at once change it', async () => {
-  // Who comes first is for chance to say.
+test('two simultaneous confirmations of a change of address change it', async () => {
+  // Their order is random.
   for (let round = 0; round < 5; round += 1) {
     const { client, email } = await server.signedIn()
     const to = `changed-${randomUUID()}@example.org`

@@ -21,7 +21,7 @@ beforeAll(async () => {
 const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
 const path = '/rest/v1/retreat_applications'
 
-/** Sends bytes as they are, and gives all that came back until the server ended the connection. */
+/** Sends the exact bytes. Gives everything that came back until the server ended the connection. */
 function raw(origin: string, ...parts: string[]) {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
@@ -33,7 +33,7 @@ function raw(origin: string, ...parts: string[]) {
   })
 }
 
-/** A server of its own, for one test. */
+/** A server of its own for one test. */
 async function withServer<T>(settings: Record<string, string>, run: (own: RunningServer) => Promise<T>) {
   const directory = await dataDirectory()
   const own = await startServer({ DATA_DIR: directory.path, ...settings })
@@ -41,7 +41,7 @@ async function withServer<T>(settings: Record<string, string>, run: (own: Runnin
 }
 
 test('a body over 256 KiB is refused in the shape of the data interface', async () => {
-  // As long as these answers may be, and no longer than a body.
+  // The longest answers that are allowed, within the limit of a body.
   const fits = anApplication({ reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(61_000) })
   expect(await send(server.origin, fits)).toBe(201)
   const answer = await fetch(server.origin + path, {
@@ -53,7 +53,7 @@ test('a body over 256 KiB is refused in the shape of the data interface', async 
   expect(await answer.json()).toMatchObject({ code: 'HTTP413', details: null, hint: null })
 })
 
-test('a native post over the limit comes back as the page with a red box', async () => {
+test('a native post over the limit returns the page with a red box', async () => {
   const body = new URLSearchParams({ reason: 'x'.repeat(256 * 1024) })
   const answer = await fetch(server.origin, { method: 'POST', body })
   expect(answer.status).toBe(413)
@@ -65,7 +65,7 @@ test('headers over 16 KiB are refused', async () => {
   expect(answer).toMatch(/^HTTP\/1.1 431 /)
 })
 
-test('one address may send so many applications a minute, and is told when it may go on', async ({
+test('an address has a limit of applications a minute, and reads when it may continue', async ({
   visitor,
 }) => {
   visitor.expects(/429/)
@@ -90,11 +90,11 @@ test('one address may send so many applications a minute, and is told when it ma
     const native = await fetch(origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) })
     expect(native.status).toBe(429)
     expect(await native.text()).toContain('Too many applications')
-    // An array is no way around the limit.
+    // An array does not avoid the limit.
     const rows = [anApplication(), anApplication()]
     const several = await fetch(origin + path, { method: 'POST', headers: key, body: JSON.stringify(rows) })
     expect(several.status).toBe(429)
-    // Reading the page is not limited.
+    // Reads of the page have no limit.
     expect((await fetch(origin)).status).toBe(200)
   })
 })
@@ -114,7 +114,7 @@ test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise 
   await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ origin, output }) => {
     expect(await post(origin, '192.0.2.1')).toBe(201)
     expect(await post(origin, '192.0.2.2')).toBe(201)
-    // One proxy is believed: what stands before its entry, the visitor wrote.
+    // One proxy is trusted, and the visitor wrote everything before its entry.
     expect(await post(origin, '192.0.2.9, 192.0.2.1')).toBe(429)
     expect(output()).not.toContain('TRUST_PROXY')
   })
@@ -124,12 +124,12 @@ test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise 
   })
 })
 
-test('with the public key nothing can be read', async () => {
+test('the public key permits no reads', async () => {
   const secret = anApplication({ first_name: 'Secret', reason: 'nobody may read this' })
   expect(await send(server.origin, secret)).toBe(201)
   const leaks = [secret.email, secret.reason, secret.last_name]
   const body = JSON.stringify(secret)
-  // What asks for nothing back is refused as a repetition.
+  // Without a request for the rows, the insert is refused as a repetition.
   const attempts: [
     status: number,
     method: string,
@@ -176,7 +176,7 @@ test('with the public key nothing can be read', async () => {
   }
 })
 
-test('requests in one pipeline are answered one by one, and none of them reads', async () => {
+test('requests in one pipeline get separate responses, and none of them reads', async () => {
   const secret = anApplication({ first_name: 'Secret' })
   expect(await send(server.origin, secret)).toBe(201)
   const body = JSON.stringify(anApplication())
@@ -197,7 +197,7 @@ test('requests in one pipeline are answered one by one, and none of them reads',
   expect(answer).not.toContain(secret.email)
 })
 
-test('a request that names its length twice, or in two ways, is refused', async () => {
+test('a request that states its length twice, or in two ways, is refused', async () => {
   const smuggled = `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
   const both = await raw(
     server.origin,
@@ -243,7 +243,7 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect(ran).toBe('Unplugged.')
 })
 
-test('behind TLS the browser is told to stay there, without it not', async () => {
+test('behind TLS the browser is told to keep using it, and otherwise not', async () => {
   expect((await fetch(server.origin)).headers.get('strict-transport-security')).toBeNull()
   await withServer({ TRUST_PROXY: '1' }, async ({ origin }) => {
     const answer = await fetch(origin, { headers: { 'x-forwarded-proto': 'https' } })
