@@ -29,14 +29,14 @@ beforeAll(async () => {
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
 describe.sequential('from an empty folder to an erased application', { shuffle: false }, () => {
-  test('a command makes no database: where there is none, it says so', async () => {
+  test('a command creates no database, and says so if there is none', async () => {
     const { code, stdout, stderr } = await runCommand(['applications'], settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
     expect(await readdir(directory.path)).toEqual([])
   })
 
-  test('before the first application the list says so', async () => {
+  test('the list says so before the first application', async () => {
     const server = await startServer(settings)
     await server.stop()
     await server.printed('"msg":"stopped"}\n')
@@ -45,12 +45,12 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
     ])
     expect(lines.filter((line) => line.includes('as root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
-    // The address is the last line of the start, also after those that the log held back.
+    // The address is the last line of the start, even after delayed log lines.
     expect(lines.at(-2)).toBe(`Unplugged. is ready at ${server.origin}/`)
     expect(await list()).toBe('No applications yet.\n')
   })
 
-  test('applications are listed while the server runs and while it does not', async () => {
+  test('applications are listed with and without a running server', async () => {
     const server = await startServer(settings)
     expect(server.output()).not.toContain('The schema')
     const nasty = anApplication({
@@ -88,7 +88,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(csv).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
   })
 
-  test('an application is erased for good, after asking', async () => {
+  test('an application is erased for good, after a question', async () => {
     const rows = (await list('--json'))
       .trim()
       .split('\n')
@@ -106,7 +106,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await erase('', '--delete', id)).toMatchObject({ code: 1 })
     expect(await list('--json')).toContain(id)
 
-    // Of several all are erased, or none.
+    // Several are erased together or not at all.
     const unknown = '00000000-0000-4000-8000-000000000000'
     const none = await erase('', '--delete', id, '--delete', unknown, '--yes')
     expect(none).toMatchObject({
@@ -117,7 +117,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     const both = await erase('', '--delete', id, '--delete', other, '--yes')
     expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
     expect(await list()).toBe('No applications yet.\n')
-    // The trace that the desk leaves, too.
+    // The history of the desk, too.
     const database = await openDatabase(
       { dataDir: directory.path, databaseUrl: undefined },
       { schema: 'check' },
@@ -131,13 +131,13 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await send(server.origin, anApplication())
   })
 
-  test('each command says which database it uses, beside what it writes', async () => {
+  test('each command names its database outside its normal output', async () => {
     const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
     expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
     expect(stdout).toMatch(/^id,created_at,/)
   })
 
-  test('an output that is full is told in one sentence', async () => {
+  test('a full output is reported in one sentence', async () => {
     const { stderr } = await promisify(execFile)(
       'sh',
       ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
@@ -154,7 +154,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await database.owner`delete from public.retreat_applications`
     const names = ['second', 'first', 'third']
     for (const [index, first_name] of names.entries()) {
-      // In another order than they were stored in.
+      // Not in the order of their insertion.
       const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
       await database.owner`
       insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name }), created_at })}`
@@ -169,7 +169,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'a command that %s ends in the middle leaves no database running behind it',
+    'a command that %s interrupts leaves no database running',
     async (signal) => {
       const { PATH = '', HOME = '' } = process.env
       const child = spawn(process.execPath, ['start.js', 'applications', '--delete', await anId()], {
@@ -182,7 +182,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
           if (output.includes('for good?')) resolve()
         })
       })
-      // As from a terminal and again from npm.
+      // Sent twice, as by the terminal and by npm.
       child.kill(signal)
       child.kill(signal)
       const [code] = (await once(child, 'exit')) as [number]
@@ -193,9 +193,9 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
 
   const anId = async () => (JSON.parse((await list('--json')).split('\n')[0] ?? '') as { id: string }).id
 
-  test('an export shows its progress on the terminal, and nothing of it in the file', async () => {
+  test('an export shows its progress on the terminal, and not in the file', async () => {
     const file = join(directory.path, 'export.csv')
-    // `script` gives the command a terminal, which here is only its standard error.
+    // `script` gives the command a terminal, which is only its standard error here.
     const shown = await promisify(execFile)(
       'script',
       [
@@ -213,7 +213,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     )
   })
 
-  test('the list shows how each delivery stands, and given-up ones are tried again when asked', async () => {
+  test("the list shows each delivery's state, and failed ones are retried on request", async () => {
     let status = 410
     const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
     const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
@@ -235,7 +235,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
     )
 
-    // Once the receiver is mended, what waits for its next try need not wait any longer.
+    // After the receiver is repaired, waiting retries need not wait longer.
     const database = await openDatabase(
       { dataDir: directory.path, databaseUrl: undefined },
       { schema: 'check' },
@@ -254,7 +254,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await server.stop()).toBe(0)
   })
 
-  test('commands use the database beside each other: the last to end stops it', async () => {
+  test('commands share the database: the last one to end stops it', async () => {
     const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
     const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
     const [one, two] = await Promise.all([first, second])
@@ -274,7 +274,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await server.stop()).toBe(0)
   })
 
-  test('a taken port is told in one sentence', async () => {
+  test('a port in use is reported in one sentence', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as AddressInfo
@@ -299,7 +299,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(stdout).not.toContain('is ready')
   })
 
-  test('a start that cannot read its own files says which, and blames no setting', async ({ skip }) => {
+  test('a start that cannot read its own files names them, and blames no setting', async ({ skip }) => {
     const program = await temporaryDirectory()
     const { path } = program
     await promisify(execFile)('cp', ['-r', 'build', 'dist', 'start.js', 'package.json', path])
@@ -320,7 +320,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await restore()
   })
 
-  test('an option that is not there is told with those that are', async () => {
+  test('an unknown option is reported with the known ones', async () => {
     const { code, stderr } = await runCommand(['applications', '--xml'], settings)
     expect(code).toBe(1)
     expect(stderr).toContain("Unknown option '--xml'")

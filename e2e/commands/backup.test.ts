@@ -22,13 +22,13 @@ const idsOf = (stdout: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { id: string; email: string })
 
-test('a backup taken while applications come in is restored whole, and nothing is delivered twice', async () => {
+test('a backup taken during inserts is restored completely, and nothing is delivered twice', async () => {
   const directory = await temporaryDirectory()
   const original = await preparedAt(join(directory.path, 'original'))
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
 
-  // Some were delivered before the backup, some were refused, and those that come meanwhile wait.
+  // Some were delivered before the backup, some were refused, and those during the backup wait.
   let refusing = false
   const hook = await startReceiver((_request, response) => response.writeHead(refusing ? 500 : 200).end())
   const delivering = await startServer({ ...original, WEBHOOK_URL: hook.origin })
@@ -69,14 +69,14 @@ test('a backup taken while applications come in is restored whole, and nothing i
   expect(backup.stdout).toContain(`Wrote ${rows.length} applications`)
   const emails = new Set(rows.map(({ email }) => email))
   for (const { email } of [...delivered, ...refused]) expect(emails).toContain(email)
-  // One moment: of those that came in meanwhile, the first so many.
+  // The backup is of one moment: it has the first of the applications sent meanwhile.
   const before = meanwhile.filter((email) => emails.has(email))
   expect(before).toEqual(meanwhile.slice(0, before.length))
   expect(rows).toHaveLength(delivered.length + refused.length + before.length)
   const originals = new Map(listed.map((row) => [row.id, row]))
   expect(rows).toEqual(rows.map(({ id }) => originals.get(id)))
 
-  // What was not delivered at that moment is delivered now, once; the rest is not delivered again.
+  // The remaining deliveries are made once, and the others are not repeated.
   const second = await startReceiver()
   const again = await startServer({ ...copy, WEBHOOK_URL: second.origin })
   const last = anApplication()
@@ -94,7 +94,7 @@ test('a backup taken while applications come in is restored whole, and nothing i
   expect(second.received).toHaveLength(expected)
 })
 
-/** What is kept of the desk, as it lies in the database that a server uses. */
+/** The stored data of the desk, as in the database of a server. */
 async function deskOf(dataDir: string) {
   const database = connectToFiles(dataDir)
   const rows = {
@@ -109,7 +109,7 @@ async function deskOf(dataDir: string) {
     invitations: await database`select * from private.invitations order by application_id`,
     places: await database`select version, places, days, zone from private.places`,
     postman: await database`select stopped, problem from private.postman`,
-    // No backup holds it: it is made again.
+    // No backup contains it: it is rebuilt.
     searched: await database`select * from private.search_vectors`,
     applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
   }
@@ -117,7 +117,7 @@ async function deskOf(dataDir: string) {
   return rows
 }
 
-test('what organisers made of the applications comes back, and so does a door that is closed', async () => {
+test("a restore brings back the organisers' work on the applications, and a closed door", async () => {
   const directory = await temporaryDirectory()
   const original = await preparedAt(join(directory.path, 'original'))
   const copy = await preparedAt(join(directory.path, 'copy'))
@@ -148,7 +148,7 @@ test('what organisers made of the applications comes back, and so does a door th
     await client.rpc('desk_set_blind', { blind: true }),
   ])
     expect(error).toBeNull()
-  // One that is on its way, as a postman sees it.
+  // A letter that is being sent, as a postman sees it.
   const postman = connectToFiles(original.DATA_DIR)
   const sending = act()
   await postman`
@@ -157,12 +157,12 @@ test('what organisers made of the applications comes back, and so does a door th
     select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${sending},
       kind = 'decision'
     from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as trip (kind, state, attempts)`
-  // One that an automation is to be told without any mail, as its template has it.
+  // A delivery to an automation without an email, as its template says.
   await postman`
     with letter as (update private.letters set state = 'released' where template = 'declined' returning id, application_id)
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act)
     select 'decision', application_id, id, 'Sorry', 'No.', ${act()} from letter`
-  // What is sent automatically, and what was recalled on its way: by a decision, and one to one person by an organiser.
+  // An automatic letter, and two that were withdrawn while being sent: one by a decision, and one to one person by an organiser.
   await postman`
     with letter as (
       insert into private.letters (application_id, template, subject, body, state)
@@ -211,7 +211,7 @@ test('what organisers made of the applications comes back, and so does a door th
 
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
   const restored = await startServer(copy)
-  // It may have been sent since: somebody has to look.
+  // It may have been sent since, so somebody has to check.
   const sometime = expect.any(Date) as Date
   const letters = before.letters.map((letter) => ({
     ...letter,
@@ -228,7 +228,7 @@ test('what organisers made of the applications comes back, and so does a door th
   expect(await send(restored.origin, anApplication())).toBe(403)
   expect(await send(restored.origin, stored[0] ?? anApplication())).toBe(409)
 
-  // What happens next comes behind what happened.
+  // Later events come after the restored ones.
   const next = await runCommand(['organisers', '--link', 'ada@example.org'], copy)
   const again = (await signInByLink(restored.origin, next.stdout)).client
   const note = { act: act(), application: first, note: 'And a boat.' }
@@ -240,7 +240,7 @@ test('what organisers made of the applications comes back, and so does a door th
   ])
   await restored.stop()
 
-  // A database without applications may have a history, which would get into the other's.
+  // A database without applications may have a history, which would mix with the other's.
   await rm(copy.DATA_DIR, { recursive: true })
   await preparedAt(copy.DATA_DIR)
   await runCommand(['door', '--close'], copy)
@@ -249,7 +249,7 @@ test('what organisers made of the applications comes back, and so does a door th
   expect(refused.stderr).toMatch(/The database holds a history of the desk already: .*\n$/)
 })
 
-test('a database of before there was a desk, or a receipt, is backed up, and its backup restored behind a closed door', async () => {
+test('a database from before the desk or the receipts is backed up, and restored behind a closed door', async () => {
   const directory = await temporaryDirectory()
   const original = await preparedAt(join(directory.path, 'original'))
   const copy = await preparedAt(join(directory.path, 'copy'))
@@ -294,7 +294,7 @@ test('a database of before there was a desk, or a receipt, is backed up, and its
   expect(await send(restored.origin, anApplication())).toBe(403)
 })
 
-test('a backup of the first versions, which wrote no manifest, is restored with a warning', async () => {
+test('a backup of the first versions, without a manifest, is restored with a warning', async () => {
   const directory = await temporaryDirectory()
   const original = await preparedAt(join(directory.path, 'original'))
   const copy = await preparedAt(join(directory.path, 'copy'))
@@ -304,7 +304,7 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   await send(server.origin, application)
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
-  // As those left it: two files, and of a delivery what was known then.
+  // As the first versions wrote it: two files, and the older columns of a delivery.
   const delivery = JSON.parse(await readFile(join(folder, 'private.deliveries.jsonl'), 'utf8')) as Record<
     string,
     unknown
@@ -342,7 +342,7 @@ test('a backup of the first versions, which wrote no manifest, is restored with 
   ).toEqual([{ is_known: true }])
 })
 
-test('a backup and a restore that cannot be made are refused in one sentence and leave nothing', async () => {
+test('an impossible backup or restore is refused in one sentence and leaves nothing', async () => {
   const directory = await temporaryDirectory()
   const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
@@ -374,7 +374,7 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
-  // Also where it was cut at the end of a line.
+  // Even a cut at the end of a line is detected.
   for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
     await isRefused(/is not a whole backup: public\.retreat_applications\.jsonl/)
@@ -402,7 +402,7 @@ test('a backup and a restore that cannot be made are refused in one sentence and
     await isRefused(/is not a whole backup: its manifest\.json is not what was written there/)
     await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
   }
-  // What only the database refuses.
+  // Errors that only the database detects.
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
   const nonsense = '{"something": "else"}\n'
   await writeFile(rows, nonsense)
@@ -410,7 +410,7 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   await isRefused(/is not a whole backup \(column "something"/)
   await writeFile(rows, whole)
   await writeFile(join(folder, 'manifest.json'), manifest)
-  // What would be waited for, or read without an end.
+  // Files that would block, or be read without end.
   await rm(deliveries)
   await promisify(execFile)('mkfifo', [deliveries])
   await isRefused(/is not a regular file/)
@@ -423,7 +423,7 @@ test('a backup and a restore that cannot be made are refused in one sentence and
   expect((await readdir(directory.path)).toSorted()).toEqual(['backup', 'data'])
 })
 
-/** A database with enough in it that a backup takes a while, made once. */
+/** A database large enough that a backup takes a while, made once. */
 const large = await temporaryDirectory()
 let filling: Promise<void> | undefined
 async function fill() {
@@ -442,7 +442,7 @@ async function filled(path: string) {
   return { DATA_DIR: path }
 }
 
-test('what lies beside a backup stays, and nobody else can read what is written', async () => {
+test('files beside a backup are kept, and nobody else can read what is written', async () => {
   const directory = await temporaryDirectory()
   const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'photos')
@@ -467,7 +467,7 @@ test('a backup onto a full disk ends in one sentence and leaves nothing', async 
   expect(await readdir(small)).toEqual([])
 })
 
-test('a backup that is interrupted leaves nothing, and no database running', async () => {
+test('an interrupted backup leaves nothing, and no running database', async () => {
   const directory = await temporaryDirectory()
   const settings = await filled(join(directory.path, 'data'))
   const { PATH = '', HOME = '' } = process.env
@@ -489,7 +489,7 @@ test('a backup that is interrupted leaves nothing, and no database running', asy
   expect(await readdir(settings.DATA_DIR)).not.toContain('.s.PGSQL.5432')
 })
 
-/** What a server makes by itself there; what begins with a dot is being written. */
+/** The automatic backups of a server. A name with a dot in front is still being written. */
 const backupsIn = async (dir: string) => (await readdir(dir)).filter((name) => name !== 'erasures')
 const digestOf = (id: string) => createHash('sha256').update(id).digest('hex')
 const readiness = async ({ origin }: { origin: string }) => {
@@ -524,7 +524,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   await runCommand(['applications', '--delete', byCommand?.id ?? '', '--yes'], settings)
   await expect.poll(list).toBe([byDesk, byCommand].map((one) => `${digestOf(one?.id ?? '')}\n`).join(''))
   await server.stop()
-  // A list of which the end is cut off, and one into which somebody wrote, still say what they say.
+  // A list with a cut end or foreign lines still counts.
   await writeFile(
     join(dir, 'erasures'),
     `${(await list()).replace('\n', '\nof the retreat\n')}${'a'.repeat(9)}`,
@@ -546,7 +546,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   const whole = await preparedAt(join(directory.path, 'whole'))
   const kept = await runCommand([...from, '--keep-erased'], whole)
   expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
-  // The list in BACKUP_DIR counts, too, where the backup is elsewhere.
+  // The list in BACKUP_DIR counts too, if the backup is in another folder.
   await cp(join(dir, name), join(directory.path, 'elsewhere'), { recursive: true })
   await rm(whole.DATA_DIR, { recursive: true })
   const elsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
@@ -555,7 +555,7 @@ test('who is erased after a server made a backup by itself is erased again by a 
   )
 })
 
-test('a check restores a backup aside, compares it row by row, and leaves nothing', async () => {
+test('a check restores a backup in another place, compares it row by row, and leaves nothing', async () => {
   const directory = await temporaryDirectory()
   const settings = await preparedAt(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
@@ -579,7 +579,7 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
     ) as string,
   })
 
-  // What its files do not show: a manifest that counted otherwise, and a row that comes back as another text.
+  // Errors that digests do not show: a manifest with other counts, and a row that is restored with another text.
   const path = (name: string) => join(folder, name)
   const [manifest, rows] = await Promise.all(
     ['manifest.json', 'public.retreat_applications.jsonl'].map((name) => readFile(path(name), 'utf8')),
@@ -606,7 +606,7 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
     stderr: expect.stringMatching(/rows of public\.retreat_applications differ\.\n$/) as string,
   })
 
-  // The versions before this one said less, and the first nothing.
+  // Earlier versions wrote less into it, and the first nothing.
   await rewrite(rows ?? '')
   const older = await readFile(path('manifest.json'), 'utf8')
   await writeFile(path('manifest.json'), older.replace('"timeZone":"UTC",', ''))
@@ -618,7 +618,7 @@ test('a check restores a backup aside, compares it row by row, and leaves nothin
   expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
 })
 
-test('a disk for backups that is full or read-only is told and harms nothing else, and no erasure is lost', async ({
+test('a full or read-only disk for backups is reported, harms nothing else, and no erasure is lost', async ({
   skip,
 }) => {
   const directory = await temporaryDirectory()
@@ -667,7 +667,7 @@ test('a disk for backups that is full or read-only is told and harms nothing els
   await again.stop()
 })
 
-test('a server that is stopped or killed while it makes a backup leaves no half one under its name', async () => {
+test('a server stopped or killed during a backup leaves no partial one under its name', async () => {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
@@ -697,12 +697,12 @@ test('a server that is stopped or killed while it makes a backup leaves no half 
   })
 })
 
-test('before the schema changes a backup is made, and where it cannot be the server starts all the same and says so', async () => {
+test('the schema changes after a backup, and if none is possible the server starts anyway and says so', async () => {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const settings = await preparedAt(join(directory.path, 'data'))
-  /** Takes the newest of what the schema got back, as a version of before left it. */
+  /** Removes the newest part of the schema, as in the database of an earlier version. */
   const setBack = async () => {
     const database = connectToFiles(settings.DATA_DIR)
     await database.unsafe(`

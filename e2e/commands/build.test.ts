@@ -21,7 +21,7 @@ test("a second page adds no byte to the applicants' page, its script, or its hea
   expect(Object.keys(before)).toContain('/index.html')
 
   const both = await copyCheckout(join(directory.path, 'both'))
-  // It shares with the first all that a page can: React, the client, the palette, the drawings.
+  // It shares all common modules with the first: React, the client, the palette, the drawings.
   const pages = join(both, 'src', 'pages')
   await cp(join(pages, 'apply'), join(pages, 'second'), { recursive: true })
   const entry = await readFile(join(pages, 'second', 'main.tsx'), 'utf8')

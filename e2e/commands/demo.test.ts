@@ -12,16 +12,16 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
-/** What is not the demonstration's: settings lead there, and nothing may come there. */
+/** A folder outside the demonstration. Settings point to it, and nothing may be written to it. */
 let elsewhere: string
-/** In which it makes its folder. */
+/** The demonstration makes its folder in this one. */
 let temporary: string
 let checkout: string
 let receiver: Receiver
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
-  // The database may run as somebody else.
+  // The database may run as another user.
   await chmod(directory.path, 0o755)
   elsewhere = join(directory.path, 'elsewhere')
   temporary = join(directory.path, 'tmp')
@@ -42,13 +42,13 @@ beforeAll(async () => {
   await writeFile(join(checkout, '.env'), lines.join(''))
 })
 
-/** A folder as a demonstration has it, marked as used; `abandon` leaves it as one that was killed does. */
+/** The folder of a demonstration, marked as used. `abandon` leaves it as a killed demonstration would. */
 async function aFolder(name: string) {
   const path = join(temporary, `unplugged-demo-${name}`)
   await mkdir(path, { mode: 0o700 })
   const server = createServer().listen(join(path, 'new.sock'))
   await once(server, 'listening')
-  // Under another name the file stays when nobody listens any more.
+  // After a rename the file remains when nobody listens any more.
   await rename(join(path, 'new.sock'), join(path, '.used.sock'))
   const abandon = async () => {
     server.close()
@@ -57,7 +57,7 @@ async function aFolder(name: string) {
   return { path, abandon }
 }
 
-/** Runs the demonstration with settings that would lead it astray. */
+/** Runs the demonstration with settings that it must ignore. */
 function runDemo() {
   const { PATH = '', HOME = '' } = process.env
   return startDemonstration(
@@ -79,7 +79,7 @@ function runDemo() {
   )
 }
 
-/** The database of the demonstration that runs, as its owner. */
+/** The database of the running demonstration, as its owner. */
 async function connect() {
   const name = (await readdir(temporary)).find((each) => !each.endsWith('-used'))
   const path = join(temporary, name ?? '')
@@ -88,13 +88,13 @@ async function connect() {
   return sql
 }
 
-test('it shows people and letters of its own, heeds no setting, and is gone when it ends', async () => {
+test('it shows its own people and letters, ignores all settings, and removes everything at its end', async () => {
   const used = await aFolder('used')
   await (await aFolder('killed')).abandon()
   const demo = runDemo()
   const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.printed))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
-  // What another one uses stays, and what one left that was killed is gone.
+  // The folder of another demonstration stays, and that of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))
   expect(await readdir(temporary)).toHaveLength(2)
   const sql = await connect()

@@ -22,7 +22,7 @@ beforeAll(async () => {
   directory = await dataDirectory()
 })
 
-/** What was printed of each thing, by its name. */
+/** The printed findings, by name. */
 function findingsIn(stdout: string) {
   const lines = [...stdout.matchAll(/^(\S+(?: \S+)?) {2,}(ok|not set|wrong|not known) +(.*)$/gm)]
   return Object.fromEntries(lines.map(([, about, verdict, said]) => [about, `${verdict}: ${said}`]))
@@ -40,7 +40,7 @@ const isListening = async (path: string) => {
   }
 }
 
-test('where all is well every line is ok, it ends with 0, and what it sends when told to arrives', async () => {
+test('if all is well every line is ok, it exits with 0, and its test email arrives on request', async () => {
   const receiver = await startReceiver()
   const mailServer = await startMailServer({ user: { name: 'ada', password: 'hunter2' } })
   const port = await freePort()
@@ -51,14 +51,14 @@ test('where all is well every line is ok, it ends with 0, and what it sends when
     WEBHOOK_URL: receiver.origin,
     WEBHOOK_SECRET: secret,
     SMTP_URL: `smtp://ada:hunter2@127.0.0.1:${mailServer.port}`,
-    // No name server is asked for it.
+    // This name needs no name server.
     MAIL_FROM: 'Unplugged. <hello@localhost>',
   }
   const server = await startServer(settings)
   await runCommand(['organisers', '--add', 'ada@example.org'], settings)
 
   const quiet = await runCommand(['doctor'], settings)
-  // All but a Node.js that gets no security releases any more, which the start says, too.
+  // All except a Node.js without security releases, which the start reports too.
   const { problem } = checkSupport()
   const code = problem === undefined ? 0 : 1
   expect(quiet).toMatchObject({ code, stderr: '' })
@@ -90,7 +90,7 @@ test('where all is well every line is ok, it ends with 0, and what it sends when
     organisers: 'ok: 1, of whom 0 have a second factor.',
   })
   expect([mailServer.received, receiver.received]).toEqual([[], []])
-  // To the server's log it is no visitor's.
+  // The server's log does not treat it as a visitor.
   expect(server.output()).not.toContain('X-Forwarded-For')
 
   const loud = await runCommand(['doctor', '--send', 'grace@example.org'], settings)
@@ -111,7 +111,7 @@ test('where all is well every line is ok, it ends with 0, and what it sends when
   expect(delivery?.headers['webhook-id']).toMatch(/^test_/)
 })
 
-test('while no server runs it starts the embedded database to read it, stops it again, and says what is wrong', async () => {
+test('without a server it starts the embedded database to read it, stops it again, and reports problems', async () => {
   const port = await freePort()
   const settings = {
     DATA_DIR: directory.path,
@@ -136,7 +136,7 @@ test('while no server runs it starts the embedded database to read it, stops it 
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
 })
 
-test('files of an older or a newer PostgreSQL are left alone, and one line says what brings them over', async () => {
+test('files of another PostgreSQL version are not touched, and one line says how to convert them', async () => {
   const old = await temporaryDirectory()
   await mkdir(join(old.path, 'pgdata'))
   const settings = { DATA_DIR: old.path, PORT: String(await freePort()) }
@@ -160,7 +160,7 @@ test('files of an older or a newer PostgreSQL are left alone, and one line says 
   expect(await readdir(old.path)).toEqual(['pgdata'])
 })
 
-test('where there is no database yet, and where a setting cannot be read, it says so and makes nothing', async () => {
+test('without a database, or with an invalid setting, it says so and creates nothing', async () => {
   const empty = await temporaryDirectory()
   const path = join(empty.path, 'data')
   const first = await runCommand(['doctor'], { DATA_DIR: path, PORT: String(await freePort()) })
@@ -171,7 +171,7 @@ test('where there is no database yet, and where a setting cannot be read, it say
     disk: `not known: There is no ${path} yet.`,
   })
   const { PATH = '' } = process.env
-  // The one who reads is gone before the first line.
+  // The reader ends before the first line.
   const piped = await promisify(execFile)('sh', ['-c', 'node start.js doctor | :'], {
     env: { PATH, DATA_DIR: path, PORT: String(await freePort()) },
   })

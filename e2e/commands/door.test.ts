@@ -6,12 +6,12 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
-test('the door is closed, opened and told by a command beside a server, times in the zone of the machine', async () => {
+test("a command closes, opens and shows the door beside a server, in the machine's time zone", async () => {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
   const run = (...args: string[]) =>
     runCommand(['door', ...args], { DATA_DIR: directory.path, TZ: 'Asia/Kathmandu' })
-  /** What it says, with every time as "T". */
+  /** Its output, with every time as "T". */
   const door = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
@@ -36,7 +36,7 @@ test('the door is closed, opened and told by a command beside a server, times in
     [['--close', '--open'], '--close and --open are two things: choose one.\n'],
     [['--close', '--until', '2999-01-01T00:00'], '--close and --until are two things: choose one.\n'],
     [['--close', '--after', '1'], '--close and --after are two things: choose one.\n'],
-    // By the database.
+    // The database checks this.
     [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
   ] as const) {
     const { code, stdout, stderr } = await run(...args)

@@ -6,7 +6,7 @@ import { loadDump, rowsOf } from '../../testing/fixtures.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
-/** Everything that an update changes: rows, migrations, and what is in the catalogs of all schemas, roles included. */
+/** Everything that an update changes: rows, migrations, and the catalogs of all schemas, roles included. */
 async function everythingOf(sql: Sql) {
   const recorded = await sql`select * from supabase_migrations.schema_migrations order by version`
   const classes = await sql`
@@ -16,7 +16,7 @@ async function everythingOf(sql: Sql) {
   return { rows: await rowsOf(sql), recorded, classes, functions, roles }
 }
 
-test('a dry run over a database of 1.0.0 says what goes where, and leaves it as it was; the update then does that', async () => {
+test('a dry run over a database of 1.0.0 reports all changes and makes none; the update then makes them', async () => {
   const postgres = await startPostgres()
   const { admin } = postgres
   await loadDump(admin)
@@ -29,7 +29,7 @@ test('a dry run over a database of 1.0.0 says what goes where, and leaves it as 
   expect(migrations.length).toBeGreaterThan(1)
   expect(migrations.at(-1)).toBe(newestVersion)
   expect(stdout).toMatch(/^They took \d+\.\d s, in which nobody can apply\. Everything was undone\.$/m)
-  // The disk of another machine is not known.
+  // The disk of another machine is unknown.
   expect(stdout).toMatch(/^The update needs \d+ MB of disk for a while\.$/m)
 
   const told = Object.fromEntries(
@@ -58,7 +58,7 @@ test('a dry run over a database of 1.0.0 says what goes where, and leaves it as 
   })
 })
 
-test('a dry run of an update that would fail says why in a sentence and ends with 1, and so does the start', async () => {
+test('a dry run of a failing update explains it in a sentence and exits with 1, and so does the start', async () => {
   const postgres = await startPostgres()
   const { admin } = postgres
   await loadDump(admin)
@@ -74,7 +74,7 @@ test('a dry run of an update that would fail says why in a sentence and ends wit
   }
 })
 
-test('a dry run beside a server with an embedded database leaves the server as it is, and says what options there are', async () => {
+test('a dry run beside a server with an embedded database leaves the server alone, and lists the options', async () => {
   const { path } = await dataDirectory()
   const server = await startServer({ DATA_DIR: path })
   expect(await runCommand(['--dry-run'], { DATA_DIR: path })).toMatchObject({

@@ -5,7 +5,7 @@ import { startMailServer } from '../../testing/mail-server.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer } from '../../testing/server.ts'
 
-test('letters are counted, listed, tried again and stopped by a command, beside a server', async () => {
+test('a command counts, lists, retries and stops letters beside a server', async () => {
   let refuses = true
   const [postgres, mails] = await Promise.all([
     startPostgres(),
@@ -47,7 +47,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
   const listed = await letters('--list')
   expect(listed).toMatch(/ {2}refused {2}mail {2}Travel {2}a1@example\.org {2}550 no .*such user\n$/)
   expect(listed).not.toContain('\u001b')
-  // Whoever applies under such an address forges no line.
+  // An applicant's address cannot forge a line.
   const rename = (email: string) => postgres.admin`
     update public.retreat_applications set email = ${email} where email like 'a1@%'`
   await rename('a1@example.org\nAll of them  sent')
@@ -66,7 +66,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
     code: 1,
     stderr: '--stop and --retry are two things: choose one.\n',
   })
-  // What is tried again is listed with the last answer, and what keeps all letters is told with the next try.
+  // A retry is listed with the last reply, and a problem of all letters with the next retry.
   await postgres.admin`update private.postman set problem = 'It is not there.', failing_since = now(),
     paused_until = now() + interval '1 hour'`
   await postgres.admin`
@@ -76,7 +76,7 @@ test('letters are counted, listed, tried again and stopped by a command, beside 
     / {2}next try 2\S+ \S+ \(\S+\) {2}mail {2}Travel {2}\S+ {2}451 later\n$/,
   )
   expect(await letters()).toMatch(/\nLetters are kept since 2.*: It is not there\. Next try 2.*\n$/)
-  // What the log holds names nobody.
+  // The log names nobody.
   expect(server.output()).not.toMatch(/a\d@example\.org|such user/)
   expect(await server.stop()).toBe(0)
 })

@@ -18,7 +18,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-test('an organiser is made, signs in once by the printed link, and is gone at once when removed', async () => {
+test('an organiser is added, signs in once with the printed link, and loses access at once when removed', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path, SITE_URL: 'https://example.org/retreat' }
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
@@ -30,7 +30,7 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
   expect(added.stdout).toMatch(
     /^https:\/\/example\.org\/retreat\/desk#token_hash=[0-9a-f]{64}&type=magiclink\n$/,
   )
-  // Whoever opens it sees a page with a button, and uses nothing up.
+  // Opening the link shows a page with a button, and uses nothing up.
   await fetch(`${server.origin}/desk`)
   const { client, refused } = await signInByLink(server.origin, added.stdout)
   expect(refused).toBeNull()
@@ -47,7 +47,7 @@ test('an organiser is made, signs in once by the printed link, and is gone at on
   expect((await organisers()).stdout).toBe('')
 })
 
-test('organisers are made before a server runs, and a restart ends no session, key or link', async () => {
+test('organisers are added before a server runs, and a restart ends no session, key or link', async () => {
   const directory = await dataDirectory()
   const port = await freePort()
   const settings = { DATA_DIR: directory.path, PORT: String(port) }
@@ -76,10 +76,10 @@ test('organisers are made before a server runs, and a restart ends no session, k
   expect(await keys(next.origin)).toEqual(before)
   expect((await signInByLink(next.origin, second.stdout)).refused).toBeNull()
 
-  // Another key signs from now on; what the first one signed is still good.
+  // Another key signs from now on. Signatures of the first one remain valid.
   expect(await runCommand(['organisers', '--new-key'], settings)).toMatchObject({ code: 0 })
   await next.stop()
-  // A running server looks for another key only now and then.
+  // A running server looks for another key only at intervals.
   const last = await startServer(settings)
   const after = await keys(last.origin)
   expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
@@ -97,7 +97,7 @@ test('without a public address a link leads to where the server listens, and to 
       `${sentence} No link was made. After that, run: npm run -s organisers -- --link ada@example.org`,
     )
   }
-  // Its port is any that was free, and no setting of the command says which.
+  // The port was assigned automatically, so no setting of the command names it.
   const server = await startServer({ ...settings, PORT: '0' })
   const { stdout, stderr } = await link('--add')
   expect(stdout).toMatch(new RegExp(`^${server.origin}/desk#token_hash=`))
@@ -114,7 +114,7 @@ test('without a public address a link leads to where the server listens, and to 
   await refused('PORT is "0", and no server runs on this database: start it first.')
 })
 
-test('who lost their second factor gets it taken away, is signed out, and signs in without', async () => {
+test('a lost second factor is removed: the organiser is signed out and signs in without it', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   const server = await startServer(settings)
@@ -141,7 +141,7 @@ test('who lost their second factor gets it taken away, is signed out, and signs 
   expect(await afterwards.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 })
 
-test('a wrong address, an unknown one and two things at once end in a sentence', async () => {
+test('a wrong address, an unknown one and two options at once end in a sentence', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   await (await startServer(settings)).stop()
@@ -204,7 +204,7 @@ test('two servers on one database share keys, sessions and codes', async () => {
   expect(verified.error).toBeNull()
 })
 
-test('a backup holds the accounts, and no session, code, second factor or key; a restore says so', async () => {
+test('a backup contains the accounts, and no session, code, second factor or key; a restore says so', async () => {
   const [database, directory] = [await dataDirectory(), await temporaryDirectory()]
   const settings = { DATA_DIR: database.path }
   const restored = { DATA_DIR: join(directory.path, 'restored') }
@@ -253,7 +253,7 @@ test('a backup holds the accounts, and no session, code, second factor or key; a
   expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 })
 
-test("of a hosted project's accounts nothing is touched: the right alone is given and taken", async () => {
+test("a hosted project's accounts are not changed: only the right is granted and revoked", async () => {
   const project = await newProject(postgres, 'organised')
   const settings = { DATABASE_URL: project.url }
   const server = await startServer(settings)
@@ -283,7 +283,7 @@ test("of a hosted project's accounts nothing is touched: the right alone is give
     stderr: expect.stringMatching(/Supabase project's, which sends the links/) as string,
   })
 
-  // What the project's own data interface does with the token of a session.
+  // The steps of the project's own data interface with the token of a session.
   const [account] = await project.asSupabase<{ id: string }[]>`select id from auth.users`
   const session = crypto.randomUUID()
   await project.asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${account?.id ?? ''}, 'aal1')`
@@ -301,7 +301,7 @@ test("of a hosted project's accounts nothing is touched: the right alone is give
 
   const directory = await temporaryDirectory()
   await runCommand(['backup', '--to', join(directory.path, 'backup')], settings)
-  // Their rights mean nothing without the accounts, which are the project's.
+  // Their rights mean nothing without the accounts, which belong to the project.
   expect(await readdir(join(directory.path, 'backup'))).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/^auth\.|organisers/)]),
   )

@@ -13,7 +13,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 
-/** A checkout of its own, whose build comes and goes: one takes four seconds of processor. */
+/** A checkout of its own, whose build is made and removed. A build takes four seconds of processor time. */
 let checkout: string
 let dataDir: string
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const lock = () => join(checkout, 'node_modules', '.unplugged-build')
 
-/** Runs a command in the checkout, which needs no database. */
+/** Runs a command in the checkout that needs no database. */
 function start(args: string[] = ['verify', '--help'], settings: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, ['start.js', ...args], {
@@ -61,21 +61,21 @@ async function buildIsStopped() {
   })
 }
 
-describe.sequential('one checkout that is built again and again', { shuffle: false }, () => {
-  test('a build that is stopped says so, and the next start makes it anew; those after it build nothing', async () => {
+describe.sequential('one checkout with repeated builds', { shuffle: false }, () => {
+  test('an interrupted build says so, the next start builds again, and later ones build nothing', async () => {
     await buildIsStopped()
     const next = await start().end()
     expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
     expect((await start().end()).output).not.toContain('Building')
   })
 
-  test('after another commit the next start builds again, and says which commit it is', async () => {
-    // A release has no commit in its number.
+  test('the next start after another commit builds again, and names the commit', async () => {
+    // The version of a release has no commit.
     const number = '9.9.9-dev'
     const file = join(checkout, 'package.json')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/"version": ".*"/, `"version": "${number}"`))
-    /** Makes a commit; gives the version that it is. */
+    /** Makes a commit. Gives its version. */
     const commit = () => {
       const git = (...words: string[]) => execFileSync('git', words, { cwd: checkout }).toString()
       git('init', '--quiet')
@@ -93,14 +93,14 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
 
     const second = commit()
     expect(await versionSaid()).toBe(second)
-    // A user to whom git tells nothing runs what is built, and is told so.
+    // A user without access to git runs the existing build with its version.
     const withoutGit = { PATH: checkout }
     expect(await versionSaid(withoutGit)).toBe(first)
     expect((await start(undefined, withoutGit).end()).output).not.toContain('Building')
     await rm(join(checkout, '.git'), { recursive: true })
   })
 
-  test("who waits for another build says for whom, and needs none of its own; a lock that is nobody's is taken", async () => {
+  test('a start during another build names it, waits, and needs none of its own; it takes an abandoned lock', async () => {
     const [dist, aside] = [join(checkout, 'dist'), join(checkout, 'aside')]
     await rename(dist, aside)
     await writeFile(lock(), String(process.pid))
@@ -112,7 +112,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     expect(waited.code).toBe(0)
     expect(waited.output).not.toContain('Building')
 
-    // Of a process that is gone; and of one that lives, but builds for longer than any build takes.
+    // Locks of a process that is gone, and of one that builds longer than any build takes.
     await rm(dist, { recursive: true })
     await writeFile(lock(), '999999999')
     await buildIsStopped()
@@ -131,7 +131,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     await rm(join(checkout, '.env'))
   })
 
-  test('a file .env that cannot be read is told in one sentence', async () => {
+  test('an unreadable file .env is reported in one sentence', async () => {
     // Root reads every file, but no folder.
     await mkdir(join(checkout, '.env'))
     expect(await start().end()).toEqual({
@@ -142,7 +142,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     await rm(join(checkout, '.env'), { recursive: true })
   })
 
-  test('an update beneath a running server leaves visitors what their page asks for', async () => {
+  test("visitors of a running server still get their page's files after an update", async () => {
     const server = await startServer({ DATA_DIR: dataDir }, checkout)
     const scriptOf = async () =>
       /data-page="\.([^"]+)"/.exec(await (await fetch(server.origin)).text())?.[1] ?? ''
@@ -152,7 +152,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     await writeFile(desk, (await readFile(desk, 'utf8')).replace('Applications · Unplugged.', 'A new desk'))
     const { code, output } = await start(['applications'], { DATA_DIR: dataDir }).end()
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Building') as string })
-    // The server runs on as it was started, and its script is there.
+    // The server continues unchanged, and its script is available.
     expect(await scriptOf()).toBe(before)
     const script = await fetch(server.origin + before, { headers: { 'accept-encoding': 'br' } })
     expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br'])
@@ -166,7 +166,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
     expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
   })
 
-  test('while a newer version comes, an older server goes on serving beside it; started once more it refuses in a sentence', async () => {
+  test('an older server keeps serving while a newer version starts; a new start of it refuses in a sentence', async () => {
     const postgres = await startPostgres()
     const receiver = await startReceiver()
     const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
@@ -190,7 +190,7 @@ describe.sequential('one checkout that is built again and again', { shuffle: fal
       ((await (await fetch(`${origin}/healthz`)).json()) as { version: string }).version
     expect([await versionOf(older.origin), await versionOf(newer.origin)]).toEqual([version, '99.0.0'])
 
-    // What one of them stored the other one has, too; each is delivered once.
+    // Each has the rows of the other, and each row is delivered once.
     for (const [first, second] of [
       [older, newer],
       [newer, older],

@@ -18,11 +18,11 @@ let settings: Record<string, string>
 beforeAll(async () => {
   directory = await dataDirectory()
   settings = { DATA_DIR: directory.path }
-  // For the schema.
+  // Makes the schema.
   await (await startServer(settings)).stop()
 })
 
-/** Makes these all applications that there are, the oldest first, a minute apart. */
+/** Replaces all applications by these, the oldest first, a minute apart. */
 async function store(...applications: Partial<Application>[]) {
   const database = await openDatabase(
     { dataDir: directory.path, databaseUrl: undefined },
@@ -46,22 +46,22 @@ const people = (count: number) =>
 interface Options {
   args?: string
   environment?: Record<string, string>
-  /** Where programs are found while it runs. */
+  /** The path of programs while it runs. */
   path?: string
-  /** What is done while it runs. */
+  /** A step to run meanwhile. */
   meanwhile?: (terminal: Terminal) => Promise<unknown>
 }
 
 interface Terminal {
-  /** Resolves when the text comes, after what was waited for before. */
+  /** Resolves when the text appears after the previous one. */
   shows: (text: string) => Promise<unknown>
   press: (keys: string) => void
-  /** Presses keys now, and again whenever the text is shown: less forgets what it was told while it was interrupted. */
+  /** Presses keys now, and again whenever the text appears, since less forgets keys when it is interrupted. */
   keepPressing: (keys: string, text: string) => void
   signal: (name: NodeJS.Signals) => void
 }
 
-/** Runs the list on a terminal of 60 columns, as `script` makes one, to its end. */
+/** Runs the list to its end on a terminal of 60 columns, made by `script`. */
 async function onTerminal({ args = '', environment = {}, path, meanwhile = async () => {} }: Options = {}) {
   const { PATH = '', HOME = '' } = process.env
   const command = `stty cols 60 rows 24; echo pid=$$.; PATH=${path ?? PATH} exec ${process.execPath} start.js applications ${args}`
@@ -94,7 +94,7 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
     signal: (name) => process.kill(Number(/pid=(\d+)/.exec(output)?.[1]), name),
   })
   const [code] = await closed
-  // A terminal ends its lines with both.
+  // A terminal ends its lines with both characters.
   const screen = output.replaceAll('\r\n', '\n').replace(/^pid=.*\nUsing .*\n/, '')
   return { code, screen }
 }
@@ -115,7 +115,7 @@ function isRunning(pid: number) {
 
 const namesOn = (screen: string) => screen.match(/Number-\d+/g)
 
-test('on a terminal an application is wrapped at words, with its name bold and its time here', async () => {
+test('a terminal shows an application wrapped at words, with a bold name and the local time', async () => {
   await store({
     first_name: 'Ada',
     last_name: 'Lovelace',
@@ -154,8 +154,8 @@ test('without a pager the newest is the last, next to the prompt', async () => {
   expect(namesOn(screen)).toEqual(['Number-0', 'Number-1', 'Number-2'])
 })
 
-test('a pager is given all of them, the newest first, after their number', async () => {
-  // More than the database is asked for at a time.
+test('a pager gets all applications, the newest first, after their number', async () => {
+  // More than one query of the database reads.
   await store(...people(1200))
   const { code, screen } = await onTerminal({ environment: { PAGER: "sed 's/^/| /'" } })
   expect(code).toBe(0)
@@ -164,13 +164,13 @@ test('a pager is given all of them, the newest first, after their number', async
   expect(namesOn(screen)).toEqual(Array.from({ length: 1200 }, (_, index) => `Number-${1199 - index}`))
 })
 
-test('applications of one moment are each there once', async () => {
+test('applications of one moment each appear once', async () => {
   await store(...people(1200))
   const database = await openDatabase(
     { dataDir: directory.path, databaseUrl: undefined },
     { schema: 'check' },
   )
-  // By less than a Date of JavaScript can tell.
+  // Differences below the precision of a JavaScript Date.
   await database.owner`
     update public.retreat_applications
     set created_at = timestamptz '2026-01-01' + (right(id::text, 4)::int / 3) * interval '1 microsecond'`
@@ -181,14 +181,14 @@ test('applications of one moment are each there once', async () => {
   }
 })
 
-test.each(['no-such-pager', './package.json'])('where the pager is %s they are printed', async (PAGER) => {
+test.each(['no-such-pager', './package.json'])('if the pager is %s, the list is printed', async (PAGER) => {
   await store(...people(600))
   const { code, screen } = await onTerminal({ environment: { PAGER } })
   expect(code).toBe(0)
   expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
 })
 
-test('where there is no less either they are printed, and nothing is said of it', async () => {
+test('without less, too, the list is printed without a message', async () => {
   await store(...people(2))
   const server = await startServer(settings)
   const { code, screen } = await onTerminal({ path: '/nowhere' })
@@ -198,17 +198,17 @@ test('where there is no less either they are printed, and nothing is said of it'
   expect(namesOn(screen)).toEqual(['Number-0', 'Number-1'])
 })
 
-test('a pager that is left early ends the command quietly, and the database with it', async () => {
+test('a pager that ends early ends the command quietly, with the database', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({ environment: { PAGER: 'head -n 1' } })
   expect({ code, screen }).toEqual({ code: 0, screen: '1,200 applications.\n' })
   expect(await isDatabaseStopped()).toBe(true)
 })
 
-/** As less does, it stays where Ctrl-C is pressed, until it is told to quit. */
+/** Like less, it ignores Ctrl-C and waits until it is told to quit. */
 const patient = "trap '' INT; head -n 1; echo reading; read key < /dev/tty; echo quitting"
 
-test('Ctrl-C is the pager\u2019s: the command waits until that is left', async () => {
+test('Ctrl-C belongs to the pager: the command waits for its end', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({
     environment: { PAGER: patient },
@@ -225,12 +225,12 @@ test('Ctrl-C is the pager\u2019s: the command waits until that is left', async (
 })
 
 test.each(['SIGTERM', 'SIGHUP'] as const)(
-  'a %s ends the pager, and no database stays behind',
+  'a %s ends the pager, and no database keeps running',
   async (signal) => {
-    // So few that all of them wait for the reader already.
+    // So few that all of them are already buffered for the reader.
     await store(...people(3))
     const { screen } = await onTerminal({
-      // One that does not care for its terminal.
+      // A pager that ignores the loss of its terminal.
       environment: { PAGER: "trap '' HUP; echo reader=$$.; exec sleep 600" },
       meanwhile: async ({ shows, signal: send }) => {
         await shows('reader=')
@@ -249,18 +249,18 @@ const bell = '\u0007'
 const hasLess = spawnSync('less', ['--version']).error === undefined
 const noLess = 'There is no less: apt-get install less.'
 
-/** Without what less adds for the terminal. */
+/** Without the characters that less adds for the terminal. */
 // oxlint-disable-next-line no-control-regex
 const plain = (screen: string) => screen.replaceAll(/\u001b(\[\?1[hl]|\[[mK]|[=>])|\r/g, '')
 
-test('less shows the newest, and is left by q', async ({ skip }) => {
+test('less shows the newest, and q ends it', async ({ skip }) => {
   if (!hasLess) return cannotRun(skip, noLess)
   await store(...people(1200))
   const { code, screen } = await onTerminal({
     meanwhile: async ({ shows, press, keepPressing }) => {
       await shows(prompt)
       press('\u0003')
-      // Not every time a prompt follows.
+      // A prompt does not always follow.
       await shows(bell)
       keepPressing('q', prompt)
     },
@@ -271,7 +271,7 @@ test('less shows the newest, and is left by q', async ({ skip }) => {
   expect(await isDatabaseStopped()).toBe(true)
 })
 
-test('less does not stay where everything is on one screen, nor for want of a locale', async ({ skip }) => {
+test('less ends at once if everything fits on one screen, even without a locale', async ({ skip }) => {
   if (!hasLess) return cannotRun(skip, noLess)
   await store({ first_name: 'Jürgen 我' })
   const { code, screen } = await onTerminal({ environment: { LC_ALL: 'C' } })
@@ -279,7 +279,7 @@ test('less does not stay where everything is on one screen, nor for want of a lo
   expect(plain(screen)).toContain('1 application.\n\n\u001b[1mJürgen 我 ')
 })
 
-test('what an applicant wrote gives the terminal no orders', async () => {
+test("an applicant's text cannot control the terminal", async () => {
   await store({
     first_name: '\u001b[31mEve\u0007\u009b2J',
     last_name: '\u001b]0;title\u0007\r\n\u202e',
@@ -293,7 +293,7 @@ test('what an applicant wrote gives the terminal no orders', async () => {
   }
 })
 
-test('--json and --csv are on a terminal what they are in a file', async () => {
+test('--json and --csv are the same on a terminal and in a file', async () => {
   await store(...people(2))
   for (const args of ['--json', '--csv --no-bom']) {
     const { stdout } = await runCommand(['applications', ...args.split(' ')], settings)
@@ -302,7 +302,7 @@ test('--json and --csv are on a terminal what they are in a file', async () => {
   }
 })
 
-test('before the first application the list says so on a terminal, too', async () => {
+test('the list says so on a terminal, too, before the first application', async () => {
   await store()
   expect(await onTerminal({ environment: { PAGER: '' } })).toEqual({
     code: 0,

@@ -17,13 +17,13 @@ const key = 'public-anon-key'
 const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
 const lines = (stdout: string, mark: string) => stdout.split('\n').filter((line) => line.startsWith(mark))
 
-/** Verifies a stand-in that answers as it is told. */
+/** Verifies a stand-in with the test's responses. */
 async function verifyStandIn(answer: Parameters<typeof startReceiver>[0]) {
   const standIn = await startReceiver(answer)
   return { ...(await verify('--url', standIn.origin, '--key', key)), received: standIn.received }
 }
 
-test('a server of our own passes each check and keeps one application, which is deleted as it is told', async () => {
+test('our own server passes each check and keeps one application, which is deleted as instructed', async () => {
   const { path: DATA_DIR } = await temporaryDirectory()
   const server = await startServer({ DATA_DIR })
   const { code, stdout, stderr } = await verify('--url', `${server.origin}/rest/v1/`, '--key', key)
@@ -41,14 +41,14 @@ test('a server of our own passes each check and keeps one application, which is 
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
 })
 
-test('through the gateway of a project each check passes, with a publishable key and with the older one', async () => {
+test('each check passes through the gateway of a project, with a publishable key and with the older one', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const gateway = await startHostedGateway({ origin: server.origin, key })
   for (const shown of [publishableKey, olderKey]) {
     const { code, stdout, stderr } = await verify('--url', gateway.origin, '--key', shown)
     expect({ code, stderr, failed: lines(stdout, '✗') }).toEqual({ code: 0, stderr: '', failed: [] })
   }
-  // One without a key finds out whether anybody answers, and one check shows a wrong key.
+  // A request without a key tests for a response, and one check shows a wrong key.
   const asked = [
     'HEAD /rest/v1/: No API key found in request',
     'POST /rest/v1/retreat_applications: Invalid API key',
@@ -59,7 +59,7 @@ test('through the gateway of a project each check passes, with a publishable key
   expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')
 })
 
-test('a closed door is told once, what does not need an open one is checked, and nothing is left', async () => {
+test('a closed door is reported once, the other checks run, and nothing remains', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const door = (...args: string[]) => runCommand(['door', ...args], { DATA_DIR: directory.path })
   const stored = async () =>
@@ -82,7 +82,7 @@ test('a closed door is told once, what does not need an open one is checked, and
   await door('--open')
 })
 
-test('each function of the desk is asked for, and where one is not there, that is said', async () => {
+test('each function of the desk is checked, and a missing one is reported', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const database = await openDatabase(
     { dataDir: directory.path, databaseUrl: undefined },
@@ -105,7 +105,7 @@ test('each function of the desk is asked for, and where one is not there, that i
   )
 })
 
-test('a wrong key is told once, and nothing else is tried', async () => {
+test('a wrong key is reported once, and nothing else is tried', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const { code, stdout, stderr } = await verify('--url', server.origin, '--key', 'another-key')
   expect({ code, stdout, stderr }).toEqual({
@@ -115,14 +115,14 @@ test('a wrong key is told once, and nothing else is tried', async () => {
   })
 })
 
-test('within the limit of a server that takes thirty applications a minute, nothing has to wait', async () => {
+test('nothing has to wait within a limit of thirty applications a minute', async () => {
   const server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '30' })
   const { code, stderr } = await verify('--url', server.origin, '--key', key)
   expect(stderr).toBe('')
   expect(code).toBe(0)
 })
 
-test('a backend that stores whatever comes, and lets it be read, fails; what was read is not shown', async () => {
+test('a backend that stores everything and allows reads fails; the rows are not shown', async () => {
   const { code, stdout, stderr, received } = await verifyStandIn(({ method }, response) => {
     if (method === 'GET') response.end('[{"first_name":"Ada"}]')
     else response.writeHead(201).end('{"message":"Ada"}')
@@ -137,13 +137,13 @@ test('a backend that stores whatever comes, and lets it be read, fails; what was
   expect(stdout).toMatch(/may be left\. Their email is verify\+\w+@example\.com/)
   expect(stderr).toBe(`${checks.length - 2} of ${checks.length} checks failed.\n`)
 
-  // Browsers ask whether they may without what they ask for.
+  // Browsers send a preflight request without the headers that it is about.
   const preflight = received.find(({ method }) => method === 'OPTIONS')
   expect(preflight?.headers['access-control-request-headers']).toContain('apikey')
   expect(preflight?.headers).not.toHaveProperty('apikey')
 })
 
-test('a website that is no backend fails each check, and nothing of it moves the terminal', async () => {
+test('a website that is no backend fails each check, and cannot control the terminal', async () => {
   const { code, stdout } = await verifyStandIn((_request, response) =>
     response.writeHead(500).end('<p>\u001b[2J\u009bNo\n✓ such page'),
   )
@@ -152,7 +152,7 @@ test('a website that is no backend fails each check, and nothing of it moves the
   expect(stdout).toContain('expected 401 42501, got 500: <p> [2J No such page\n')
 })
 
-test('a request that came too soon for a rate limit is sent again when that says', async () => {
+test('a request above a rate limit is retried at the stated time', async () => {
   const posts: Received[] = []
   const { stdout, stderr } = await verifyStandIn((request, response) => {
     if (request.method === 'POST') posts.push(request)
@@ -181,7 +181,7 @@ test.each([
   expect(stdout).toBe('')
 })
 
-test('where nothing answers, that is the one sentence', async () => {
+test('a missing response is reported in one sentence', async () => {
   const gone: Receiver = await startReceiver()
   await gone.close()
   const { code, stdout, stderr } = await verify('--url', `${gone.origin}/`, '--key', key)

@@ -32,10 +32,10 @@ const { PATH = '', HOME = '' } = process.env
 const operate = 'docs/operate.md'
 const fixtures = resolve('testing/fixtures-1.0.0')
 
-/** 1.0.0, as it was installed. */
+/** An installed 1.0.0. */
 let former: string
 let archive: string
-/** The folder of this version, as the docs name it and as its archive does. */
+/** The folder of this version, in the docs and in its archive. */
 let folder: Record<'inDocs' | 'ours', string>
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await run('npm', ['ci', '--omit=dev'], { cwd: former, env: { PATH, HOME } })
 })
 
-/** Runs what an operator pastes into a shell; gives what it printed, and its exit code. */
+/** Runs commands that an operator pastes into a shell. Gives the output and the exit code. */
 async function paste(commands: string, cwd: string, environment: Record<string, string> = {}) {
   const options = { cwd, env: { PATH, HOME, ...environment } }
   return run('sh', ['-c', commands], options).then(
@@ -61,7 +61,7 @@ async function paste(commands: string, cwd: string, environment: Record<string, 
   )
 }
 
-test('the release archive is installed as the docs say, without what builds and tests it, and starts', async () => {
+test('the release archive is installed as documented, without development tools, and starts', async () => {
   const directory = await temporaryDirectory()
   await cp(archive, join(directory.path, basename(archive)))
   const [install = ''] = (
@@ -84,7 +84,7 @@ test('the release archive is installed as the docs say, without what builds and 
     stderr: 'The demonstration is part of the repository, and not of the release archive.\n',
   })
 
-  // As a copy of the folder may leave it.
+  // A copied folder may have such times.
   await utimes(join(product, 'package.json'), Date.now() / 1000, Date.now() / 1000)
   const application = anApplication()
   const server = await startServer({}, product)
@@ -106,11 +106,11 @@ async function scriptOf(origin: string, page = '/') {
 }
 
 /**
- * A machine on which 1.0.0 runs, as its docs said: in a folder `unplugged`, with the data of the fixtures. Below its root are
- * the folders of the docs. `systemctl` and `sudo` are programs of the test there.
+ * A machine with a running 1.0.0, as in its docs: in a folder `unplugged`, with the data of the fixtures. The folders of the docs
+ * are below its root. The test provides its own `systemctl` and `sudo`.
  *
- * @param settings The database, and where backups go.
- * @param putAside What `put-aside` does, in place of commands of the docs.
+ * @param settings The database, and the folder of backups.
+ * @param putAside The work of `put-aside`, instead of commands in the docs.
  */
 async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {
   const { path: root } = await temporaryDirectory()
@@ -164,7 +164,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     product,
     backups,
     output: () => server?.output() ?? '',
-    /** What is a test's in the commands of the docs. */
+    /** The test's values in the commands of the docs. */
     replacements: {
       [folder.inDocs]: folder.ours,
       '/opt': opt,
@@ -173,7 +173,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     },
     paste: (commands: string, environment: Record<string, string> = {}) =>
       paste(commands, root, { PATH: `${bin}:${PATH}`, ...environment }),
-    /** Runs a command of the version that the link leads to; gives what it printed. */
+    /** Runs a command of the version that the link points to. Gives the output. */
     command: async (...args: string[]) =>
       (await run(process.execPath, [join(product, 'start.js'), ...args], { env: { PATH, HOME } })).stdout,
   }
@@ -188,7 +188,7 @@ const emailsOf = (lines: string) =>
     .map((line) => (JSON.parse(line) as { email: string }).email)
     .toSorted()
 
-/** Fills the database of 1.0.0 with what the fixtures have, and lets somebody apply. */
+/** Fills the database of 1.0.0 with the fixtures, and sends an application. */
 async function fill({ command, origin, paste: pasteThere }: Machine) {
   await command('restore', '--from', join(fixtures, 'backup'))
   await command('door', '--open')
@@ -196,7 +196,7 @@ async function fill({ command, origin, paste: pasteThere }: Machine) {
   expect(await send(origin, anApplication({ email: 'before@example.org' }))).toBe(201)
 }
 
-/** Updates it as the docs say, once the registry of npm answered nothing. */
+/** Updates it as documented, after a failed try without npm's registry. */
 async function update({ paste: pasteThere, command, origin, opt }: Machine) {
   const [install = '', makeLink = ''] = await readCommands(operate, 'Update', {
     [folder.inDocs]: folder.ours,
@@ -212,7 +212,7 @@ async function update({ paste: pasteThere, command, origin, opt }: Machine) {
   expect(failed.code).not.toBe(0)
   expect(failed.stderr).toContain('ECONNREFUSED')
   expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.0')
-  // Of that version nothing is gone, PostgreSQL's programs neither.
+  // That version is still complete, including PostgreSQL's programs.
   await pasteThere('systemctl restart unplugged')
   expect(await command('applications', '--json')).toBe(before)
 
@@ -223,7 +223,7 @@ async function update({ paste: pasteThere, command, origin, opt }: Machine) {
   return before
 }
 
-/** Applies after the update, and erases somebody who applied before. */
+/** Sends an application after the update, and erases an earlier one. */
 async function goOn({ origin, command }: Machine, before: string) {
   expect(await send(origin, anApplication({ email: 'since@example.org' }))).toBe(201)
   const [erased = ''] = before.split('\n')
@@ -231,7 +231,7 @@ async function goOn({ origin, command }: Machine, before: string) {
   return emailsOf(erased)
 }
 
-test('an update from 1.0.0 is installed beside it and is undone as the docs say, and what came since is carried over', async () => {
+test('an update from 1.0.0 is installed and undone as documented, and later changes are carried over', async () => {
   const machine = await machineOf100({ DATA_DIR: '/var/lib/unplugged', BACKUP_DIR: '/var/backups/unplugged' })
   const { origin, opt, backups, command, replacements } = machine
   await fill(machine)
@@ -274,7 +274,7 @@ test('an update from 1.0.0 is installed beside it and is undone as the docs say,
 const timeOf = (backup: string) =>
   /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(backup)?.slice(1).join(':').replace('T:', 'T') ?? ''
 
-test('where 1.0.0 has its database in its folder, the commands of the docs bring it beside the versions', async () => {
+test('if 1.0.0 has its database in its folder, the documented commands move it beside the versions', async () => {
   const machine = await machineOf100({})
   const { opt, command } = machine
   atEnd(() => endDatabase(join(opt, 'unplugged-data')))
@@ -289,7 +289,7 @@ test('where 1.0.0 has its database in its folder, the commands of the docs bring
   await machine.paste('systemctl stop unplugged')
 })
 
-test('on DATABASE_URL, too, and with a backup that was made by hand, without which the update says that there is none', async () => {
+test('with DATABASE_URL, too, and with a manual backup, which the update asks for', async () => {
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
   const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')

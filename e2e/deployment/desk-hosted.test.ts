@@ -28,13 +28,13 @@ import {
 } from '../../testing/supabase-lite.ts'
 import { test } from '../../testing/visitor.ts'
 
-/** Of the version that docs/hosted.md names. */
+/** The version in docs/hosted.md. */
 const cli = 'supabase@3.1.0'
 
-// The hosted way with as much of Supabase as can be had here: the real PostgreSQL with a project's roles and default
-// privileges, `supabase db push`, the static build on another origin, and before the database a door that is not ours:
-// `@supabase/lite`, Supabase's own small server. docs/decisions/0017-desk.md has what it cannot do. It takes the key as a
-// bearer, so the pages go through a stand-in for the project's gateway, which does not.
+// The hosted way with as much of Supabase as is available here. It has the real PostgreSQL with a project's roles and default
+// privileges, `supabase db push`, and the static build on another origin. Before the database is a foreign server:
+// `@supabase/lite`, Supabase's own small one. docs/decisions/0017-desk.md lists its limits. It accepts the key as a bearer, so
+// the pages use a stand-in for the project's gateway, which does not.
 let door: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
@@ -46,7 +46,7 @@ beforeAll(async () => {
   if (!(await fetchSupabaseLite(lite))) return
   const database = await startPostgres()
   project = await newProject(database)
-  // As the project's sign-in, it owns the schema of the accounts; as its data interface, it may become who calls.
+  // As the project's sign-in it owns the schema of accounts. As its data interface it may become the caller's role.
   await project.asSupabase.unsafe(`
     set client_min_messages = warning;
     drop schema auth cascade;
@@ -58,8 +58,8 @@ beforeAll(async () => {
   site = `http://127.0.0.1:${await freePort()}`
   const started = await startSupabaseLite(lite, database.url('project', 'door'), site)
   door = started
-  // What a project has besides: second factors, and how its sign-in came to be; its owner may see the accounts. The
-  // migrations are the CLI's to keep.
+  // Further parts of a project: second factors, and the record of its sign-in's migrations. Its owner may read the accounts. The
+  // CLI records the other migrations itself.
   await project.asSupabase.unsafe(`
     drop schema supabase_migrations cascade;
     create table auth.schema_migrations (version text primary key);
@@ -82,8 +82,8 @@ beforeAll(async () => {
   await host.register(fastifyStatic, { root })
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
   atEnd(() => host.close())
-  // Its first call that meets row level security begins by giving everybody everything, which the database refuses
-  // to who does not own the tables.
+  // Its first call with row level security tries to grant everything to everybody. The database refuses that to a role that does
+  // not own the tables.
   await clientOf(started).rpc('desk_me')
 })
 
@@ -94,7 +94,7 @@ function clientOf({ origin, publicKey }: SupabaseLite): SupabaseClient {
   })
 }
 
-/** An account of the project, made as somebody makes theirs where sign-ups are on, and signed in. */
+/** A signed-in account of the project, made as a user would if sign-ups are on. */
 async function account(at: SupabaseLite, email: string) {
   const client = clientOf(at)
   const asked = await client.auth.signInWithOtp({ email, options: { shouldCreateUser: true } })
@@ -110,9 +110,7 @@ const mailTo = ({ mails }: SupabaseLite, email: string) =>
 const makeOrganiser = (email: string) =>
   runCommand(['organisers', '--add', email], { DATABASE_URL: project.url })
 
-test('a door that is not ours lets nobody but an organiser call the desk, and nobody read a table', async ({
-  skip,
-}) => {
+test('a foreign server lets only organisers call the desk, and nobody read a table', async ({ skip }) => {
   if (!door) return cannotRun(skip, noLite)
   const stranger = await account(door, 'stranger@example.org')
   const clients = { visitor: clientOf(door), stranger, former: await account(door, 'former@example.org') }
@@ -128,7 +126,7 @@ test('a door that is not ours lets nobody but an organiser call the desk, and no
   }
 })
 
-/** What an organiser finds on the desk. */
+/** The parts of the desk, as an organiser finds them. */
 const on = (page: Page) => ({
   button: (name: string) => page.getByRole('button', { name, exact: true }),
   says: async (text: string) => {
@@ -136,7 +134,7 @@ const on = (page: Page) => ({
   },
 })
 
-test('through that door an application comes in, and the static desk lists, decides, notes, undoes and exports it', async ({
+test('a foreign server accepts an application, and the static desk lists, decides, notes, undoes and exports it', async ({
   visitor,
   skip,
 }) => {
@@ -157,7 +155,8 @@ test('through that door an application comes in, and the static desk lists, deci
   await page.getByLabel('Email', { exact: true }).fill(email)
   await desk.button('Send code').click()
   await page.getByLabel('Code', { exact: true }).waitFor()
-  // The mail is our template. The door takes no code as `email`, which is what the real one calls it: so its link.
+  // The email is our template. This server accepts no code of the type `email`, which the real one uses, so the test follows the
+  // link.
   const [, link = ''] = /href="([^"]*)"/.exec(mailTo(door, email)) ?? []
   expect(link).toMatch(`${site}/desk/#token_hash=`)
   await page.goto(link.replaceAll('&amp;', '&'))
@@ -180,7 +179,7 @@ test('through that door an application comes in, and the static desk lists, deci
   await desk.button(`Undo: ${name}, accepted`).click()
   await desk.says(`Undone: ${name} is New again`)
   await expect.poll(statuses).toEqual(['new'])
-  // Somebody else decides meanwhile.
+  // Another organiser decides meanwhile.
   const listed = await other.rpc('desk_list', { filter: { search: application.email } })
   const [{ id, version } = { id: '', version: 0 }] = (
     listed.data as { applications: { id: string; version: number }[] }
@@ -200,7 +199,7 @@ test('through that door an application comes in, and the static desk lists, deci
   const table = (await buffer(await (await saved).createReadStream())).toString()
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
-  // And who decided.
+  // And the organiser who decided.
   expect(table).toMatch(/,declined,,,[^,@]+@[^,]+,/)
 
   await desk.button('Sign out').click()
@@ -211,7 +210,7 @@ test('through that door an application comes in, and the static desk lists, deci
   expect(new Set(kept.map(({ author }) => author as string))).toEqual(new Set([email]))
 })
 
-test('a server of ours beside the project carries its letters, before that an own mail program does; both have the link', async ({
+test('our server beside the project sends its letters, before that a mail program does; both contain the link', async ({
   visitor: guest,
   skip,
 }) => {

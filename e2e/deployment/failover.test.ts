@@ -11,10 +11,10 @@ import { startReplicas } from '../../testing/replicas.ts'
 import { startServer } from '../../testing/server.ts'
 
 const failovers = 3
-/** What is stored between two of them, at the least. */
+/** The fewest inserts between two failovers. */
 const between = 100
 
-test('the primary dies three times under load: nothing acknowledged is lost or doubled, and no server is restarted', async ({
+test('the primary dies three times under load: no acknowledged application is lost or duplicated, and no server restarts', async ({
   skip,
 }) => {
   if (!isDebianThere()) return cannotRun(skip, noDebian)
@@ -36,10 +36,10 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
   const senders = servers.flatMap(({ origin }) =>
     [1, 2].map(async () => {
       while (!isOver) {
-        // Of one company only so many get a receipt.
+        // A company gets a limited number of receipts.
         const application = anApplication({ email: `ada@${randomUUID()}.example` })
-        // As the page does: what got no answer, or "not now", is sent again. While there is no primary a server keeps a
-        // request waiting, so few are refused.
+        // Like the page, it retries after a missing response or a 503. Without a primary a server holds requests, so few are
+        // refused.
         for (;;) {
           const status = await send(origin, application).catch(() => 503)
           if (status === 201 || status === 409) break
@@ -54,7 +54,7 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
     await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(wanted)
   }
   const gaps: number[] = []
-  /** Of an hour's hundred receipts none would be left for the later rounds. */
+  /** The first rounds would use up the limit of a hundred receipts an hour. */
   const withReceipts = () => replicas.primary()`update private.postman set in_hour = 0`
   for (let round = 0; round < failovers; round += 1) {
     await withReceipts()
@@ -75,7 +75,7 @@ test('the primary dies three times under load: nothing acknowledged is lost or d
   expect(rows.map(({ email }) => email).toSorted()).toEqual(acknowledged.map(({ email }) => email).toSorted())
   expect(servers.map(({ process }) => process.exitCode)).toEqual([null, null])
 
-  // What was taken by a statement that was never answered is free again after its lease.
+  // A delivery claimed by a statement without a response is free again after its lease.
   const open = async () => {
     await withReceipts()
     return sql<{ what: string; count: number }[]>`

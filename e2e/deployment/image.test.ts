@@ -20,7 +20,7 @@ beforeAll(async () => {
   image = await buildImage(product, directory.path)
 })
 
-test('the image is at most 200 MB larger than its base, and is run by a user who is not root', () => {
+test('the image is at most 200 MB larger than its base, and does not run as root', () => {
   const megabytes = image.size - image.baseSize
   console.log(`The image takes ${megabytes.toFixed(0)} MB over its base.`)
   expect(megabytes).toBeLessThan(200)
@@ -35,7 +35,7 @@ test('the image has the licenses and the list of packages of the archive', async
     )
 })
 
-test('with a read-only root the image takes an application, is backed up, stops within its time, and has it after the next start', async () => {
+test('with a read-only root the image stores an application, is backed up, stops in time, and has it after a restart', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const start = async () => {
@@ -55,7 +55,7 @@ test('with a read-only root the image takes an application, is backed up, stops 
   await first.exec('node', 'start.js', 'backup', '--to', '/backups/by-hand')
   await first.exec('node', 'start.js', 'backup', '--check', '--from', '/backups/by-hand')
   expect(await readdir(join(directory.path, 'backups'))).toContain('by-hand')
-  // As compose.yaml has it.
+  // The value in compose.yaml.
   const [, minutes = ''] =
     /stop_grace_period: (\d+)m$/m.exec(await readFile('deploy/compose.yaml', 'utf8')) ?? []
   expect(await first.stop(Number(minutes) * 60)).toBe(0)
@@ -64,7 +64,7 @@ test('with a read-only root the image takes an application, is backed up, stops 
   expect(JSON.parse(await second.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(
     application,
   )
-  // What a machine without power leaves.
+  // Like a power cut.
   await second.stop(0)
   const third = await start()
   expect(JSON.parse(await third.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(

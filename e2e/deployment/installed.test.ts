@@ -12,7 +12,7 @@ import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(18, fetched.path)
 
-/** The applications as a table, and where each index lies, which is elsewhere once it is rebuilt. */
+/** The applications as a table, and the file of each index, which changes when it is rebuilt. */
 async function contentOf(dataDir: string) {
   const { code, stdout } = await runCommand(['applications', '--csv'], { DATA_DIR: dataDir })
   expect(code).toBe(0)
@@ -24,7 +24,7 @@ async function contentOf(dataDir: string) {
   return { csv: stdout, indexes }
 }
 
-test('an installed PostgreSQL runs the same files, and after another minor version the indexes are rebuilt once', async ({
+test('an installed PostgreSQL runs the same files, and rebuilds the indexes once after another minor version', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, notFetched(18))

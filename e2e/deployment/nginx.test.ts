@@ -14,12 +14,12 @@ import { hydrated, test } from '../../testing/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
-/** What takes down what stands already: a recipe that nginx refuses must not leave servers behind. */
+/** Undoes a partial start, so that a recipe that nginx refuses leaves no servers behind. */
 
 beforeAll(async () => {
   const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
   const backend = { DATA_DIR: data.path }
-  // Its data interface is the hosted one's, and allows any origin.
+  // Its data interface is that of the hosted way, and allows any origin.
   const server = await startServer(backend)
   const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: server.origin })
   const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
@@ -45,7 +45,7 @@ test('a founder applies on the static page that nginx serves', async ({ visitor 
   expect(await storedEmails(site.backend)).toEqual([application.email])
 })
 
-test('nginx sends the static files as the build compressed them, and whole to whoever asks so', async () => {
+test("nginx sends the build's compressed static files, and uncompressed ones on request", async () => {
   for (const [path, file] of [
     ['/', '/index.html'],
     [site.script, site.script],
@@ -53,7 +53,7 @@ test('nginx sends the static files as the build compressed them, and whole to wh
     const compressed = await fetch(site.origin + path, { headers: { 'accept-encoding': 'gzip' } })
     expect(Object.fromEntries(compressed.headers)).toMatchObject({
       'content-encoding': 'gzip',
-      // nginx's own compression would not know it beforehand.
+      // nginx's own compression would not know the length in advance.
       'content-length': String((await stat(`${site.files}${file}.gz`)).size),
       vary: 'Accept-Encoding',
     })
@@ -64,7 +64,7 @@ test('nginx sends the static files as the build compressed them, and whole to wh
   }
 })
 
-test('browsers keep the static assets for a year, and ask for the document anew', async () => {
+test('browsers cache the static assets for a year, and revalidate the document', async () => {
   const document = await fetch(site.origin)
   expect(document.headers.get('cache-control')).toBe('no-cache')
   expect(document.headers.get('content-type')).toBe('text/html')
@@ -79,7 +79,7 @@ test('browsers keep the static assets for a year, and ask for the document anew'
   expect([again.status, again.headers.get('cache-control')]).toEqual([304, 'no-cache'])
 })
 
-test('nginx sends the security headers of the build with every static answer', async () => {
+test('nginx sends the security headers of the build with every static response', async () => {
   const built = await readFile(join(site.files, '_headers'), 'utf8')
   for (const path of ['/', site.script, '/nothing']) {
     const { headers } = await fetch(site.origin + path)
@@ -95,7 +95,7 @@ test('nginx sends the security headers of the build with every static answer', a
   }
 })
 
-test('nginx gives the desk with its headers, with and without the slash at its end', async () => {
+test('nginx serves the desk with its headers, with and without the slash at its end', async () => {
   const document = await readFile(join(site.files, 'desk/index.html'), 'utf8')
   for (const path of ['/desk', '/desk/', '/desk/index.html']) {
     const answer = await fetch(site.origin + path)
@@ -107,7 +107,7 @@ test('nginx gives the desk with its headers, with and without the slash at its e
   expect((await fetch(site.origin)).headers.get('cross-origin-opener-policy')).toBeNull()
 })
 
-test('nginx gives the answer page, which no search engine keeps', async () => {
+test('nginx serves the answer page, which no search engine indexes', async () => {
   const document = await readFile(join(site.files, 'answer/index.html'), 'utf8')
   for (const path of ['/answer/', '/answer']) {
     const answer = await fetch(site.origin + path)
@@ -117,7 +117,7 @@ test('nginx gives the answer page, which no search engine keeps', async () => {
   expect((await fetch(site.origin)).headers.get('x-robots-tag')).toBeNull()
 })
 
-test('of the static build nginx serves nothing that is not for browsers', async () => {
+test('nginx serves no file of the static build that is not for browsers', async () => {
   const hidden = ['/_headers', '/assets/complete', '/index.html.gz', '/index.html.br']
   const compressed = [`${site.script}.gz`, `${site.script}.br`]
   for (const path of [...hidden, ...compressed]) {

@@ -11,8 +11,8 @@ import { freePort } from '../../testing/ports.ts'
 import { anonKey } from '../../testing/sign-in.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
-// docs/stability.md says how long a site that was published goes on working when the project's schema is newer. This one
-// is what 1.0.0 built, with the older key of a project; the schema is today's.
+// docs/stability.md promises how long a published site works with a newer schema of the project. This is the site of 1.0.0 with
+// the older key of a project and the current schema.
 let desk: DeskServer
 let mail: MailServer
 let gateway: HostedGateway
@@ -37,7 +37,7 @@ afterEach(() => {
   expect(gateway.refused.splice(0)).toEqual([])
 })
 
-/** Opens the desk as an organiser who signs in by the code of a mail. */
+/** Opens the desk as an organiser who signs in with an emailed code. */
 async function signIn(visitor: Visitor, email: string) {
   await desk.signedIn(email)
   const page = await visitor.open(`${site}/desk/`)
@@ -51,7 +51,7 @@ async function signIn(visitor: Visitor, email: string) {
   return { page, button, says: (text: string) => page.getByRole('status').getByText(text).waitFor() }
 }
 
-test('on the form of 1.0.0 somebody applies, an organiser accepts them and writes, and they answer', async ({
+test('with the form of 1.0.0 somebody applies, is accepted and written to, and gives an RSVP', async ({
   visitor,
 }) => {
   const application = anApplication()
@@ -94,7 +94,7 @@ test('on the form of 1.0.0 somebody applies, an organiser accepts them and write
   await page.getByText('You are signed out.').waitFor()
 })
 
-/** What the desk shows at some addresses, once it has read all of it. */
+/** A text of each screen that appears once all of it was read. */
 const screens = {
   places: 'Who is coming',
   letters: 'Who waits for a letter',
@@ -104,7 +104,7 @@ const screens = {
   account: 'so that your mailbox alone lets nobody in',
 }
 
-test('the desk of 1.0.0 closes the door, shows each screen, and says so where a call is not there any more', async ({
+test('the desk of 1.0.0 closes the door, shows each screen, and reports calls that no longer exist', async ({
   visitor,
 }) => {
   expect(await send(desk.origin, anApplication())).toBe(201)
@@ -127,7 +127,7 @@ test('the desk of 1.0.0 closes the door, shows each screen, and says so where a 
     expect(await page.getByRole('alert').filter({ hasText: /./ }).allTextContents()).toEqual([])
   }
 
-  // As PostgREST answers a call that a later schema has no more.
+  // PostgREST's response to a call that a later schema no longer has.
   visitor.expects(/Failed to load resource/)
   const json = { code: 'PGRST202', message: 'Could not find the function in the schema cache' }
   const headers = { 'access-control-allow-origin': '*' }

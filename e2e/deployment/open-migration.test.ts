@@ -8,9 +8,9 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { freezeMigrations } from '../../tools/released-migrations.ts'
 
-test('between releases one file holds what changes: steps by hand, which stay, and functions as they are declared', async () => {
+test('between releases one file has the schema changes: manual steps, which stay, and the declared functions', async () => {
   const checkout = await copyCheckout(join((await temporaryDirectory()).path, 'copy'))
-  // As after a release: none is open.
+  // As after a release, without an open migration.
   await freezeMigrations(checkout)
   const schema = (...words: string[]) =>
     promisify(execFile)('npm', ['run', '--silent', 'schema', '--', ...words], { cwd: checkout })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await startPostgres()
 })
 
-test('behind a pooler of transactions everything works with one setting', async () => {
+test('everything works behind a transaction pooler with one setting', async () => {
   const pooler = await startPooler(database.url())
   const receiver = await startReceiver()
   const settings = { DATABASE_URL: pooler.url, DATABASE_POOLER: 'transaction' }
@@ -27,7 +27,7 @@ test('behind a pooler of transactions everything works with one setting', async 
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect(await send(server.origin, applications[0] ?? anApplication())).toBe(409)
 
-  // Still a visitor: a connection that was somebody else's before is nobody's key.
+  // A shared connection gives no rights of its earlier user.
   const forged = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
@@ -40,7 +40,7 @@ test('behind a pooler of transactions everything works with one setting', async 
   const { stdout } = await runCommand(['applications', '--json'], settings)
   expect(stdout.trim().split('\n')).toHaveLength(applications.length)
 
-  // An organiser is one for their own statements alone.
+  // An organiser's rights apply only to their own statements.
   const link = await runCommand(['organisers', '--add', 'ada@example.org'], {
     ...settings,
     SITE_URL: server.origin,
@@ -67,8 +67,8 @@ test('behind a pooler without that setting the server says so in one sentence', 
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('connections to the database are encrypted and checked as the address says', async () => {
-  // The embedded PostgreSQL has no TLS on its socket: here the pooler before it takes TLS alone.
+test('connections to the database are encrypted and verified as the address says', async () => {
+  // The embedded PostgreSQL has no TLS on its socket, so the pooler before it accepts only TLS.
   const directory = await temporaryDirectory()
   const key = join(directory.path, 'key.pem')
   const certificate = join(directory.path, 'certificate.pem')
@@ -111,7 +111,7 @@ test('connections to the database are encrypted and checked as the address says'
     expect(stderr).toContain(reason)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   }
-  // By another name than the certificate's: only `verify-full` minds.
+  // A name that is not in the certificate: only `verify-full` refuses it.
   const other = pooler.url.replace('localhost', '127.0.0.1')
   const byAddress = (mode: string) =>
     runCommand(['applications', '--json'], {

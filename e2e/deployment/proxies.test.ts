@@ -28,7 +28,7 @@ import { hydrated, test } from '../../testing/visitor.ts'
 
 type Settings = Record<string, string>
 
-/** Where a recipe is to listen, and what for. */
+/** The ports and files of a recipe. */
 interface Place {
   directory: string
   key: string
@@ -40,14 +40,14 @@ interface Place {
   pathPort: number
 }
 
-/** A recipe that runs, and what is its own. */
+/** A running recipe, with its own properties. */
 interface RunningRecipe {
   running: RunningProxy
-  /** Where it sends whoever comes without TLS. */
+  /** The target of its redirect to TLS. */
   named: RegExp
-  /** What it has written of who asked for what. */
+  /** The log of requests so far. */
   readLog: () => Promise<string>
-  /** Resolves when what was asked from that address has met a server that is not there. */
+  /** Resolves when the request from that address has met a missing server. */
   met: (localAddress: string, method: string, path: string) => Promise<void>
 }
 
@@ -80,7 +80,7 @@ async function nginxRecipe(place: Place): Promise<RunningRecipe> {
     'server 127.0.0.1:3000;': `server ${upstream};`,
     ...tls(tlsPort),
   })
-  // As the recipe says to do it. Its upstream stands there already.
+  // The change that the recipe describes. Its upstream is already defined.
   const withPath = await readRecipe('nginx-proxy.conf', {
     'location / {\n    proxy_pass ':
       'location /retreat/ {\n    rewrite ^/retreat(/.*) $1 break;\n    proxy_pass ',
@@ -103,11 +103,11 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
     '{$UPSTREAM:127.0.0.1:3000}': upstream,
   })
   const atRoot = await readRecipe('Caddyfile', {
-    // The log says then what it tries, and nothing else differs.
+    // The log then contains each try, without other differences.
     '\tservers {': `\tadmin off\n\tdebug\n\thttp_port ${plainPort}\n\thttps_port ${tlsPort}\n\tservers {`,
     ...tls('https://127.0.0.1'),
   })
-  // As the recipe says to do it.
+  // The change that the recipe describes.
   const withPath = await readRecipe('Caddyfile', {
     '\thandle {': '\tredir /retreat /retreat/ permanent\n\thandle_path /retreat/* {',
     ...tls(`https://:${pathPort}`),
@@ -115,9 +115,9 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
   const running = await startCaddy(`${atRoot}\n${withPath.slice(withPath.indexOf('\nhttps://'))}`)
   return {
     running,
-    // It has two sites of one name here, and takes either; of https_port it does not speak.
+    // Two sites have the same name here, and it redirects to either. It does not mention https_port.
     named: new RegExp(`^https://127\\.0\\.0\\.1(:${pathPort})?/`),
-    // As the recipe would have it.
+    // In the recipe's format.
     readLog: async () =>
       running
         .output()
@@ -143,16 +143,16 @@ function selfSigned(directory: string) {
   return files
 }
 
-/** Asks through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
+/** Sends a request through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
 async function ask(path: string, options: RequestOptions = {}, body = '') {
-  // As it is: an address would be tidied.
+  // The exact path: a URL would be normalised.
   const asked = request(proxy.origin, { path, ca: proxy.certificate, ...options })
   asked.end(body)
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   return { status: response.statusCode, headers: response.headers, text: await text(response) }
 }
 
-/** Sends an application from an address of the loopback. */
+/** Sends an application from a loopback address. */
 function sendFrom(
   localAddress: string,
   changes: Partial<Application> = {},
@@ -179,10 +179,10 @@ async function stored({ email }: Application, settings: Settings) {
   return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-/** As long as these answers may be, and no longer than a body: 255 kB. */
+/** The longest answers that are allowed, within the limit of a body: 255 kB. */
 const longest = { reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(55_000) }
 
-/** What the doctor says of the proxy, asked by a public address. */
+/** The doctor's finding on the proxy at a public address. */
 async function proxyBy(settings: Settings, siteUrl: string) {
   const { stdout } = await runCommand(['doctor'], {
     ...settings,
@@ -197,7 +197,7 @@ describe.each([
   ['nginx', nginxRecipe],
   ['Caddy', caddyRecipe],
 ] as const)('behind %s', (name, startRecipe) => {
-  /** What takes down what stands already: a recipe that is refused must not leave servers behind. */
+  /** Undoes a partial start, so that a refused recipe leaves no servers behind. */
 
   beforeAll(async () => {
     const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
@@ -232,7 +232,7 @@ describe.each([
     }
   })
 
-  test('the link of a mail leads through, and is not written down', async () => {
+  test('the link of an email passes through, and is not logged', async () => {
     const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], {
       ...proxy.settings,
       SITE_URL: proxy.underPath,
@@ -243,7 +243,7 @@ describe.each([
     const opened = await ask(`${link.pathname}${link.search}`, { port })
     expect(opened.status).toBe(303)
     expect(opened.headers.location).toContain('#access_token=')
-    // Written after it, so that it would be there too.
+    // A later request, so the log would already contain the link.
     await ask('/retreat/auth/v1/health?last', { port })
     await expect.poll(() => proxy.readLog()).toContain('/auth/v1/health?last')
     const log = await proxy.readLog()
@@ -283,7 +283,7 @@ describe.each([
     expect((await sendFrom('127.0.0.3')).status).toBe(201)
   })
 
-  test('the server itself refuses what is too large, and takes what is just not', async () => {
+  test('the server itself refuses a body that is too large, and accepts the largest allowed one', async () => {
     expect((await sendFrom('127.0.0.4', longest)).status).toBe(201)
     for (const kilobytes of [256, 500]) {
       const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(kilobytes * 1024) })
@@ -305,7 +305,7 @@ describe.each([
     }
   })
 
-  test('the doctor finds the server by its public address, and that visitors are taken for who they are', async () => {
+  test("the doctor reaches the server by its public address, and finds that visitors' addresses are correct", async () => {
     for (const siteUrl of [proxy.origin, proxy.underPath]) {
       expect(await proxyBy(proxy.settings, siteUrl)).toBe(
         'ok         The proxy says who visitors are, and is believed as it should be.',
@@ -313,7 +313,7 @@ describe.each([
     }
   })
 
-  test('a founder applies where it serves the page under a path', async ({ visitor }) => {
+  test('a founder applies on the page under a path', async ({ visitor }) => {
     const application = anApplication()
     const page = await visitor.open(proxy.underPath.slice(0, -1), { ignoreHTTPSErrors: true })
     expect(page.url()).toBe(proxy.underPath)
@@ -322,7 +322,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('without JavaScript the form under a path brings back the green box, and the red one with the answers', async ({
+  test('without JavaScript the form under a path returns the green box, or the red one with the answers', async ({
     visitor,
   }) => {
     visitor.expects(/Failed to load resource/)
@@ -346,7 +346,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('whoever comes without TLS is sent on to it, and told to stay there', async () => {
+  test('a request without TLS is redirected to it, and told to keep using it', async () => {
     const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
     expect([301, 308]).toContain(plain.status)
     expect(plain.headers.get('location')).toMatch(proxy.named)
@@ -359,14 +359,14 @@ describe.each([
   })
 
   if (name === 'nginx') {
-    test('no application is written to the disk on its way', async () => {
+    test('no application is written to disk in transit', async () => {
       expect((await sendFrom('127.0.0.5', longest)).status).toBe(201)
       const options = {
         method: 'POST',
         localAddress: '127.0.0.5',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       }
-      // As long as what is given back may be. In the document it is longer than nginx's own buffers.
+      // The longest value that is given back. In the document it exceeds nginx's own buffers.
       const reason = '<'.repeat(15 * 1024)
       const refused = await ask('/', options, new URLSearchParams({ reason }).toString())
       expect(refused.status).toBe(400)
@@ -374,16 +374,14 @@ describe.each([
       expect(proxy.running.output()).not.toContain('temporary file')
     })
 
-    test('nginx leaves to certbot what it is asked for', async () => {
-      // Nothing lies there now, but it is not sent on.
+    test("nginx leaves certbot's requests to certbot", async () => {
+      // No file is there now, but there is no redirect.
       expect((await fetch(`${proxy.plainOrigin}/.well-known/acme-challenge/x`)).status).toBe(404)
     })
 
-    // From here on the server is stopped: what a test starts is gone when it ends.
+    // From here on the server is stopped, since a process that a test starts ends with the test.
 
-    test('what is sent while the server restarts waits, too, and is answered as ever', async ({
-      visitor,
-    }) => {
+    test('requests during a restart of the server wait, and are answered as usual', async ({ visitor }) => {
       const [native, sent, sentUnderPath] = [anApplication(), anApplication(), anApplication()]
       const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
       const page = await visitor.open(proxy.origin, options)
@@ -418,7 +416,7 @@ describe.each([
     })
   }
 
-  test('whoever opens the page while the server restarts waits until it is there', async () => {
+  test('a page that is opened during a restart of the server waits for it', async () => {
     await server.stop()
     const asked = ask('/', { localAddress: '127.0.0.6' })
     await proxy.met('127.0.0.6', 'GET', '/')
@@ -426,7 +424,7 @@ describe.each([
     expect((await asked).text).toContain('Unplugged.')
   })
 
-  test('where the server stays away, it says so in a sentence', async () => {
+  test('if the server does not return, the response says so in a sentence', async () => {
     await server.stop()
     const localAddress = '127.0.0.9'
     const answers = await Promise.all([ask('/', { localAddress }), sendFrom(localAddress)])
@@ -440,10 +438,10 @@ describe.each([
 
   if (name !== 'nginx') return
 
-  test('an application whose answer was lost on its way to nginx is sent again, and stored once', async () => {
+  test('an application whose response was lost before nginx is retried, and stored once', async () => {
     const [native, sent] = [anApplication(), anApplication()]
     await server.stop()
-    // The server is elsewhere, and the first two answers do not come back from there.
+    // The server is at another port, and its first two responses are lost.
     server = await startServer({ ...proxy.settings, PORT: '0' })
     let toBeLost = 2
     const relay = createServer((incoming) => {
@@ -470,7 +468,7 @@ describe.each([
     expect(toBeLost).toBeLessThan(0)
     expect(page.status).toBe(200)
     expect(page.text).toContain('Application Submitted Successfully!')
-    // What the page takes for success.
+    // The page treats this as success.
     expect(answer.status).toBe(409)
     expect(isAlreadyStored(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
     for (const application of [native, sent]) {
@@ -483,7 +481,7 @@ describe.each([
     server = await startServer(proxy.settings)
   })
 
-  test('where the server stays away, nginx tries five times', async () => {
+  test('if the server does not return, nginx tries five times', async () => {
     await server.stop()
     expect((await ask('/', { localAddress: '127.0.0.10' })).status).toBe(503)
     const tries = proxy.running.output().match(/Connection refused.* client: 127\.0\.0\.10, .*"GET/g)
@@ -492,7 +490,7 @@ describe.each([
   })
 })
 
-test('the doctor finds proxies of which none, too few or too many are believed', async () => {
+test('the doctor finds a wrong number of trusted proxies: none, too few or too many', async () => {
   const [own, outer, lone] = [await freePort(), await freePort(), await freePort()]
   const passOn = (port: number, to: number) => `
     server {

@@ -10,20 +10,20 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { freezeMigrations } from '../../tools/released-migrations.ts'
 
-/** A repository of these files; the clone of it in which a test makes a release. */
+/** A repository of these files, and the clone in which a test makes a release. */
 let [origin, clone] = ['', '']
 
 const run = promisify(execFile)
 const git = async (...words: string[]) => (await run('git', words, { cwd: clone })).stdout.trim()
 
-/** Runs the command in the clone; gives what it printed where it should, and its exit code. */
+/** Runs the command in the clone. Gives the output and the exit code. */
 const release = (...words: string[]) =>
   run('npm', ['run', '--silent', 'release', '--', ...words], { cwd: clone }).then(
     ({ stdout }) => ({ code: 0, said: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
   )
 
-/** Lets git work in a folder, whose packages are those of this checkout. */
+/** Prepares a folder for git, with the packages of this checkout. */
 async function settleIn(folder: string) {
   clone = folder
   await writeFile(join(folder, '.git', 'info', 'exclude'), '/node_modules\n')
@@ -35,7 +35,7 @@ beforeAll(async () => {
   origin = await copyCheckout(join((await temporaryDirectory()).path, 'origin'))
   await run('git', ['init', '--quiet', '--initial-branch', 'main', origin])
   await settleIn(origin)
-  // As after a release: none is open.
+  // As after a release, without an open migration.
   await freezeMigrations(origin)
   await writeFile(join(origin, 'CHANGELOG.md'), '# Changes\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n')
   await git('add', '.')
@@ -53,7 +53,7 @@ const migration = 'supabase/migrations/99990101000000_open.sql'
 const statement = 'select 1;\n'
 const open = `${createHash('sha256').update(statement).digest('hex')}  ${migration}`
 
-/** Opens a migration, writes a change under the heading, and commits it. */
+/** Opens a migration, adds a change under the heading, and commits it. */
 async function change() {
   await writeFile(join(clone, migration), statement)
   await git('add', migration)
@@ -63,7 +63,7 @@ async function change() {
   await git('commit', '--quiet', '--all', '--message', 'Two')
 }
 
-test('what keeps a release from being made is said in one sentence, and nothing is changed', async () => {
+test('an obstacle to a release is named in one sentence, and nothing is changed', async () => {
   for (const wrong of [[], ['1.1'], ['v1.1.0'], ['1.1.0', '--chekc', 'true']])
     expect(await release(...wrong)).toEqual({
       code: 1,
@@ -82,7 +82,7 @@ test('what keeps a release from being made is said in one sentence, and nothing 
   await git('restore', 'README.md')
 
   const commit = await git('rev-parse', 'HEAD')
-  // It checks what would be released.
+  // The check sees the version that would be released.
   const failing = 'node -p "require(\'./package.json\').version" >&2; false'
   expect(await release('1.1.0', '--check', failing)).toEqual({
     code: 1,
@@ -116,7 +116,7 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   }
   expect(await versionAt('v1.1.0')).toEqual(['1.1.0', `## 1.1.0 - ${day}`])
   expect(await versionAt('HEAD')).toEqual(['1.1.1-dev', '## Unreleased'])
-  // From now on nobody edits them.
+  // Nobody may edit them from now on.
   const frozen = (revision: string) => git('show', `${revision}:supabase/released.sha256`)
   expect(await frozen('v1.1.0')).toBe(`${await frozen('v1.1.0^')}\n${open}`)
 
@@ -127,7 +127,7 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   await checkProduct(folder)
 })
 
-/** Unpacks the archive, and compares what it says that it consists of. */
+/** Unpacks the archive, and compares it with its own lists. */
 async function checkProduct(folder: string) {
   const product = join(folder, 'product')
   await unpackRelease(join(folder, 'unplugged-1.1.0.tgz'), product)

@@ -27,19 +27,17 @@ describe.each([
     if (programs !== undefined) server = await startOtherPostgres(programs)
   })
 
-  test('the declared schema is what the migrations come to', async ({ skip }) => {
+  test('the migrations produce the declared schema', async ({ skip }) => {
     if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesOn(server)).toEqual([])
   })
 
-  test('the declared schema is what the migrations come to in a new hosted project', async ({ skip }) => {
+  test('the migrations produce the declared schema in a new hosted project', async ({ skip }) => {
     if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesInProject(server, 'push')).toEqual([])
   })
 
-  test('the declared schema is what the migrations of a server come to before a hosted project', async ({
-    skip,
-  }) => {
+  test('the migrations of a server produce the declared schema before a hosted project', async ({ skip }) => {
     if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesInProject(server, 'server')).toEqual([])
   })
@@ -62,7 +60,7 @@ describe('plpgsql_check finds nothing in any function', () => {
   })
 })
 
-/** What plpgsql_check finds in a database, where this installs it. */
+/** The findings of plpgsql_check in a database. Installs it there. */
 async function findingsOf(superuser: Sql) {
   await superuser`create extension plpgsql_check`
   return superuser`

@@ -10,10 +10,10 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver, type Received } from '../../testing/receiver.ts'
 import { startServer } from '../../testing/server.ts'
 
-/** What a slow receiver takes for an answer, so that two deliveries of one application would meet there. */
+/** The response time of a slow receiver, so that two deliveries of one application would overlap. */
 const receiverMilliseconds = 30
 
-test('three servers share one database, and one of them is killed under load: nothing is lost or delivered by two at once', async () => {
+test('three servers share one database, and one is killed under load: nothing is lost or delivered by two at once', async () => {
   const database = await startPostgres()
   const underWay = new Set<string>()
   const together: string[] = []
@@ -26,7 +26,7 @@ test('three servers share one database, and one of them is killed under load: no
   }
   const hook = await startReceiver(receive)
   const settings = { DATABASE_URL: database.url(), WEBHOOK_URL: hook.origin, TRUST_PROXY: '1' }
-  // All three find an empty database.
+  // All three start with an empty database.
   const servers = await Promise.all([1, 2, 3].map(() => startServer(settings)))
   const [first] = servers
   const port = await freePort()
@@ -35,7 +35,7 @@ test('three servers share one database, and one of them is killed under load: no
     server { listen 127.0.0.1:${port}; location / { proxy_pass http://unplugged; } }`)
   const origin = `http://127.0.0.1:${port}`
 
-  /** As the page does: what got no answer is sent again. */
+  /** Like the page, it retries after a missing response. */
   const untilAnswered = async () => {
     const application = anApplication()
     for (;;) {
@@ -67,7 +67,7 @@ test('three servers share one database, and one of them is killed under load: no
       new URLSearchParams(body).get('email') === email
   for (const email of acknowledged) await hook.count(1, deliveriesOf(email))
   await Promise.all(servers.slice(1).map((server) => server.stop()))
-  // What the killed server delivered, but did not come to record, is delivered again once its 30 s are over.
+  // A delivery that the killed server made without recording it is repeated after its lease of 30 s.
   const undelivered = () => database.admin<{ email: string }[]>`
     select email from public.retreat_applications as application join private.deliveries using (id)
     where state <> 'done'`
@@ -78,7 +78,7 @@ test('three servers share one database, and one of them is killed under load: no
   await Promise.all([nginx.stop(), hook.close(), database.close()])
 }, 600_000)
 
-test('two servers behind nginx are restarted one after the other, and nobody is refused', async () => {
+test('two servers behind nginx restart one after the other, and nobody is refused', async () => {
   const database = await startPostgres()
   const settings = { DATABASE_URL: database.url(), RATE_LIMIT_PER_MINUTE: '0' }
   const ports = [await freePort(), await freePort()]
@@ -102,7 +102,7 @@ test('two servers behind nginx are restarted one after the other, and nobody is 
   await sendSome()
 })
 
-test('what waited in the outbox is delivered by whichever server comes', async () => {
+test('whichever server starts makes the waiting deliveries', async () => {
   const database = await startPostgres()
   const alone = await startServer({ DATABASE_URL: database.url() })
   const applications = [anApplication(), anApplication()]

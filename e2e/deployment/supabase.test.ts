@@ -10,10 +10,10 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
-/** Of the version that docs/hosted.md names: its options are other ones than those of the versions before. */
+/** The version in docs/hosted.md, since earlier versions have other options. */
 const cli = 'supabase@3.1.0'
 
-test('"supabase db push" gives a new project its schema, in which our server then finds nothing to do', async () => {
+test('"supabase db push" gives a new project its schema, and our server then has nothing to do', async () => {
   const database = await startPostgres()
   const directory = await temporaryDirectory()
   const { url, end } = await newProject(database)
@@ -28,7 +28,7 @@ test('"supabase db push" gives a new project its schema, in which our server the
   }
   await run('db', 'push', '--yes')
 
-  // The same database can be handed to our server, which finds nothing to do, and back.
+  // Our server can take over the same database without changes, and give it back.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(server.output()).not.toContain('edited')

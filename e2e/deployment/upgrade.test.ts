@@ -26,9 +26,9 @@ const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(17, fetched.path)
 /** A backup that 1.0.0 wrote. */
 const backup100 = 'testing/fixtures-1.0.0/backup'
-/** The files of PostgreSQL 17, as a server of before would have left them. */
+/** The files of PostgreSQL 17, as an earlier server would have left them. */
 const before = await temporaryDirectory()
-/** What is in them, as the desk tells it. */
+/** Their contents, as the desk shows them. */
 let csv = ''
 let session = ''
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
     .throwOnError()
   await desk.close()
   csv = await csvOf(made.path)
-  // Made by copying what a server of today wrote, which is the only one there is here.
+  // A copy of a current server's data, the only kind that is available here.
   const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
   const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs }
   await makeFiles(old)
@@ -69,7 +69,7 @@ beforeAll(async () => {
   await made.remove()
 })
 
-/** A folder as it was left by a server of before; the old programs are there already unless they are to be fetched. */
+/** A folder as an earlier server left it. The old programs are included unless they are to be fetched. */
 async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
   const around = await temporaryDirectory()
   const directory = { path: join(around.path, 'the data'), remove: () => around.remove() }
@@ -84,16 +84,14 @@ async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
 
 const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VERSION'), 'utf8'))
 
-test('a server brings the files of an older PostgreSQL over, with all that is in them, and goes on', async ({
-  skip,
-}) => {
+test('a server converts the files of an older PostgreSQL completely, and continues', async ({ skip }) => {
   if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory({ arePrograms: false })
   const early = await runCommand(['applications'], { DATA_DIR: directory.path })
   expect(early.stderr).toContain('start the server once, which brings it over.')
   expect(early.code).toBe(1)
 
-  // By which this machine may know npm's registry.
+  // This machine may need it for npm's registry.
   const { NODE_EXTRA_CA_CERTS = '' } = process.env
   const server = await startServer({ DATA_DIR: directory.path, NODE_EXTRA_CA_CERTS })
   expect(server.output()).toContain('bringing the database over from PostgreSQL 17 to 18')
@@ -106,7 +104,7 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
   expect(again.status).toBe(200)
   const sql = connectToFiles(directory.path)
   await sql`insert into public.retreat_applications ${valuesOf(anApplication())}`
-  // Numbers go on where they were.
+  // Sequences continue.
   const [row] = await sql<{ isNext: boolean }[]>`
     select nextval(pg_get_serial_sequence('private.history', 'id')) > max(id) as "isNext" from private.history`
   expect(row?.isNext).toBe(true)
@@ -120,7 +118,7 @@ test('a server brings the files of an older PostgreSQL over, with all that is in
   expect(next.output()).not.toContain('bringing')
 })
 
-/** Everything that a database holds, its ledgers too, and the number of the next transaction that writes there. */
+/** All contents of a database, including its ledgers, and the number of the next writing transaction. */
 async function contentOf(sql: Sql) {
   const [counted] = await sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
   const tables = await sql<{ name: string }[]>`
@@ -132,12 +130,12 @@ async function contentOf(sql: Sql) {
   return { counted, tables, rows, catalogue: await readCatalogue(sql) }
 }
 
-/** The files of PostgreSQL 17 with the schema of 1.0.0, and what a backup of 1.0.0 has in them. */
+/** The files of PostgreSQL 17 with the schema of 1.0.0 and the contents of its backup. */
 async function filesOf100(old: Files, schema: string) {
   const made = await dataDirectory()
   const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
   await makeFiles(old)
-  // Its own statements would not be told from the server's.
+  // Autovacuum's statements would look like the server's.
   await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
   await Promise.all([startFiles(today), startFiles(old)])
   const from = connectToFiles(today.dataDir)
@@ -167,7 +165,7 @@ async function filesOf100(old: Files, schema: string) {
   return content
 }
 
-test('the old files are the way back: nothing is written into them, and the schema changes in the new ones, after a backup', async ({
+test('the old files permit a return: they stay unchanged, and the schema changes in the new ones, after a backup', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, notFetched(17))
@@ -189,7 +187,7 @@ test('the old files are the way back: nothing is written into them, and the sche
   const table = await csvOf(directory.path)
   expect(table).toContain('automation-only@example.com')
   await server.stop()
-  // The one before the schema changed, and with the rows that it had then.
+  // The backup from before the schema change, with the rows of that time.
   const folders = (await readdir(backups)).filter((name) => name !== 'erasures')
   const made = await Promise.all(
     folders.map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
@@ -213,7 +211,7 @@ test('the old files are the way back: nothing is written into them, and the sche
 })
 
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
-  'killed when %s appears, it leaves files that start, with all that is in them',
+  'a kill when %s appears leaves complete files that start',
   async (name, { skip }) => {
     if (programs === undefined) return cannotRun(skip, notFetched(17))
     const directory = await oldDirectory()
@@ -238,7 +236,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
   },
 )
 
-test('where the old programs cannot be fetched, one sentence says the command, and nothing is changed', async ({
+test('if the old programs cannot be fetched, one sentence names the command, and nothing is changed', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, notFetched(17))
@@ -256,7 +254,7 @@ test('where the old programs cannot be fetched, one sentence says the command, a
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
 })
 
-test('what this program did not make is not left behind unseen', async ({ skip }) => {
+test('a foreign table prevents the conversion of older files, and is named', async ({ skip }) => {
   if (programs === undefined) return cannotRun(skip, notFetched(17))
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
