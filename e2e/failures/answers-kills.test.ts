@@ -13,7 +13,7 @@ import { valuesOf } from '../../testing/sql.ts'
 const guests = 500
 const rounds = extent(2, 10)
 
-test(`of ${guests} who answer at once while organisers decide, through ${rounds} kills each answer is kept once`, async () => {
+test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds} kills, each is saved once`, async () => {
   const random = randomFrom(seed)
   const desk = await startDesk({ RATE_LIMIT_PER_MINUTE: '0' })
   const organiser = await desk.signedIn('mary@example.org')
@@ -28,7 +28,7 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
   const people = await sql<{ id: string; token: string }[]>`
     select application_id as id, token from private.invitations order by 1`
 
-  /** Tries until it is answered: a server that was killed comes back. */
+  /** Retries until there is a response, since a killed server restarts. */
   async function insist<Said>(call: () => Promise<Said | undefined>): Promise<Said> {
     let said: Said | undefined
     await expect
@@ -46,7 +46,7 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
       return response.ok ? ((await response.json()) as Place) : undefined
     })
 
-  /** What each was told to be kept, by its act. */
+  /** The acknowledged RSVPs, by act. */
   const acknowledged = new Map<string, { id: string; answer: Answer }>()
   const waiting = [...people]
   const answering = Array.from({ length: 50 }, async () => {
@@ -90,7 +90,7 @@ test(`of ${guests} who answer at once while organisers decide, through ${rounds}
         not_told: untold,
         free,
       } = places.data as Places
-      // One organiser decides on one person at a time.
+      // An organiser decides on one person at a time.
       expect([guests, guests - 1]).toContain(coming + notComing + waits + untold)
       expect(free).toBe(guests - coming - waits - untold)
       looks += 1

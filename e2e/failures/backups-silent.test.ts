@@ -11,10 +11,10 @@ import { silence } from '../../testing/silent-folder.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
-/** Milliseconds for what hangs where it does not hold. */
+/** The timeout for calls that would hang forever in a failure, in milliseconds. */
 const limit = 30_000
 
-/** The settings of a server with backups, and their folder; gone when the test ends, however it ends. */
+/** The settings of a server with backups, and their folder. Removed when the test ends, in any way. */
 async function aServer() {
   const directory = await temporaryDirectory()
   const backups = join(directory.path, 'backups')
@@ -23,12 +23,12 @@ async function aServer() {
   return { backups, settings: { ...prepared, BACKUP_DIR: backups } }
 }
 
-/** From now on the folder does not answer, until the test ends. */
+/** Makes the folder unresponsive until the test ends. */
 async function silenceIt(folder: string, skip: (why: string) => never) {
   atEnd(await silence(folder).catch(() => cannotRun(skip, noMount)))
 }
 
-test('a folder of backups that answers no more is told, and keeps nothing else: not even the stop', async ({
+test('a hanging folder of backups is reported, and blocks nothing else, not even the stop', async ({
   skip,
 }) => {
   const { backups, settings } = await aServer()
@@ -43,7 +43,7 @@ test('a folder of backups that answers no more is told, and keeps nothing else: 
   await server.printed(/whose files do not answer.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
-  // What else takes one of the threads for files: scripts and passwords.
+  // Other users of the thread pool: scripts and passwords.
   const [script = ''] =
     /\/assets\/[\w.-]+\.js/.exec(await (await fetch(`${server.origin}/desk`)).text()) ?? []
   const answers = await Promise.all([
@@ -62,13 +62,13 @@ test('a folder of backups that answers no more is told, and keeps nothing else: 
   const doctor = await runCommand(['doctor'], settings)
   expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
   expect(doctor.code).not.toBe(0)
-  // By the signal, since Node.js would wait for the thread; PostgreSQL was stopped before.
+  // Ended by the signal, since Node.js would wait for the thread. PostgreSQL stopped before.
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
   const again = await runCommand(['applications', '--json'], settings)
   expect(again.stdout.trim().split('\n')).toHaveLength(1)
 })
 
-test('a server starts and stops while its folder of backups does not answer', async ({ skip }) => {
+test('a server starts and stops while its folder of backups hangs', async ({ skip }) => {
   const { backups, settings } = await aServer()
   await silenceIt(backups, skip)
   const server = await startServer(settings)

@@ -9,25 +9,25 @@ import { repeat, type Repeated } from '../../testing/load.ts'
 import { anAddress } from '../../testing/sign-in.ts'
 import { outcomeOf, type Call, type Outcome } from './verdicts.ts'
 
-/** An organiser who signed in. */
+/** A signed-in organiser. */
 interface Person {
   email: string
   id: string
   token: string
-  /** The lists of one person alone have names, so that the other person's can be told from them. */
+  /** Only one of the two sees names in lists, so that a mixed-up response is detected. */
   isBlind: boolean
 }
 
-/** Calls of everything that a server does for people, without a pause. */
+/** Constant calls of everything that a server does for people. */
 export interface Callers extends Repeated {
-  /** Those that are over, in the order in which they ended. Whoever has judged them takes them away. */
+  /** The finished calls, in order of their ends. The judge of them removes them. */
   calls: Call[]
   kinds: readonly string[]
-  /** The e-mails of the applications that were acknowledged. */
+  /** The email addresses of the acknowledged applications. */
   acknowledged: string[]
 }
 
-/** The fields of a body that a call looks at. */
+/** The fields of a body that a call reads. */
 interface Body {
   id?: string
   email?: string
@@ -40,11 +40,11 @@ interface Body {
 const password = 'correct horse battery staple'
 /** The length of a page of the list. */
 const page = 50
-/** Milliseconds after which a call counts as never answered. */
+/** The timeout of a call, in milliseconds. */
 const patience = 20_000
-/** Milliseconds between two sign-ins, each of which leaves a session. */
+/** Milliseconds between two sign-ins, since each creates a session. */
 const signInPause = 200
-/** Milliseconds that a client waits after its line was dropped. */
+/** Milliseconds that a client backs off after a dropped connection. */
 const backOff = 20
 
 /**
@@ -56,7 +56,7 @@ export async function invite(sql: Sql, origin: string): Promise<[Person, Person]
   await Promise.all(Array.from({ length: page + 10 }, () => send(origin, anApplication())))
   const person = async (email: string, isBlind: boolean): Promise<Person> => {
     const client = await signInOrganiser(sql, origin, email)
-    // One that takes a processor no time, so that the database is what a sign-in waits for.
+    // A cheap hash, so that a sign-in waits for the database alone.
     await sql`update auth.users set encrypted_password = ${await hashPassword(password, 4)} where email = ${email}`
     const { error } = await client.rpc('desk_set_blind', { blind: isBlind })
     if (error) throw error
@@ -148,7 +148,7 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
   }
   const works = Object.entries(kinds).map(([of, work]) => async () => {
     const began = performance.now()
-    // By a TypeError `fetch` tells of a dropped line.
+    // `fetch` throws a TypeError for a dropped connection.
     const outcome = await work().catch((error: unknown) =>
       error instanceof TypeError ? 'dropped' : { wrong: String(error) },
     )

@@ -14,20 +14,20 @@ import { until } from '../../testing/until.ts'
 import { call, invite, type Callers } from './callers.ts'
 import { aftermath, judge } from './verdicts.ts'
 
-/** How often a server loses its connections; in each way once unless given, and often in a long run. */
+/** The number of times that a server loses its connections. By default once in each way, and more in a long run. */
 const givenRounds = process.env['CUT_ROUNDS']
 
-/** Milliseconds after a cut within which calls of every kind are served, and after which nobody waits for them any more. */
+/** After a cut: milliseconds until calls of every kind are served, and milliseconds until the test stops waiting. */
 const [mostBack, patience] = [2_000, 20_000]
-/** What a log has where an error was caught by nothing, or only by the last catch. */
+/** Log lines of errors that nothing caught, or only the last catch. */
 const uncaught = /^.*(uncaught|unhandled|(Type|Range|Reference)Error).*$/gim
-/** Of the calls that no cut touches, the most that are not served. */
+/** The largest share of failed calls among those outside a cut. */
 const mostUnserved = 0.001
 
-/** A way of losing connections. Resolves when the database can be reached again. */
+/** A way to lose connections. Resolves when the database is reachable again. */
 type Way = (random: () => number, callers: Callers) => Promise<unknown>
 
-/** Resolves when so many calls more are over. */
+/** Resolves after this many more calls. */
 function passed(callers: Callers, many: number) {
   const { calls } = callers
   const enough = calls.length + many
@@ -35,9 +35,9 @@ function passed(callers: Callers, many: number) {
 }
 
 /**
- * Takes a server's connections away while people use it, each time in another of these ways.
+ * Cuts a server's connections while people use it, each time in another of these ways.
  *
- * @returns What they saw of it beyond a moment of 503, in sentences.
+ * @returns The wrong outcomes, except short periods of 503, in sentences.
  */
 async function withstand(settings: Record<string, string>, sql: Sql, ways: Record<string, Way>) {
   const given = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
@@ -97,13 +97,13 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
   return code === 0 ? problems : [...problems, `the server ended with ${code}`]
 }
 
-test('however connections to a database at an address are lost, nobody is told anything wrong', async () => {
+test('no lost connection to an external database gives a wrong response', async () => {
   const postgres = await startPostgres('database')
   const problems = await withstand({ DATABASE_URL: postgres.url() }, postgres.admin, {
     ended: async () => postgres.cut('FIN'),
     reset: async () => postgres.cut('RST'),
     'cut inside a row': async (random, callers) => {
-      // Of one connection as often as of many; anywhere, and as often between the last row and the end of the result.
+      // A single connection as often as many. Half of the cuts are near the end of the result, after the last row.
       let left = Math.ceil(2 ** (random() * 4))
       const inside = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
       const spare = postgres.cutInside((length) => (left-- > 0 ? inside(length) : length))
@@ -122,7 +122,7 @@ test('however connections to a database at an address are lost, nobody is told a
   expect(problems).toEqual([])
 }, 7_200_000)
 
-test("however a server's own database is lost, nobody is told anything wrong", async () => {
+test('no loss of the embedded database gives a wrong response', async () => {
   const directory = await dataDirectory()
   const sql = connectToFiles(directory.path)
   const kill = async (signal: NodeJS.Signals) => {
@@ -147,7 +147,7 @@ test("however a server's own database is lost, nobody is told anything wrong", a
   expect(problems).toEqual([])
 }, 7_200_000)
 
-test('an exception that nothing catches ends the server', async () => {
+test('an uncaught exception ends the server', async () => {
   const directory = await dataDirectory()
   const throwing = `data:text/javascript,process.on('SIGUSR2',()=>{throw%20new%20Error('thrown')})`
   const server = await startServer({ DATA_DIR: directory.path, NODE_OPTIONS: `--import=${throwing}` })

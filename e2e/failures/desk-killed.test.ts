@@ -5,12 +5,12 @@ import { extent, seed } from '../../testing/extent.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { test } from '../../testing/visitor.ts'
 
-/** How often the server is killed amid decisions; more for a longer run. */
+/** The number of kills during decisions. More in a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(2, 5))
 
 const desk = deskOfThisFile()
 
-test(`of ${rounds} servers killed amid decisions, whatever was said to be kept is kept`, async ({
+test(`of ${rounds} servers killed during decisions, every confirmed decision is saved`, async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource/)
@@ -29,7 +29,7 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
   let isOver = false
   const decide = async () => {
     while (!isOver) {
-      // As somebody does who looks whether it is kept, and decides on another one meanwhile.
+      // Like an organiser who waits for confirmation and decides on another application meanwhile.
       await page.waitForFunction(
         () => document.querySelectorAll('.decisions-pill[aria-busy=true]').length < 3,
       )
@@ -49,7 +49,7 @@ test(`of ${rounds} servers killed amid decisions, whatever was said to be kept i
   await expect
     .poll(() => page.locator('.decisions-pill[aria-busy=true]').count(), { timeout: 60_000 })
     .toBe(0)
-  // What stands already was said not to be saved before, since its answer was lost for too long.
+  // A decision that is already in effect was reported as not saved before, since its response took too long.
   const said = (await heard()).filter((text) => !/not saved| already$/.test(text))
   expect(said.length).toBeGreaterThan(3 * rounds)
   for (const { id, first_name, last_name } of stored) {

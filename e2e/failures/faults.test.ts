@@ -37,7 +37,7 @@ const isRefused = (origin: string) =>
     () => true,
   )
 
-test('the database killed under load: errors meanwhile, then it is back by itself, with everything', async () => {
+test('the database killed under load: errors meanwhile, then automatic recovery without losses', async () => {
   const server = await startServer(settings)
   const sending = load(server.origin)
   await sending.reached(() => sending.acknowledged.length >= 100)
@@ -71,13 +71,13 @@ test('one of the database processes killed under load: the same', async () => {
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
-test('SIGTERM: requests in flight are answered, the exit code is 0, and no process is left', async () => {
+test('SIGTERM: pending requests are answered, the exit code is 0, and no process remains', async () => {
   const server = await startServer(settings)
   const pid = (await postmaster()) ?? 0
   const sql = connect()
   const application = anApplication()
   let answered: Promise<number> | undefined
-  // An insert that waits for a lock is in flight for as long as this transaction holds it.
+  // An insert that waits for a lock is pending for as long as this transaction holds it.
   await sql.begin(async (transaction) => {
     await transaction`lock table public.retreat_applications in share mode`
     answered = send(server.origin, application)
@@ -85,13 +85,13 @@ test('SIGTERM: requests in flight are answered, the exit code is 0, and no proce
       return (await transaction`select from pg_locks where not granted`).length > 0
     })
     server.process.kill('SIGTERM')
-    // It accepts nobody new: now it is stopping.
+    // New connections are refused, so it is stopping.
     await until('the refusal of connections', () => isRefused(server.origin))
   })
   expect(await answered).toBe(201)
   const closing = sql.end(1_000)
   expect(await server.stop()).toBe(0)
-  // The exit may be told before the last of the output.
+  // The exit event may precede the last output.
   await expect.poll(server.output).toMatch(/"signal":"SIGTERM","msg":"stopped"\}\n$/)
   await closing
   await gone(pid)
@@ -158,7 +158,7 @@ test('two servers that start together on a new DATA_DIR: one runs, the other say
 })
 
 test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a living foreign process'])(
-  'a postmaster.pid %s, left by a power cut, does not stop a start',
+  'a postmaster.pid %s, left by a power cut, does not prevent a start',
   async (whose) => {
     const server = await startServer(settings)
     expect(await send(server.origin, anApplication())).toBe(201)
@@ -167,7 +167,7 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
     const file = join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid')
     process.kill(pid, 'SIGKILL')
     await gone(pid)
-    // The shell becomes a program that does not ask for its children.
+    // The shell becomes a program that does not reap its children.
     const foreign = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
     const [unreaped] = (await once(foreign.stdout, 'data')) as [Buffer]
     const content = (await readFile(file, 'utf8')).split('\n')
@@ -183,7 +183,7 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
   },
 )
 
-test('a start that was cut off while the database was created leaves nothing that stops the next', async () => {
+test('a start that was interrupted during database creation does not prevent the next', async () => {
   await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const data = settings['DATA_DIR'] ?? ''
   const child = spawn(process.execPath, ['start.js'], {
@@ -196,7 +196,7 @@ test('a start that was cut off while the database was created leaves nothing tha
   expect(await server.stop()).toBe(0)
 })
 
-test('a full disk is told to the visitor and to the watch, and loses nothing that was acknowledged', async ({
+test('a full disk is reported to visitors and health checks, and loses no acknowledged application', async ({
   skip,
 }) => {
   const small = join(directory.path, 'small')
@@ -205,7 +205,7 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   const server = await startServer(settings)
   const filler = join(small, 'filler')
   const acknowledged: string[] = []
-  // Whatever is left of the disk is taken by something else.
+  // Another file takes the rest of the disk.
   await promisify(execFile)('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
   for (let status = 201; status === 201;) {
     const application = anApplication({ reason: 'x'.repeat(20_000) })
@@ -221,7 +221,7 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   const ready = () => fetch(`${server.origin}/readyz`)
   expect([(await ready()).status, (await fetch(`${server.origin}/healthz`)).status]).toEqual([503, 200])
   await promisify(execFile)('rm', [filler])
-  // Without another application: the watch itself finds out.
+  // Health checks notice it without another application.
   await until('a server that is ready', async () => (await ready()).status === 200)
   await until(
     'an application that is taken',
@@ -232,7 +232,7 @@ test('a full disk is told to the visitor and to the watch, and loses nothing tha
   expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
-test("what lies under DATA_DIR is its owner's alone, and the database listens on no port", async () => {
+test('only the owner can read DATA_DIR, and the database listens on no port', async () => {
   const server = await startServer(settings)
   const data = settings['DATA_DIR'] ?? ''
   const open: string[] = []

@@ -16,7 +16,7 @@ import {
 import { connectToFiles } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
-/** Milliseconds for what hangs where it does not hold. */
+/** The timeout for calls that would hang forever in a failure, in milliseconds. */
 const limit = 30_000
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -44,7 +44,7 @@ const toldThatGone = ({ printed }: RunningServer) =>
 const timesIn = (output: string, words: string) => output.split(words).length - 1
 
 test.each(['DATA_DIR', 'pgdata'])(
-  'a database whose %s is gone is told and never made anew; when it is back, so is all that was in it',
+  'a database whose %s is gone is reported and never recreated; it is complete when that returns',
   async (what) => {
     const place = what === 'DATA_DIR' ? data : join(data, 'pgdata')
     const server = await startServer(settings)
@@ -56,7 +56,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     await toldThatGone(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
-    // Several times, for the server to try as often.
+    // Several times, so that the server tries as often.
     for (let asked = 0; asked < 4; asked += 1) {
       const doctor = await runCommand(['doctor'], settings)
       expect(doctor.code).toBe(1)
@@ -68,7 +68,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     const after = anApplication()
     expect(await send(server.origin, after)).toBe(201)
     expect(await ready(server)).toEqual([200, 'ok'])
-    // However often it was tried.
+    // Despite repeated tries.
     expect(timesIn(server.output(), 'is gone: mount the disk')).toBe(1)
     expect(await server.stop()).toBe(0)
     expect((await storedEmails(settings)).toSorted()).toEqual([before.email, after.email].toSorted())
@@ -76,7 +76,7 @@ test.each(['DATA_DIR', 'pgdata'])(
 )
 
 test.each(['with its connections', 'without connections'])(
-  'a stop ends a PostgreSQL whose files are gone from their place, %s',
+  'a stop ends a PostgreSQL whose files were moved away, %s',
   async (how) => {
     const server = await startServer(settings)
     const application = anApplication()
@@ -86,7 +86,7 @@ test.each(['with its connections', 'without connections'])(
     const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
     await rename(data, `${directory.path}/unmounted`)
     if (how === 'without connections') {
-      // PostgreSQL ends all others then, and nobody finds its socket.
+      // PostgreSQL then ends all others, and its socket cannot be found.
       process.kill(backend?.pid ?? 0, 'SIGKILL')
       await toldThatGone(server)
     }
@@ -132,7 +132,7 @@ test('only a first start makes a database, and says so; beside backups of anothe
   )
   expect(existsSync(data)).toBe(false)
 
-  // As the sentence says: another folder for backups, or a restore.
+  // As the sentence suggests: another folder for backups, or a restore.
   const another = join(directory.path, 'another')
   await mkdir(another, { mode: 0o700 })
   const anew = await startServer({ ...settings, BACKUP_DIR: another })
@@ -148,7 +148,7 @@ test('only a first start makes a database, and says so; beside backups of anothe
   expect(await restored.stop()).toBe(0)
 })
 
-test('a first start waits for the folder of backups, which may tell of a database', async () => {
+test('a first start waits for the folder of backups, since they may belong to a database', async () => {
   await rm(data, { recursive: true })
   const elsewhere = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
   const { code, stderr } = await within(limit, 'the refusal', runCommand([], elsewhere))

@@ -15,7 +15,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-test('a database that stops answering is told to the visitor; when it answers again, all goes on', async () => {
+test('a database that hangs is reported to the visitor, and service resumes when it responds', async () => {
   const hook = await startReceiver()
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -30,13 +30,13 @@ test('a database that stops answering is told to the visitor; when it answers ag
     ),
   ])
   expect(new Set(answers)).toEqual(new Set([503]))
-  // Why is for whoever reads the log, also of the form that the browser sent by itself.
+  // The log has the reason, also for a form that the browser sent natively.
   await server.printed(/"code":"DEADLINE"/)
   await server.printed(/"code":"(DEADLINE|CONNECT_TIMEOUT)".*"msg":"an application was not stored"/)
   expect((await fetch(`${server.origin}/readyz`)).status).toBe(503)
   expect((await fetch(server.origin)).status).toBe(200)
   postgres.thaw()
-  // What was on its way may have been stored; the same again is stored once.
+  // The pending application may have been stored. A repetition is stored once.
   expect([201, 409]).toContain(await send(server.origin, application))
   const rows = await postgres.admin`
     select from public.retreat_applications where email = ${application.email}`
@@ -45,7 +45,7 @@ test('a database that stops answering is told to the visitor; when it answers ag
   expect(await server.stop()).toBe(0)
 })
 
-test('a stop ends also while the database does not answer', async () => {
+test('a stop ends even while the database hangs', async () => {
   const hook = await startReceiver()
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -56,8 +56,8 @@ test('a stop ends also while the database does not answer', async () => {
   postgres.thaw()
 })
 
-test('a start that cannot go on ends with the first signal where nothing is left behind', async () => {
-  // It accepts, and says nothing.
+test('a start that hangs ends with the first signal and leaves nothing behind', async () => {
+  // It accepts connections and sends nothing.
   const silent = createServer()
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
@@ -74,7 +74,7 @@ test('a start that cannot go on ends with the first signal where nothing is left
   expect(await running).toMatchObject({ code: 0, stderr: 'Stopped before it was ready.\n' })
 })
 
-test('an address where something accepts and closes ends the start in a sentence, and is not called without a pause', async () => {
+test('an address that accepts and closes connections ends the start in a sentence, with pauses between the tries', async () => {
   let calls = 0
   const closing = createServer((socket) => {
     calls += 1
@@ -107,7 +107,7 @@ test('a start during a slow stop waits for it, and then starts', async () => {
     })
     stopped = first.stop()
     second = startServer(settings)
-    // It has been refused the lock once, and waits.
+    // The lock was refused once, and now it waits.
     await until('the second server, which waits for the lock', async () => {
       const waiting = await transaction`
         select from pg_locks where locktype = 'advisory' and not granted and objid = 5610742`

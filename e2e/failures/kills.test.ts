@@ -7,7 +7,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
 import { randomFrom } from '../../testing/random.ts'
 
-/** How often the server is killed under load; more for a longer run. */
+/** The number of kills under load. More in a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
 
 test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {

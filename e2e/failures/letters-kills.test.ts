@@ -10,7 +10,7 @@ import { runCommand, startServer } from '../../testing/server.ts'
 const rounds = extent(3, 10)
 const many = extent(250, 1_000)
 
-test(`of ${many} letters that go out through ${rounds} kills every one arrives, and twice only what was on the wire`, async () => {
+test(`all of ${many} letters arrive through ${rounds} kills, and twice only if they were being sent`, async () => {
   const random = randomFrom(seed)
   const [postgres, mails] = await Promise.all([startPostgres(), startMailServer()])
   const settings = {
@@ -30,7 +30,7 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
     const enough = mails.received.length + 1 + Math.floor(random() * 80)
     await expect.poll(() => mails.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
-    // What it had asked the database for is over; and as if the lease of what was on the wire had run out.
+    // The killed server's queries have ended. The update ends the leases of letters that were being sent.
     await expect.poll(connections).toBe(0)
     await admin`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
   }
@@ -53,6 +53,6 @@ test(`of ${many} letters that go out through ${rounds} kills every one arrives, 
   const { stdout } = await runCommand(['letters'], settings)
   expect(stdout).toMatch(new RegExp(`^sent +${many}$`, 'm'))
   expect(stdout).toMatch(new RegExp(`^may have arrived twice +${uncertain.length}$`, 'm'))
-  // Five at a time, so that is what a kill can leave.
+  // Five are sent at once, so a kill can interrupt as many.
   expect(uncertain.length).toBeLessThanOrEqual(5 * rounds)
 })

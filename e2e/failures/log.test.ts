@@ -25,11 +25,11 @@ beforeEach(async () => {
   settings = await preparedAt(join(directory.path, 'data'))
 })
 
-/** Resolves with how a program ended. What would hang for ever fails here, so that it can be told from a slow test. */
+/** Resolves with a program's exit. It times out if the program hangs, unlike in a slow test. */
 const closedOf = async (child: ChildProcess) =>
   (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
 
-/** Starts the server with its standard output at a path, which is not read, so that only a request tells that it is ready. */
+/** Starts the server with its standard output at a path. The test does not read it, so a request detects readiness. */
 async function startInto(path: string, flags: string | number = 'a') {
   const output = openSync(path, flags)
   const port = await freePort()
@@ -50,7 +50,7 @@ async function startInto(path: string, flags: string | number = 'a') {
 
 type Started = Awaited<ReturnType<typeof startInto>>
 
-/** Ends it by SIGTERM, and sees that it went in order. */
+/** Ends it with SIGTERM, and checks that it ended in order. */
 async function endInOrder({ child }: Started) {
   const closed = closedOf(child)
   child.kill('SIGTERM')
@@ -58,7 +58,7 @@ async function endInOrder({ child }: Started) {
   expect(existsSync(join(settings.DATA_DIR, 'pgdata', 'postmaster.pid'))).toBe(false)
 }
 
-test('a server whose log can never be written starts, takes applications and ends in order; it says so once', async () => {
+test('a server with an unwritable log starts, stores applications and ends in order; it reports the log once', async () => {
   const server = await startInto('/dev/full')
   await server.printed('The log cannot be written (ENOSPC')
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -68,7 +68,7 @@ test('a server whose log can never be written starts, takes applications and end
   expect(await storedEmails(settings)).toHaveLength(2)
 })
 
-test('a server that cannot start ends with a sentence, also where its log cannot be written', async () => {
+test('a server that cannot start ends with a sentence, even if its log cannot be written', async () => {
   const first = await startInto('/dev/null')
   const output = openSync('/dev/full', 'a')
   const child = spawn(process.execPath, ['start.js'], {
@@ -84,7 +84,7 @@ test('a server that cannot start ends with a sentence, also where its log cannot
   await endInOrder(first)
 })
 
-test('while the disk of its log is full a server takes applications, and then it writes on', async ({
+test('a server stores applications while the disk of its log is full, and logs again afterwards', async ({
   skip,
 }) => {
   const small = join(directory.path, 'small')
@@ -93,7 +93,7 @@ test('while the disk of its log is full a server takes applications, and then it
   const filler = join(small, 'filler')
   const server = await startInto(file)
   const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
-  // What is left of the log's last page takes some lines more.
+  // The rest of the log's last block has room for some lines.
   const untilTold = async (times: number) => {
     while (server.told().split('cannot be written (ENOSPC').length <= times) {
       expect(await send(server.origin, anApplication())).toBe(201)
@@ -112,7 +112,7 @@ test('while the disk of its log is full a server takes applications, and then it
   await endInOrder(server)
 })
 
-test('a server whose log nobody reads any more ends in order', async () => {
+test('a server whose log is no longer read ends in order', async () => {
   const pipe = join(directory.path, 'pipe')
   await run('mkfifo', [pipe])
   const { O_RDWR, O_NONBLOCK, O_WRONLY } = constants

@@ -14,7 +14,7 @@ import { connectToFiles } from '../../testing/sql.ts'
 const megabyte = 2 ** 20
 const letters = 100_000
 
-test('an update that a full disk ends is undone, one without room is refused, and with room it is made', async ({
+test('an update that fails on a full disk is undone, one without enough room is refused, and one with room succeeds', async ({
   skip,
 }) => {
   const disk = join((await temporaryDirectory()).path, 'disk')
@@ -35,7 +35,7 @@ test('an update that a full disk ends is undone, one without room is refused, an
   const filler = join(disk, 'filler')
   const { bavail, bsize } = await statfs(disk)
   await writeFile(filler, new Uint8Array(bavail * bsize - 16 * megabyte))
-  // Without a look at the disk.
+  // Without a check of the disk.
   await expect(migrate(sql)).rejects.toThrow(
     /^The update fails at \d+_deliveries \(could not .*No space left on device\), and was undone/,
   )

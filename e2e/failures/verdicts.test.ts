@@ -10,7 +10,7 @@ test('a response is right, a 503, or wrong in words', () => {
   expect(outcomeOf(200, 'null', false)).toEqual({ wrong: '200 null' })
 })
 
-test('calls count as outside that were over before the cut, or began after its second', () => {
+test('calls that ended before the cut or began a second after it count as outside', () => {
   const calls: Call[] = [
     { of: 'user', began: 900, ended: 999, outcome: 'dropped' },
     { of: 'user', began: 900, ended: 1_000, outcome: 'unavailable' },
@@ -21,12 +21,12 @@ test('calls count as outside that were over before the cut, or began after its s
   expect(judge(calls, cut, ['user'])).toMatchObject({ outside: 3, unserved: 2, wrong: [] })
 })
 
-test('a wrong response counts whenever it comes', () => {
+test('a wrong response counts at any time', () => {
   const calls: Call[] = [{ of: 'user', began: 1_500, ended: 1_600, outcome: { wrong: '403 {}' } }]
   expect(judge(calls, cut, ['user']).wrong).toEqual(['user: 403 {}'])
 })
 
-test('the server is back when a call of each kind was served that began after the cut', () => {
+test('the server is back once a call of each kind that began after the cut was served', () => {
   const calls: Call[] = [
     { of: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
     { of: 'user', began: 2_000, ended: 2_020, outcome: 'right' },

@@ -1,4 +1,4 @@
-/** What a call came to: what it should, a 503, a dropped line, or anything else, in words. */
+/** The outcome of a call: right, a 503, a dropped connection, or anything else in words. */
 export type Outcome = 'right' | 'unavailable' | 'dropped' | { wrong: string }
 
 /** A call under load. Times are in milliseconds of `performance.now()`. */
@@ -9,27 +9,26 @@ export interface Call {
   outcome: Outcome
 }
 
-/** A loss of connections, until the database can be reached again. */
+/** A loss of connections, until the database is reachable again. */
 export interface Cut {
   began: number
   ended: number
 }
 
 export interface Verdict {
-  /** Calls that were over before the cut, or began more than a second after it. */
+  /** The number of calls that ended before the cut, or began more than a second after it. */
   outside: number
-  /** Those of them that were not served. */
+  /** The number of those that were not served. */
   unserved: number
-  /** Responses that are neither right nor a 503, of any call. */
+  /** All responses that are neither right nor a 503. */
   wrong: string[]
-  /** The kind of calls that was served again last, and when: milliseconds after the cut, `Infinity` where it was not. */
+  /** The last kind of call to be served again, with milliseconds after the cut. `Infinity` if it was not served. */
   back: { of: string; after: number }
 }
 
 /** Milliseconds after a cut that count as part of it. */
 export const aftermath = 1_000
 
-/** Tells what a response comes to. */
 export function outcomeOf(status: number, body: string, isRight: boolean): Outcome {
   if (isRight) return 'right'
   return status === 503 ? 'unavailable' : { wrong: `${status} ${body.slice(0, 200)}` }
@@ -38,7 +37,7 @@ export function outcomeOf(status: number, body: string, isRight: boolean): Outco
 /**
  * Judges the calls around a cut.
  *
- * @param kinds What there are calls of.
+ * @param kinds The kinds of calls.
  */
 export function judge(calls: readonly Call[], cut: Cut, kinds: readonly string[]): Verdict {
   const outside = calls.filter(({ began, ended }) => ended < cut.began || began > cut.ended + aftermath)

@@ -8,7 +8,7 @@ import { deskOfThisFile, getDesk } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
-/** How many acts an hour has at the most: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
+/** The most acts of an hour: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
 const most = Number(process.env['HOUR_ACTS'] ?? 120)
 const hours = extent(1, 20)
 
@@ -27,18 +27,18 @@ const labels: Record<Status, string> = {
 interface Seat {
   email: string
   page: Page
-  /** The status whose list is open; null on another screen. */
+  /** The status of the open list, or null on another screen. */
   list: Status | null
   search: string
-  /** The id of the application that is open. */
+  /** The id of the open application. */
   application: string | null
-  /** How many screens Back leads through. */
+  /** The number of screens that Back leads through. */
   depth: number
 }
 
 interface Hour {
   seats: Seat[]
-  /** The last line of the history that was looked at. */
+  /** The last history entry that was checked. */
   lastWritten: string
 }
 
@@ -48,7 +48,7 @@ interface Row {
   status: Status
 }
 
-/** What the database holds of all applications, the newest first. */
+/** All applications in the database, the newest first. */
 async function rowsInDatabase(): Promise<Row[]> {
   return desk.sql<Row[]>`
     select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status
@@ -56,7 +56,7 @@ async function rowsInDatabase(): Promise<Row[]> {
     order by application.created_at desc, id desc`
 }
 
-/** Whether the application that is open was erased, by the other one. */
+/** Whether the other organiser erased the open application. */
 async function isErased({ application }: Seat) {
   return application !== null && !(await rowsInDatabase()).some(({ id }) => id === application)
 }
@@ -68,7 +68,7 @@ interface Written {
   status: Status | null
 }
 
-/** What was written into the history since. */
+/** The later entries of the history. */
 async function historySince(id: string): Promise<Written[]> {
   return desk.sql<Written[]>`
     select id, application_id, author, detail ->> 'status' as status from private.history
@@ -85,7 +85,7 @@ async function lettersInDatabase() {
     order by id`
 }
 
-/** Asks the page to look again, as a window does that is looked at, and half a minute later by its clock. */
+/** Moves the page's clock forward by half a minute, so that it refreshes. */
 async function lookAgain({ page }: Seat) {
   await page.clock.fastForward(30_000)
 }
@@ -96,17 +96,14 @@ function listOf(rows: readonly Row[], { list, search }: Seat) {
   )
 }
 
-/** A list that somebody has come to holds exactly what the database does, and so do the numbers of the tabs. */
+/** A list just after it was opened equals the database, and so do the numbers on the tabs. */
 async function agreesAtOnce(seat: Seat) {
   const { names: shown } = getDesk(seat.page)
   await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), seat).map(({ name }) => name))
   await agreesInTime(seat)
 }
 
-/**
- * A list that somebody stays at: each row says how its application stands now, what is missing is offered, and the tabs
- * count what there is.
- */
+/** A list that stays open: each row shows its current status, missing rows are offered, and the tabs have the right numbers. */
 async function agreesInTime(seat: Seat) {
   const { names: shownNames, tabs } = getDesk(seat.page)
   const rows = await rowsInDatabase()
@@ -143,7 +140,7 @@ async function agreesInTime(seat: Seat) {
     .toEqual(names.map((status) => `${statuses[status]} ${counted(status)}`))
 }
 
-/** An application that is open says how it stands, and tells each decision once; or that it was erased. */
+/** An open application shows its status and each decision once, or that it was erased. */
 async function applicationAgrees(seat: Seat) {
   const { page, application } = seat
   if (await isErased(seat)) {
@@ -158,7 +155,7 @@ async function applicationAgrees(seat: Seat) {
   await expect.poll(() => timeline.filter({ hasText: '(was ' }).count()).toBe(count)
 }
 
-/** What was written is what was meant, by who meant it; `wanted` is null where nothing was to be decided. */
+/** The history has the intended decisions by the right organiser. `wanted` is null if no decision was intended. */
 async function wrote(
   hour: Hour,
   seat: Seat,
@@ -173,7 +170,7 @@ async function wrote(
 }
 const nothing = async (hour: Hour, seat: Seat) => wrote(hour, seat, [], () => null)
 
-/** Waits for what is said next, and gives it. What the other one did may be said before. */
+/** Gives the next announcement. Announcements of the other organiser's acts may come first. */
 async function hears({ page }: Seat, press: () => Promise<unknown>) {
   await page.evaluate(() => {
     const region = document.querySelector('[role=status]')
@@ -208,7 +205,7 @@ async function toList(seat: Seat, status: Status) {
   await tab(statuses[status]).click()
   seat.list = status
   if (isOpened) return agreesAtOnce(seat)
-  // The tab of the list that is open opens none, and its rows keep their places.
+  // A click on the open tab opens nothing, and the rows keep their positions.
   await lookAgain(seat)
   await agreesInTime(seat)
 }
@@ -231,7 +228,7 @@ function doing<Choices extends unknown[]>(
       const seat = seatOf(hour, who)
       const where = new URL(seat.page.url()).hash
       try {
-        // Whoever was erased by the other one is no screen to stay at.
+        // The screen of an application that the other organiser erased cannot be used further.
         if (await isErased(seat)) {
           await toList(seat, 'new')
           if (!can(seat)) return
@@ -368,12 +365,12 @@ const acts = {
       const written = await historySince(hour.lastWritten)
       hour.lastWritten = written.at(-1)?.id ?? hour.lastWritten
       const lost = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
-      // Nothing that was not taken back before is: only what was decided by this act, to where it stood before.
+      // Only decisions of this act are undone, each to its former status and only once.
       for (const { application_id: id, author, status } of written) {
         expect(author).toBe(seat.email)
         expect(former.find((each) => each.application_id === id)?.former).toBe(status)
       }
-      // The other one may have erased all of it meanwhile.
+      // The other organiser may have erased all of them meanwhile.
       if (lost === 0) expect(former).not.toEqual([])
       const notices = getDesk(seat.page).alert
       if (lost > 0) {
@@ -415,7 +412,7 @@ const acts = {
         .first()
         .click()
       if (isOffline) await page.context().setOffline(true)
-      // Those who were told this before are told again by who says so.
+      // A repeated letter needs a tick.
       for (const box of await dialog.getByRole('checkbox').all()) await box.check()
       if (isOffline) {
         await dialog.getByRole('button', { name: /^Send/ }).click()
@@ -457,13 +454,13 @@ const acts = {
       if (waiting.length === 0) return
       const before = await lettersInDatabase()
       const words = await hears(seat, () => bars.first().getByRole('button').click())
-      // Of those that were sent together one may have left.
+      // One of several letters may already have been sent.
       expect(words).toMatch(/^\d+ letters? stopped\.( \d+ letters? had left already\.)?$/)
       const count = Number.parseInt(words, 10)
       const after = await lettersInDatabase()
       const changed = after.filter(({ id, state }) => before.find((each) => each.id === id)?.state !== state)
       expect(changed.filter(({ state }) => state === 'draft')).toHaveLength(count)
-      // As the template has them, since nobody edited any.
+      // All have the template's text, since nobody edited any.
       expect(after.filter(({ is_edited: isEdited }) => isEdited)).toEqual([])
       await nothing(hour, seat)
     },
@@ -471,7 +468,7 @@ const acts = {
 
   leave: doing('leave', [], {
     async do() {
-      // One that waits has left.
+      // Marks a waiting letter as sent.
       await desk.sql`
         update private.deliveries set state = 'done', done_at = now(), due_at = null
         where id = (select id from private.letter_deliveries where state = 'waiting' and is_main order by id limit 1)`
@@ -556,7 +553,7 @@ const acts = {
   reload: doing('reload', [], {
     async do(hour, seat) {
       await seat.page.reload()
-      // Whoever moves the clock meanwhile has the page give up its script.
+      // Moving the clock during this would time out the load of the script.
       await getDesk(seat.page).link('Applications').waitFor()
       if (seat.list !== null) await agreesAtOnce(seat)
       if (seat.application !== null) await applicationAgrees(seat)
@@ -580,9 +577,9 @@ const acts = {
   }),
 }
 
-/** Two organisers at their desks, and twelve people who applied. */
+/** Two organisers at their desks, and twelve applicants. */
 async function begin(visitor: Visitor): Promise<Hour> {
-  // In the order in which the server locks them: a page of the hour before may still have asked for something.
+  // In the order of the server's locks, since late requests of the previous hour's page may still run.
   await desk.sql`
     with locked as materialized (select id from public.retreat_applications order by id for update)
     delete from public.retreat_applications where id in (select id from locked)`
@@ -592,7 +589,7 @@ async function begin(visitor: Visitor): Promise<Hour> {
       (first_name, place) => ({ first_name, last_name: `N${place}`, email: `${first_name}@example.org` }),
     ),
   )
-  // Somebody carries letters, as far as the desk knows; each leaves when this test says so.
+  // The desk believes that a server sends letters. The test decides when each is sent.
   await desk.sql`update private.postman set seen_at = now() + interval '1 day', stopped = false`
   await desk.sql`update private.letter_settings set hold = interval '1 day'`
   const seats: Seat[] = []
@@ -604,16 +601,16 @@ async function begin(visitor: Visitor): Promise<Hour> {
   return { seats, lastWritten: '0' }
 }
 
-/** Milliseconds for the hours, and for making a failing one shorter. */
+/** Milliseconds for the hours, and for shortening a failing one. */
 const patience = 200_000 + hours * most * 500
 
 test(
-  `at the desk two organisers do up to ${most} acts an hour, and every screen holds what the database does`,
+  `two organisers do up to ${most} acts an hour at the desk, and every screen matches the database`,
   { timeout: 2 * patience },
   async ({ visitor }) => {
     visitor.expects(failedRequest)
     const { tab, open, back, decideOne, decideMany } = acts
-    // What is done often stands here often.
+    // Frequent acts appear several times.
     const frequent = [tab, open, back, decideOne, decideMany]
     const done = await playHours({
       acts: [...Object.values(acts), ...frequent, ...frequent, decideOne, decideOne],

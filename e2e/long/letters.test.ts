@@ -9,7 +9,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
-test('who applies has a receipt, organisers hear of it, and an automation is told of the decision', async () => {
+test('an applicant gets a receipt, organisers get a notice, and an automation learns of the decision', async () => {
   const [mails, receiver, directory] = await Promise.all([
     startMailServer(),
     startReceiver(),
@@ -55,7 +55,7 @@ test('who applies has a receipt, organisers hear of it, and an automation is tol
   const [told] = await receiver.count(1)
   expect(new URLSearchParams(told?.body).get('id')).toBe(id)
   expect(await mails.count(2, 'ada@example.com')).toMatchObject([{}, { subject: 'Your place at Unplugged' }])
-  // Nobody's address is in the log.
+  // The log contains no email address.
   expect(server.output()).not.toMatch(/@example\.(com|org)/)
   expect(await server.stop()).toBe(0)
 })

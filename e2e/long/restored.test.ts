@@ -8,14 +8,14 @@ import { hydrated, test } from '../../testing/visitor.ts'
 
 const server = serverOfThisFile()
 
-/** Resolves when the page's script has also done what it does first with the form that it took over. */
+/** Resolves when the page's script has also done its first work on the form that it took over. */
 const takenOver = (page: Page) => page.waitForFunction(() => window.isHydrated)
 
-/** What the browser tells a page that it shows again as it was left. Playwright's Chromium leaves none so. */
+/** The event of a page that the browser restores unchanged. Playwright's Chromium restores none this way. */
 const showAgain = (page: Page) =>
   page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
 
-test('a draft does not overwrite what was typed before the script came', async ({ visitor }) => {
+test('a draft does not overwrite text from before the script', async ({ visitor }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -27,7 +27,7 @@ test('a draft does not overwrite what was typed before the script came', async (
   await form.firstName.fill('Grace')
   await form.reason.fill('To think.')
   await form.teamSize.locator('[value="10+"]').check()
-  // As where the browser has no room to keep a newer one.
+  // As in a browser without room for a newer draft.
   await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
   goOn()
   await takenOver(page)
@@ -41,7 +41,7 @@ test('a draft does not overwrite what was typed before the script came', async (
   })
 })
 
-test('what was typed is there also where the script had to build the form anew', async ({ visitor }) => {
+test('typed text remains even if the script had to rebuild the form', async ({ visitor }) => {
   visitor.expects(/^Hydration failed because/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   let goOn = () => {}
@@ -60,16 +60,14 @@ test('what was typed is there also where the script had to build the form anew',
   expect(await form.answers()).toEqual(answers)
 })
 
-test('a page that is shown again after its form was posted natively can be sent again', async ({
-  visitor,
-}) => {
+test('a restored page whose form was posted natively can send again', async ({ visitor }) => {
   visitor.expects(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )
   const form = getForm(page)
   await form.fill(anApplication())
-  // Answered so, the page stays as it was left: like one that the browser shows again.
+  // After this response the page stays unchanged, like one that the browser restores.
   await page.route(`${server.origin}/`, (route) => route.fulfill({ status: 204 }), { times: 1 })
   const posted = page.waitForResponse((response) => response.request().method() === 'POST')
   await form.button.click()
@@ -84,9 +82,7 @@ test('a page that is shown again after its form was posted natively can be sent 
   await form.success.waitFor()
 })
 
-test('a page that is shown again while it sends goes on showing that, and then the green box', async ({
-  visitor,
-}) => {
+test('a page restored during its send continues to show it, and then the green box', async ({ visitor }) => {
   let goOn = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
     goOn = await holdRequests(opened, '**/rest/v1/**')

@@ -11,9 +11,9 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { digestsOfMigrations, releasedList } from '../../tools/released-migrations.ts'
 
-// docs/stability.md says what stays as it is until 2.0.
+// docs/stability.md lists the promises until 2.0.
 
-test('the newest changes are those of this version, or of none yet between releases, and say first what has to be done', async () => {
+test('the newest changes belong to this version or to the next one, and say first what has to be done', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   const changes = await readFile('CHANGELOG.md', 'utf8')
   const [, ...sections] = changes.split(/^## /m)
@@ -26,12 +26,12 @@ test('the newest changes are those of this version, or of none yet between relea
   for (const section of sections) {
     const found = Array.from(section.matchAll(/^### (.+)$/gm), ([, heading = '']) => heading)
     expect(found).toEqual(headings.filter((heading) => found.includes(heading)))
-    // Each change stands below one.
+    // Each change is below one.
     expect(section).not.toMatch(/^.+\n+- /)
   }
 })
 
-/** The commands, with their options; those that take a value have one here. */
+/** The commands and their options, with a value for those that take one. */
 const commands: Record<string, string[]> = {
   applications: ['--json', '--csv', '--no-bom', '--delete=id', '--yes'],
   webhooks: ['--list', '--retry', '--all'],
@@ -50,7 +50,7 @@ const commands: Record<string, string[]> = {
   doctor: ['--send=ada@example.org'],
 }
 
-test('the commands that operators have written down are there, with their options', async () => {
+test('the commands that operators rely on exist, with their options', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>
   }
@@ -65,7 +65,7 @@ test('the commands that operators have written down are there, with their option
   try {
     for (const [name, options] of Object.entries(commands)) {
       const command = await files[`../../src/cli/commands/${name}.ts`]?.()
-      // With an option that it has not, it is refused before it helps.
+      // An unknown option is refused before the help appears.
       process.argv = ['node', 'start.js', ...options, '--help']
       await command?.run()
       expect(printed).toHaveBeenLastCalledWith(expect.stringMatching(`npm run (-s )?${name} --`))
@@ -76,7 +76,7 @@ test('the commands that operators have written down are there, with their option
   }
 })
 
-test('a table has the columns that its readers know, in their order', () => {
+test('a table has the columns that its readers know, in order', () => {
   expect(
     csvHeader(tableColumns),
     'A new column comes before decided_by, here as well; nothing else of this line changes until 2.0.',
@@ -86,7 +86,7 @@ test('a table has the columns that its readers know, in their order', () => {
   )
 })
 
-test('the webhook is told an application by the names that automations know', () => {
+test('the webhook gets an application under the names that automations know', () => {
   expect([...webhookBody(anApplication()).keys()]).toEqual([
     'firstName',
     'lastName',
