@@ -25,7 +25,7 @@ beforeAll(async () => {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const told = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
-/** The window is looked at, as a browser says it. */
+/** Simulates the event of a browser whose window becomes active. */
 const lookAt = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
 
 function open(
@@ -37,19 +37,19 @@ function open(
   return visitor.open(`${server.origin}/answer/#${token}`, options, prepare)
 }
 
-/** Opens the page where places stand so, whatever the token. */
+/** Opens the page with this invitation for any token. */
 function openAt(visitor: Visitor, place: (typeof places)[keyof typeof places], options = {}) {
   return open(visitor, { token: aToken() }, (page) => placesStand(page, () => place), options)
 }
 
-/** The act that a request is. */
+/** The act id of a request. */
 const actOf = (request: Request) => (request.postDataJSON() as { act: string }).act
 
-test('a guest is told how their place stands, and of the same day wherever it is read', async ({
+test('a guest reads the state of their invitation, with the same deadline in every time zone', async ({
   visitor,
 }) => {
   const tokens = new Map(Object.values(places).map((place) => [aToken(), place]))
-  // Eleven hours behind the day.
+  // Eleven hours behind UTC.
   const options = { timezoneId: 'Pacific/Pago_Pago' }
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
     placesStand(opened, (token) => tokens.get(token) ?? places.invalid),
@@ -76,7 +76,7 @@ test('a guest is told how their place stands, and of the same day wherever it is
   await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
 })
 
-test('a guest answers by keys alone, and is taken to what came of it', async ({ visitor }) => {
+test('a guest gives an RSVP by keyboard alone, and the focus moves to the result', async ({ visitor }) => {
   const guest = await acceptSomebody(sql)
   const page = await open(visitor, guest)
   await placeRead(page)
@@ -93,7 +93,7 @@ test('a guest answers by keys alone, and is taken to what came of it', async ({ 
   expect(await answersOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 
-test('who thinks of changing an answer can keep it, and nothing is sent', async ({ visitor }) => {
+test('a guest can keep an RSVP after starting to change it, and nothing is sent', async ({ visitor }) => {
   const page = await openAt(visitor, places.coming)
   const calls: string[] = []
   page.on('request', (request) => calls.push(request.url()))
@@ -109,7 +109,7 @@ test('who thinks of changing an answer can keep it, and nothing is sent', async 
   expect(calls).toEqual([])
 })
 
-test('a place without a reply address says to answer by mail', async ({ visitor }) => {
+test('an invitation without a reply address says to answer by email', async ({ visitor }) => {
   const page = await openAt(visitor, { ...places.open, address: '' })
   await page.getByText('Questions? Please answer the letter by mail.').waitFor()
 })
@@ -118,7 +118,7 @@ test.for([
   [390, 844],
   [1366, 650],
 ] as const)(
-  'the sun is whole, and sets for who is coming (%i x %i)',
+  'the sun is whole, and sets after the RSVP "coming" (%i x %i)',
   async ([width, height], { visitor }) => {
     const guest = await acceptSomebody(sql)
     const page = await open(visitor, guest, undefined, { viewport: { width, height } })
@@ -130,7 +130,7 @@ test.for([
         if (!low || !far) return undefined
         return {
           isWhole: low.left >= 0 && low.right <= window.innerWidth && low.top >= 0,
-          // The crest is the highest point of the hills, somewhere else: the sun is behind them below it.
+          // The crest is the highest point of the hills, in another part of them. The sun is behind them below it.
           isUp: low.top < far.top,
         }
       })
@@ -146,7 +146,7 @@ test.for([
   },
 )
 
-test('however often a button is pressed, one answer is sent', async ({ visitor }) => {
+test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   const guest = await acceptSomebody(sql)
   const held: Route[] = []
   const page = await open(visitor, guest, (opened) =>
@@ -158,7 +158,7 @@ test('however often a button is pressed, one answer is sent', async ({ visitor }
   await expect.poll(() => held.length).toBe(1)
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'I cannot come').isDisabled()).toBe(true)
-  // What is under way is not read over.
+  // A read must not overwrite a pending change.
   await lookAt(page)
   for (const route of held) await route.continue()
   await page.getByText('You are coming.').waitFor()
@@ -169,7 +169,7 @@ test('however often a button is pressed, one answer is sent', async ({ visitor }
 test('who opens a link and runs its script, and follows what else there is, answers nothing', async ({
   visitor,
 }) => {
-  // Not every way to ask is one of the page's.
+  // Some request methods are not the page's, and fail.
   visitor.expects(failedRequest)
   const guest = await acceptSomebody(sql)
   const asked: string[] = []
@@ -191,7 +191,7 @@ test('who opens a link and runs its script, and follows what else there is, answ
   expect(await answersOf(sql, guest)).toEqual([])
 })
 
-test('an answer whose connection is lost is sent again as the same, is kept once, and a reload does no harm', async ({
+test('an RSVP is retried with the same id after a lost connection, saved once, and unharmed by a reload', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -215,7 +215,7 @@ test('an answer whose connection is lost is sent again as the same, is kept once
   await page.route('**/rpc/answer_place', async (route) => {
     acts.push(actOf(route.request()))
     const answered = await route.fetch()
-    // It was kept, and what said so is lost.
+    // The server saved it, and the response is lost.
     await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: answered }))
   })
   await button(page, 'Try again').click()
@@ -228,7 +228,7 @@ test('an answer whose connection is lost is sent again as the same, is kept once
   expect(await answersOf(sql, guest)).toEqual(['coming'])
 })
 
-test('a place that cannot be read says so, and is read when asked again or once there is a connection', async ({
+test('an invitation that cannot be read says so, and is read on request or after reconnecting', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -248,7 +248,7 @@ test('a place that cannot be read says so, and is read when asked again or once 
   await expect.poll(() => page.getByText(failure).count()).toBe(0)
 })
 
-test('what another window answered is there when this one is looked at; what was kept by the browser is read anew', async ({
+test('an RSVP from another window appears when this window becomes active, and cached pages refresh', async ({
   visitor,
 }) => {
   const guest = await acceptSomebody(sql)
@@ -258,7 +258,7 @@ test('what another window answered is there when this one is looked at; what was
   await button(other, 'I am coming').click()
   await other.getByText('You are coming.').waitFor()
   await lookAt(page)
-  // What had the focus is gone.
+  // The focused element no longer exists.
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   await button(page, 'Change my answer').click()
   const again = page.waitForResponse('**/rpc/place_by_token')
@@ -301,9 +301,7 @@ test('the token of a link stands in no log, no address that is asked for, no ref
   for (const token of [guest.token, wrong]) expect(log).not.toContain(token)
 })
 
-test('without a script a guest is told to answer by mail, and of nothing that is not there', async ({
-  visitor,
-}) => {
+test('without a script a guest reads to answer by email, and sees no controls', async ({ visitor }) => {
   const page = await openAt(visitor, places.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',

@@ -7,14 +7,14 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { rooms } from '../tools/arrows.js'
 
-/** The fewest modules that the check sees of this project: 413 that import something, when this was written. */
+/** The fewest modules that the check must see: the project had 413 with imports when this was written. */
 const fewestModules = 400
 
 interface Found {
   diagnostics: { code: string; message: string; filename: string }[]
 }
 
-/** What the linter finds in a folder, by some configuration. */
+/** The linter's findings in a folder with a configuration. */
 async function lint(folder: string, configuration: string) {
   const command = [resolve('node_modules/oxlint/bin/oxlint'), '--format', 'json', '--config', configuration]
   const { stdout } = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -31,7 +31,7 @@ async function folderOf(files: Record<string, string>) {
   return folder
 }
 
-test('an import that is not let in is refused, in whatever way it is written, and so is a circle of types', async () => {
+test('a forbidden import is refused in every notation, and so is a cycle of types', async () => {
   const rest = '../rest/data-interface.ts'
   const folder = await folderOf({
     'src/server/http/errors.ts': `
@@ -75,7 +75,7 @@ test('an import that is not let in is refused, in whatever way it is written, an
   )
 })
 
-test('the check sees the whole project, and everything that is let in is imported', async () => {
+test('the check sees the whole project, and every allowed import is used', async () => {
   const folder = await folderOf({
     'all.json': JSON.stringify({
       jsPlugins: [resolve('tools/arrows.js')],
@@ -100,7 +100,7 @@ test('the check sees the whole project, and everything that is let in is importe
   expect(unused).toEqual([])
 })
 
-test('the docs say of each room of the product what is in it', async () => {
+test('the docs describe each room of the product', async () => {
   const docs = await readFile('docs/architecture.md', 'utf8')
   const inProduct = [...rooms.keys()].filter((room) => room.startsWith('src/'))
   expect(inProduct.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])

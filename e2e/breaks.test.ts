@@ -5,7 +5,7 @@ import { breaks } from '../testing/breaks.ts'
 
 const security = 'docs/security.md'
 
-/** A document's text on one line, without the signs that begin the lines of a comment. */
+/** A document's text on one line, without comment markers. */
 const textOf = async (file: string) =>
   (await readFile(file, 'utf8')).replaceAll(/\s*\n\s*(?:--|\*|\/\/)?\s*/g, ' ')
 
@@ -18,7 +18,7 @@ test('each listed break can still be made', async () => {
   expect(outdated).toEqual([])
 })
 
-test('the test that is to die of a break is there, by its file and its name', async () => {
+test('each break names an existing test, by file and title', async () => {
   const missing = []
   for (const { broken, test: file, name } of breaks) {
     const source = await readFile(file, 'utf8').catch(() => '')
@@ -28,7 +28,7 @@ test('the test that is to die of a break is there, by its file and its name', as
   expect(missing).toEqual([])
 })
 
-test('each break names a promise that is made', async () => {
+test('each break names an existing promise', async () => {
   const unknown = []
   for (const { broken, promise, of = security } of breaks) {
     if (!(await textOf(of)).includes(promise)) unknown.push(`${broken}: ${of} has no “${promise}”`)
@@ -36,7 +36,7 @@ test('each break names a promise that is made', async () => {
   expect(unknown).toEqual([])
 })
 
-test('each promise of docs/security.md is broken by one: the rows of its tables, and what is said of letters', async () => {
+test('each promise of docs/security.md has a break: the rows of its tables, and its sentences about letters', async () => {
   const text = await readFile(security, 'utf8')
   const rows = Array.from(text.matchAll(/^\| (.+?) \|/gm), ([, cell = '']) => cell)
   const [, letters = ''] = /^## Letters\n(.*?)^## /ms.exec(text) ?? []

@@ -7,17 +7,17 @@ import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
-// What is shipped.
+// The shipped build.
 const server = serverOfThisFile('.')
 
-/** Opens a page, and counts what is transferred for it. */
+/** Opens a page and counts the transferred bytes. */
 async function openCounted(visitor: Visitor, address: string) {
   const transferred = new Map<string, { url: string; bytes: number }>()
   const page = await visitor.open(address, { isNew: true }, async (opened) => {
     const devtools = await opened.context().newCDPSession(opened)
     await devtools.send('Network.enable')
     devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
-      // What is sent counts too: the body of the insert.
+      // Request bodies count too, here the insert's.
       transferred.set(requestId, { url: request.url, bytes: request.postData?.length ?? 0 })
     })
     devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
@@ -28,7 +28,9 @@ async function openCounted(visitor: Visitor, address: string) {
   return { page, all: () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:')) }
 }
 
-test('the page keeps its budgets: bytes, requests, and nobody else is asked', async ({ visitor }) => {
+test('the page keeps its budgets for bytes and requests, and contacts no third party', async ({
+  visitor,
+}) => {
   const { page, all } = await openCounted(visitor, server.origin)
   await page.waitForLoadState('networkidle')
   const total = () => all().reduce((sum, { bytes }) => sum + bytes, 0)
@@ -47,7 +49,7 @@ test('the page keeps its budgets: bytes, requests, and nobody else is asked', as
   expect(all().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
 })
 
-test('the answer page is one document of at most 6 kB, and asks nobody but the backend', async ({
+test('the answer page is one document of at most 6 kB, and contacts only the backend', async ({
   visitor,
 }) => {
   const { page, all } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
@@ -60,7 +62,7 @@ test('the answer page is one document of at most 6 kB, and asks nobody but the b
   expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/place_by_token`])
 })
 
-test('the document can be read and filled before any script has come', async ({ visitor }) => {
+test('the document can be read and filled before any script has loaded', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(server.origin, { isNew: true }, (opened) =>
     opened.route('**/assets/**', () => {}),
@@ -80,14 +82,14 @@ test.for([
   ['a change event alone', (page: Page) => getForm(page).consent.dispatchEvent('change')],
   ['a submit event alone', (page: Page) => page.locator('form').dispatchEvent('submit')],
 ] as const)(
-  'the script is asked for at the first sign that someone will write: %s',
+  'the script is requested at the first sign that someone will write: %s',
   async ([, sign], { visitor }) => {
     const scripts: string[] = []
     const page = await visitor.open(server.origin, { isNew: true }, async (opened) => {
       opened.on('request', (request) => {
         if (request.resourceType() === 'script') scripts.push(request.url())
       })
-      // So that a submit event's send goes no further.
+      // Stops the send of a submit event.
       await opened.route('**/assets/**', () => {})
     })
     await page.mouse.click(5, 5)
@@ -98,9 +100,7 @@ test.for([
   },
 )
 
-test('hydration keeps what was typed, warns of nothing and moves nothing; nor do the boxes', async ({
-  visitor,
-}) => {
+test('hydration and the boxes keep the typed text, log no warning and move nothing', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
     opened.addInitScript(() => {
@@ -126,7 +126,7 @@ test('hydration keeps what was typed, warns of nothing and moves nothing; nor do
   expect(await page.evaluate(() => Reflect.get(window, 'shifts') as number[])).toEqual([])
 })
 
-test('what is sent is compressed, and kept or asked for again as it should be', async () => {
+test('responses are compressed, and cached or revalidated as they should be', async () => {
   const encodings = ['br', 'gzip'] as const
   for (const encoding of encodings) {
     const answer = await fetch(server.origin, { headers: { 'accept-encoding': encoding } })

@@ -8,9 +8,9 @@ import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
 import { scenes, type Scene } from '../testing/act-scenes.ts'
 
-/** What becomes of a call on its way. */
+/** The outcomes of a call. */
 const fates = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
-/** How the screen is come to. */
+/** The ways to reach the screen. */
 const ways = ['by its address', 'from the list', 'by Back'] as const
 const presses = ['once', 'twice'] as const
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   restoreTemplates = await templatesOf(desk.sql)
 })
 
-/** One applicant, who is accepted and was told so, and has a draft; nothing else ever happened. */
+/** One accepted applicant who has the letter and a draft, without any other events. */
 async function setStage({ before }: Scene) {
   await restoreTemplates()
   await desk.sql`delete from public.retreat_applications`
@@ -52,9 +52,9 @@ async function setStage({ before }: Scene) {
 }
 
 /**
- * Comes to a screen of which nothing was read or typed before.
+ * Opens a screen without earlier reads or text.
  *
- * @param open Opens a page; otherwise `before` is used again.
+ * @param open Opens a page. Otherwise `before` is used again.
  */
 async function come(
   open: (path: string) => Promise<Page>,
@@ -83,7 +83,7 @@ async function come(
   return page
 }
 
-/** Holds everything that the page reads from then on, but one call. */
+/** Holds all further reads of the page, except one call. */
 async function holdReads(page: Page, name = '') {
   const held: Route[] = []
   await page.route('**/rpc/*', async (route) => {
@@ -92,12 +92,12 @@ async function holdReads(page: Page, name = '') {
   })
   return async () => {
     await page.unroute('**/rpc/*')
-    // The page may not wait for them any more.
+    // The page may have given up waiting for them.
     await Promise.allSettled(held.map((route) => route.continue()))
   }
 }
 
-/** Lets a call of the page have its fate, and holds everything that is read from then on. */
+/** Gives a call of the page its outcome, and holds all further reads. */
 async function meet(page: Page, name: string, fate: Cell['fate']) {
   let tries = 0
   let release = () => {}
@@ -128,7 +128,7 @@ async function meet(page: Page, name: string, fate: Cell['fate']) {
 
 const countOf = async ({ count }: Scene) => (await desk.sql.unsafe(count)).length
 
-/** @param comeTo Comes to the address of a screen. */
+/** @param comeTo Goes to the address of a screen. */
 async function play(
   comeTo: (path: string) => Promise<Page>,
   name: string,
@@ -141,7 +141,7 @@ async function play(
   const field = scene.type && page.getByLabel(scene.type[0], { exact: true })
   await field?.fill(scene.type?.[1] ?? '')
   const button = scene.button(page)
-  // What it shows may have to be read before.
+  // Waits for the screen's data.
   await button.click({ trial: true })
   const said = page.locator('.announce-words')
   const call = await meet(page, name, fate)
@@ -160,7 +160,7 @@ async function play(
     slow: undefined,
     'response lost': undefined,
   }[fate]
-  // Said before anything that it made stale is read again.
+  // The announcement must not wait for a refresh.
   if (failure === undefined) {
     await expect.poll(() => countOf(scene)).toBe(1)
     if (scene.done !== '') await said.getByText(scene.done).waitFor()
@@ -172,7 +172,7 @@ async function play(
   }
   await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
 
-  // Nothing of it happens later.
+  // Nothing of it may happen later.
   const tries = call.tries()
   await page.context().setOffline(false)
   await call.end()
@@ -184,18 +184,18 @@ async function play(
 }
 
 test.for(Object.entries(scenes))(
-  '%s says at once what came of it, and happens once or not at all',
+  '%s announces its result at once, and happens once or not at all',
   async ([name, scene], { visitor }) => {
     visitor.expects(/Failed to load resource/)
     const open = (path: string) =>
       desk.open(visitor, path, {
         prepare: (opened) =>
-          // Without a mail program there is nothing to open.
+          // There is no mail program to open.
           opened.addInitScript(() => (HTMLAnchorElement.prototype.click = () => {})),
       })
     let page: Page | undefined
     const random = randomFrom(seed + Object.keys(scenes).indexOf(name))
-    // In `npm test` one of them for each act.
+    // `npm test` tries one of them for each act.
     const one = cells[Math.floor(random() * cells.length)]
     for (const cell of extent([one], cells)) {
       if (cell === undefined) continue
@@ -210,7 +210,7 @@ test.for(Object.entries(scenes))(
 
 const nothing = { ...scenes.desk_note, before: async () => {} }
 
-test('a draft that was saved is shown and edited on before it is read again', async ({ visitor }) => {
+test('a saved draft is shown and can be edited before it is read again', async ({ visitor }) => {
   await setStage(nothing)
   const page = await desk.open(visitor, '/letters/drafts/accepted')
   const { button, status } = getDesk(page)
@@ -229,7 +229,7 @@ test('a draft that was saved is shown and edited on before it is read again', as
   expect(await desk.sql`select from private.letters where subject = 'Come soon'`).toHaveLength(1)
 })
 
-test('an RSVP and a deadline are shown with their announcement, before they are read again', async ({
+test('an RSVP and a deadline appear with their announcement, before they are read again', async ({
   visitor,
 }) => {
   const id = await setStage(nothing)
@@ -247,7 +247,7 @@ test('an RSVP and a deadline are shown with their announcement, before they are 
   await letRead()
 })
 
-test('stopping all letters hides their countdown, and letting them leave gives a new minute', async ({
+test('stopping all letters hides their countdown, and resuming gives them a new minute', async ({
   visitor,
 }) => {
   await setStage({ ...nothing, before: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
@@ -272,7 +272,7 @@ test('stopping all letters hides their countdown, and letting them leave gives a
   )
 })
 
-test('a form that nobody changed is not saved over what somebody else saved', async ({ visitor }) => {
+test('saving an unchanged form does not overwrite another organiser’s changes', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   await setStage(nothing)
   const page = await desk.open(visitor, '/door')
@@ -287,7 +287,7 @@ test('a form that nobody changed is not saved over what somebody else saved', as
   expect(await button('Save anyway').count()).toBe(0)
 })
 
-test('an accepted applicant’s draft is read and sent at the application', async ({ visitor }) => {
+test('an accepted applicant’s draft is read and sent on the application’s screen', async ({ visitor }) => {
   const id = await setStage(nothing)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, status } = getDesk(page)
@@ -299,9 +299,7 @@ test('an accepted applicant’s draft is read and sent at the application', asyn
   await expect.poll(() => focused(page)).not.toContain('BODY')
 })
 
-test('a note is left by Esc with its text, and added by its key; the focus is never lost', async ({
-  visitor,
-}) => {
+test('Esc leaves a note with its text, a key adds it, and the focus is never lost', async ({ visitor }) => {
   const id = await setStage(nothing)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, note, status } = getDesk(page)
@@ -326,7 +324,7 @@ test('a note is left by Esc with its text, and added by its key; the focus is ne
   await expect.poll(() => focused(page)).toBe('H1: Drafts: Accepted')
 })
 
-test('what was done is shown between the navigation and the bar at the foot', async ({ visitor }) => {
+test('the result of an act appears between the navigation and the bar at the foot', async ({ visitor }) => {
   const id = await setStage(nothing)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, status } = getDesk(page)

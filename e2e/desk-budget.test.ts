@@ -4,12 +4,12 @@ import { expect } from 'vitest'
 import { callsOf, deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 
-// What is shipped: where React mounts everything twice, more is asked for.
+// The shipped build: a StrictMode build makes more requests.
 const desk = deskOfThisFile(undefined, '.')
-/** Bytes of script, compressed, that the first list may need. */
+/** The most bytes of compressed script for the first list. */
 const mostScript = 90_000
 
-test('the first list needs little script, is asked for before that has come, and each thing is asked for once', async ({
+test('the first list needs little script, is requested before it loads, and nothing is requested twice', async ({
   visitor,
 }) => {
   await desk.store(people(1))
@@ -42,7 +42,7 @@ test('the first list needs little script, is asked for before that has come, and
   expect(bytes).toBeLessThanOrEqual(mostScript)
 })
 
-test('an application that a link opens is one call, and so is the list with its letters', async ({
+test('an application opened by its link takes one call, and so does the list with its letters', async ({
   visitor,
 }) => {
   const [, second] = await desk.store(people(3))
@@ -50,19 +50,19 @@ test('an application that a link opens is one call, and so is the list with its 
   const prepare = async (opened: Page) => {
     opened.on('request', (request) => {
       const name = request.url().split('/rpc/')[1]
-      // Its neighbours are read ahead.
+      // Reads of its neighbours do not count.
       if (name === 'desk_application' && !request.postData()?.includes(second?.id ?? '')) return
-      // Who it is.
+      // The identity of the organiser.
       if (name !== undefined && name !== 'desk_me') asked.push(name)
     })
   }
-  // Where there is no room for the list beside it.
+  // A window without room for the list beside it.
   const viewport = { width: 1100, height: 720 }
   const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare, viewport })
   const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
   await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
   expect(asked).toEqual(['desk_application'])
-  // Whoever decides does not lose their place by it.
+  // A decision keeps the position in the list.
   await keyboard.press('a')
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Person 2: Accepted')
   await keyboard.press('j')

@@ -8,7 +8,7 @@ import { test } from '../testing/visitor.ts'
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/
 
-test('without a connection nothing is erased, and nothing is once it is back', async ({ visitor }) => {
+test('an erasure fails without a connection, and does not happen after reconnecting', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -21,14 +21,14 @@ test('without a connection nothing is erased, and nothing is once it is back', a
   await dialog.getByText('Not erased. You were offline.').waitFor()
   await button('Cancel').click()
   await page.context().setOffline(false)
-  // What is asked for after it is answered after it: the library would have sent the erasing first.
+  // Responses arrive in order: the library would have sent the erasure first.
   await page.getByLabel('Note', { exact: true }).fill('Still here')
   await button('Add note').click()
   await page.locator('.application-note', { hasText: 'Still here' }).waitFor()
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
 })
 
-test('erasing that was cancelled while it was tried again is not tried again', async ({ visitor }) => {
+test('an erasure that was cancelled during its retries is not retried', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`, {
@@ -42,7 +42,7 @@ test('erasing that was cancelled while it was tried again is not tried again', a
   })
   await button('Erase').click()
   await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
-  // The second try waits for as long as the test wants.
+  // The clock stops, so that the retry waits for the test.
   await page.clock.pauseAt(Date.now() + 1_000)
   await button('Erase for good').click()
   await expect.poll(() => tries).toBe(1)
@@ -52,14 +52,14 @@ test('erasing that was cancelled while it was tried again is not tried again', a
   await heading('Person 1').waitFor()
 })
 
-test('without a connection it is said that what is shown may be older, and reading goes on by itself', async ({
+test('without a connection the desk says that data may be out of date, and then refreshes automatically', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(3))
   const page = await desk.open(visitor)
   const { link, heading, note } = getDesk(page)
-  // Then the script of an application is there. The first one is no neighbour of it, and so not read ahead.
+  // The script of an application is loaded afterwards. The first application is no neighbour, so it is not read ahead.
   await link('Person 3').click()
   await heading('Person 3').waitFor()
   await link('Back').click()
@@ -80,7 +80,7 @@ test('without a connection it is said that what is shown may be older, and readi
   expect(await note.inputValue()).toBe('Heard of')
 })
 
-test('a note whose screen was left before it was answered is added once, and not asked for again', async ({
+test('a note whose screen was left before the response is added once, and not offered again', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
@@ -91,7 +91,7 @@ test('a note whose screen was left before it was answered is added once, and not
   await page.route('**/rpc/desk_note', async (route) => {
     await route.fetch()
     added()
-    // The answer never comes.
+    // It never gets a response.
   })
   await note.fill('Ask her.')
   await button('Add note').click()
@@ -104,7 +104,7 @@ test('a note whose screen was left before it was answered is added once, and not
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
 })
 
-/** From then on the browser says that it is offline. */
+/** Makes the browser report that it is offline from now on. */
 const sayOffline = (page: Page) =>
   page.evaluate(() => {
     Object.defineProperty(navigator, 'onLine', { get: () => false })
@@ -127,11 +127,11 @@ test('a server on the same machine responds while the browser is offline', async
   expect(await noticeOn(page).count()).toBe(0)
 })
 
-test('it is said at once that nobody responds, once, and for as long as that is so', async ({ visitor }) => {
+test('a missing response is reported at once, only once, and until it arrives', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const page = await desk.open(visitor, '/places')
   await withoutPauses(page)
-  // It is read: what is on its way is not read twice.
+  // The list has been read, since pending reads are not repeated.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
@@ -142,12 +142,12 @@ test('it is said at once that nobody responds, once, and for as long as that is 
   await noticeOn(page).waitFor({ timeout: 3_000 })
   expect(await alerts.count()).toBe(1)
   await page.unroute('**/rpc/*')
-  // The browser does not know it yet.
+  // The browser still reports that it is online.
   await look()
   await expect.poll(() => alerts.count()).toBe(0)
 })
 
-test('a note goes on when its screen is left, and what came of it is announced', async ({ visitor }) => {
+test('a note is saved after its screen is left, and its result is announced', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -172,13 +172,13 @@ test('a note goes on when its screen is left, and what came of it is announced',
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
 })
 
-test('a desk that could not be opened without a connection opens by itself when it is back', async ({
+test('a desk that cannot open without a connection opens automatically after reconnecting', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
   const page = await desk.open(visitor, '', {
     isEarly: true,
-    // With its pauses: a browser may say that it is online before requests get through.
+    // With its back-off: a browser may be online before requests get through.
     prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
   })
   await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await server.sql`insert into private.door default values`
 })
 
-/** The door's screen, as an organiser finds it. */
+/** The screen "Door", as an organiser finds it. */
 async function openDoor(visitor: Visitor, client = ada) {
   const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
   const door = {
@@ -40,7 +40,7 @@ async function openDoor(visitor: Visitor, client = ada) {
     open: page.getByRole('button', { name: 'Open the door' }),
     saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
     warning: page.locator('.door-screen').getByRole('alert'),
-    /** What happened, as its own screen says it; the door is shown again then. */
+    /** The texts of the history on its own screen. Shows the door again afterwards. */
     async history() {
       await page.getByRole('link', { name: 'History' }).click()
       const happened = page.locator('.history-list li')
@@ -67,7 +67,7 @@ const standsAs = async (page: Page, sentence: string) => {
   await expect.poll(() => page.locator('.door-screen .door-standing').textContent()).toBe(sentence)
 }
 
-test('a door that is closed in the desk refuses with its sentence, the answers kept, and opens again', async ({
+test('a door closed in the desk refuses with its sentence, keeps the form answers, and opens again', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -100,7 +100,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   await door.choose('Open')
   await door.open.click()
   await standsAs(door.page, 'The door is open.')
-  // Kept for the next time.
+  // The sentence is kept for the next time.
   expect(await door.sentence.inputValue()).toBe(sentence)
   await form.button.click()
   await form.success.waitFor()
@@ -109,7 +109,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   ])
   await expect.poll(() => door.history()).toHaveLength(2)
 
-  // Of a long history the newest come first, and more when they are asked for.
+  // A long history shows the newest first, and more on request.
   await server.sql`
     insert into private.history (author, kind, detail)
     select 'ada@example.org', 'erased', '{"applications": 1}' from generate_series(1, 60)`
@@ -121,7 +121,7 @@ test('a door that is closed in the desk refuses with its sentence, the answers k
   expect(await happened.last().textContent()).toContain('Door closed')
 })
 
-test('of two who change it at once the second is told, keeps what was entered, and may save it knowingly', async ({
+test('the later of two simultaneous changes is refused, keeps its text, and may overwrite knowingly', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -149,7 +149,7 @@ test('of two who change it at once the second is told, keeps what was entered, a
   await expect.poll(() => mine.warning.count()).toBe(0)
 })
 
-test('a door that a number closes says how many came, closes, and is not opened by other words', async ({
+test('a door with a limit shows the number of applications, closes, and does not open by a new sentence', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -160,12 +160,12 @@ test('a door that a number closes says how many came, closes, and is not opened 
   await door.save.click()
   await standsAs(door.page, 'The door is open, for 2 more applications: 1 of 3 came.')
   await send()
-  // Words for a door that fills meanwhile.
+  // A new sentence, while the door reaches its limit.
   await door.sentence.fill('We are full.')
   expect((await send()).status).toBe(201)
   expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })
   await door.save.click()
-  // That it was not saved is said at once; the reason, when it was read again.
+  // The failure appears at once, and the reason after the next read.
   await expect.poll(() => door.warning.textContent()).toContain('The door closed by itself meanwhile.')
   expect(await door.standing.textContent()).toBe(
     'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
@@ -176,7 +176,7 @@ test('a door that a number closes says how many came, closes, and is not opened 
   await standsAs(door.page, 'The door is closed. Applicants read: “We are full.”')
 })
 
-test('a door that closes at a time does so in the zone of who says it', async ({ visitor }) => {
+test("a door closes at a time in the organiser's own time zone", async ({ visitor }) => {
   const page = await visitor.open(
     `${server.origin}/desk#/door`,
     { timezoneId: 'Asia/Kathmandu' },
@@ -189,7 +189,7 @@ test('a door that closes at a time does so in the zone of who says it', async ({
   expect(await server.sql`select closes_at from private.door`).toEqual([
     { closes_at: new Date('2999-03-01T12:15Z') },
   ])
-  // A time that is past is refused before it is sent.
+  // A past time is refused before it is sent.
   await page.getByLabel('Close at').fill('2020-03-01T18:00')
   await page.getByRole('button', { name: 'Save' }).click()
   expect(
@@ -198,7 +198,7 @@ test('a door that closes at a time does so in the zone of who says it', async ({
   expect(await server.sql`select version from private.door`).toEqual([{ version: 1 }])
 })
 
-test('where nothing can be saved, nothing is said to be', async ({ visitor }) => {
+test('a failed save is not reported as saved', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const door = await openDoor(visitor)
   await door.choose('Closed')
@@ -214,7 +214,7 @@ test('where nothing can be saved, nothing is said to be', async ({ visitor }) =>
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
 })
 
-test('what another organiser does is seen without asking', async ({ visitor }) => {
+test("another organiser's change appears automatically", async ({ visitor }) => {
   const door = await openDoor(visitor)
   await door.page.clock.install()
   await door.page.reload()

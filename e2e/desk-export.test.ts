@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await startDesk()
   ada = await server.signedIn('ada@example.org')
   const { sql } = server
-  // Nine of ten are accepted: three pages of them.
+  // Nine of ten are accepted, which makes three pages.
   const rows = Array.from({ length: 2500 }, (_, index) => ({
     ...anApplication({
       first_name: `Ada ${index}`,
@@ -33,7 +33,7 @@ beforeAll(async () => {
     where extract(epoch from created_at)::int % 10 <> 0 or company = '=1+1'`
 })
 
-/** What blind reading hides. */
+/** The fields that blind reading hides. */
 const hidden = ['first_name', 'last_name', 'email', 'phone', 'linkedin', 'company']
 
 async function download(page: Page) {
@@ -47,7 +47,7 @@ const says = async (page: Page, text: string) => {
   await expect.poll(() => page.getByRole('status').textContent()).toBe(text)
 }
 
-test('what is filtered is downloaded whole, as the database has it', async ({ visitor }) => {
+test('a filtered list downloads completely, with the values of the database', async ({ visitor }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=accepted`, {}, signInPage(ada))
   const { name, text } = await download(page)
   expect(name).toMatch(/^applications-\d{4}-\d\d-\d\d\.csv$/)
@@ -71,7 +71,7 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
       email: row['email'],
       phone: '+44 (20) 7946 0958',
       linkedin: row['linkedin'],
-      // A formula is text.
+      // A formula is exported as text.
       company: row['company'] === '=1+1' ? "'=1+1" : row['company'],
       paid_solution: 'travel',
       paid_solution_label: 'Yes, travel related',
@@ -85,7 +85,7 @@ test('what is filtered is downloaded whole, as the database has it', async ({ vi
   expect(rows.filter(({ company }) => company === "'=1+1")).toHaveLength(1)
 })
 
-test('who reads blind downloads no hidden column', async ({ visitor }) => {
+test('a blind reader downloads no hidden column', async ({ visitor }) => {
   const blind = await server.signedIn('blind@example.org')
   await blind.rpc('desk_set_blind', { blind: true })
   const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signInPage(blind))
@@ -136,7 +136,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   expect(downloads).toBe(1)
 })
 
-test('what was typed is downloaded though the list does not show it yet, and typing ends no download', async ({
+test('a download uses a typed search before the list shows it, and typing stops no download', async ({
   visitor,
 }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
@@ -144,7 +144,7 @@ test('what was typed is downloaded though the list does not show it yet, and typ
   const field = page.getByLabel('Search')
   await page.getByText('Ada 2499').waitFor()
   let saved = page.waitForEvent('download')
-  // In one go: there is a pause after the last key, before the list looks for it.
+  // As one input: the list waits for a pause after the last key.
   await field.evaluate((input: HTMLInputElement) => {
     input.focus()
     document.execCommand('insertText', false, 'xylophones')
@@ -172,7 +172,7 @@ test('what was typed is downloaded though the list does not show it yet, and typ
   expect(readCsv(await textOf()).rows).toHaveLength(2500)
 })
 
-test('the plots wait until they are wanted, hold the same numbers as their tables, and show their bars in forced colours', async ({
+test('the charts load on request, match their tables, and show their bars in forced colours', async ({
   visitor,
 }) => {
   const viewport = { width: 1280, height: 900 }
@@ -201,9 +201,7 @@ test('the plots wait until they are wanted, hold the same numbers as their table
   expect(await bar.evaluate((rect) => getComputedStyle(rect).fill)).toBe('rgb(255, 255, 255)')
 })
 
-test('the plots are as that organiser left them, and can be had where storage is forbidden', async ({
-  visitor,
-}) => {
+test('the charts stay as each organiser left them, and work without browser storage', async ({ visitor }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
   const button = page.getByRole('button', { name: 'Charts' })
   const plot = page.getByRole('figure').first()

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await postman(true)
 })
 
-/** Somebody carries letters, or tells an automation, as far as the database knows; or nobody does. */
+/** Sets whether a server sends emails or calls an automation, as far as the database knows. */
 async function postman(isThere: boolean, isAutomationThere = false) {
   const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
@@ -31,7 +31,7 @@ async function postman(isThere: boolean, isAutomationThere = false) {
       automation_seen_at = now() + ${seen(isAutomationThere)}::interval`
 }
 
-/** Lets somebody else do this right before the page does. */
+/** Makes another organiser's change directly before the page's own. */
 async function before(page: Page, name: string, given: object) {
   await page.route(
     `**/rpc/${name}`,
@@ -54,12 +54,12 @@ const statesInDatabase = async () => {
   return rows.map(({ state }) => state)
 }
 const drafts = (page: Page) => page.locator('.drafts-draft')
-/** Those whom drafts are for. Of the one that is chosen the letter is shown. */
+/** The recipients of drafts. The selected one's letter is shown. */
 const recipient = (page: Page, name: string | RegExp = '') => page.getByRole('radio', { name })
-/** Applications that a search for the preview found. */
+/** The applications that a search for the preview found. */
 const offered = (page: Page, name: string) => page.locator('.templates-with li').getByRole('button', { name })
 
-test('two are decided on, their drafts read, one is changed, both are sent, and stopped before they left', async ({
+test('two decisions make drafts, one is changed, and both are sent and then stopped in time', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan])
@@ -98,11 +98,11 @@ test('two are decided on, their drafts read, one is changed, both are sent, and 
   expect(await bar.locator('p').textContent()).toMatch(/^2 letters leave in (1:00|0:\d\d)\.$/)
   await page.getByText('No drafts here.').waitFor()
   expect(await statesInDatabase()).toEqual(['waiting', 'waiting'])
-  // Also after the page was loaded anew, which forgets all that it knew.
+  // The bar also appears after a reload, which clears all state.
   await page.reload()
   await bar.waitFor()
 
-  // It is there wherever letters are.
+  // The bar appears on every screen with letters.
   await link('Back').click()
   await page.getByRole('link', { name: '2 are leaving' }).waitFor()
   await bar.waitFor()
@@ -130,7 +130,7 @@ test.for([
   ['Stop 1 letter', 'H1: Letters'],
   ['Stop all letters', 'BUTTON: Stop all letters'],
 ])(
-  'when their time is over letters cannot be stopped any more, and the focus on %s is not lost',
+  'after their time letters cannot be stopped, and the focus on %s is not lost',
   async ([focusOn = '', focusedAfter], { visitor }) => {
     const [id] = await desk.store([zoe])
     await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 62 })
@@ -146,7 +146,7 @@ test.for([
   },
 )
 
-test('what came of a stop is said, also where it came after the letter’s time', async ({ visitor }) => {
+test('the result of a stop is announced, even after the letter’s time', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [id] = await desk.store([zoe])
   await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
@@ -161,12 +161,12 @@ test('what came of a stop is said, also where it came after the letter’s time'
     await expect.poll(() => stops.length).toBe(many)
   }
   await press(1)
-  // Its time is over, and it is read that nothing is leaving any more.
+  // Their time is over, and a read confirms that no letter is about to be sent.
   await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
   const read = page.waitForResponse('**/rpc/desk_letters')
   await page.clock.fastForward(60_000)
   await read
-  // The call is given up before that.
+  // The call times out before that.
   await stops[0]?.abort()
   await bar.getByText('Not confirmed. No answer came in time.').waitFor()
   await press(2)
@@ -177,7 +177,7 @@ test('what came of a stop is said, also where it came after the letter’s time'
   expect(await statesInDatabase()).toEqual([])
 })
 
-test('a template with an unknown placeholder is refused, and its words are kept', async ({ visitor }) => {
+test('a template with an unknown placeholder is refused, and its text is kept', async ({ visitor }) => {
   visitor.expects(failedRequest)
   await desk.store([zoe])
   const page = await desk.open(visitor, '/letters')
@@ -200,7 +200,7 @@ test('a template with an unknown placeholder is refused, and its words are kept'
   await button('Save').click()
   await status.getByText('Template saved.').waitFor()
 
-  // Somebody else changes it meanwhile.
+  // Another organiser changes it meanwhile.
   await text.fill('Mine')
   await before(page, 'desk_set_template', {
     occasion: 'Travel & 100% food',
@@ -217,7 +217,7 @@ test('a template with an unknown placeholder is refused, and its words are kept'
   await expect
     .poll(() => desk.sql`select body, version from private.templates where name like 'Travel%'`)
     .toEqual([{ body: 'Mine', version: 2 }])
-  // Pressed twice it stays.
+  // A double press does not remove it.
   await button('Remove').press('Enter')
   await button('Remove for good').waitFor()
   await page.keyboard.press('Enter')
@@ -228,7 +228,7 @@ test('a template with an unknown placeholder is refused, and its words are kept'
   await page.getByRole('link', { name: 'Travel & 100% food' }).waitFor({ state: 'detached' })
 })
 
-test('what is typed into templates and drafts is there after Back and a reload, and when the draft is gone', async ({
+test('text in templates and drafts survives Back, a reload, and the end of the draft', async ({
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
@@ -251,7 +251,7 @@ test('what is typed into templates and drafts is there after Back and a reload, 
   await text.fill('Dear Zoë,')
   await page.reload()
   await expect.poll(() => text.inputValue()).toBe('Dear Zoë,')
-  // Somebody decides otherwise meanwhile, and back again.
+  // Another organiser changes the decision meanwhile, and changes it back.
   await desk.stand(stored ? [stored] : [], 'declined')
   await page.reload()
   await page.getByText('This is no draft any more').waitFor()
@@ -266,7 +266,7 @@ test('what is typed into templates and drafts is there after Back and a reload, 
   await expect.poll(() => text.count()).toBe(0)
 })
 
-test('what is typed into a draft while it is being saved is kept', async ({ visitor }) => {
+test('text typed into a draft during a save is kept', async ({ visitor }) => {
   const [stored] = await desk.store([zoe])
   await desk.stand(stored ? [stored] : [], 'accepted')
   const page = await desk.open(visitor, '/letters/drafts/accepted')
@@ -288,9 +288,7 @@ test('what is typed into a draft while it is being saved is kept', async ({ visi
   await expect.poll(() => text.count()).toBe(0)
 })
 
-test('a letter stays open while somebody writes it, and what they type decides on nobody', async ({
-  visitor,
-}) => {
+test('a letter stays open while somebody edits it, and typing decides on nobody', async ({ visitor }) => {
   const [stored] = await desk.store([zoe])
   const id = stored?.id ?? ''
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -298,7 +296,7 @@ test('a letter stays open while somebody writes it, and what they type decides o
   const text = page.getByLabel('Text', { exact: true })
   await button('Write from scratch').click()
   await text.fill('Hello')
-  // Emptied after a look elsewhere, and written anew.
+  // Empty the text after another screen, and type it again.
   await link('Back').click()
   await heading('Applications').waitFor()
   await page.goBack()
@@ -312,7 +310,7 @@ test('a letter stays open while somebody writes it, and what they type decides o
   await text.press('End')
   await page.keyboard.type(' x')
   await page.reload()
-  // On the way to other words it is what it was.
+  // Partway to another text it equals the saved one.
   await text.press('End')
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Backspace')
@@ -321,7 +319,7 @@ test('a letter stays open while somebody writes it, and what they type decides o
   expect(await desk.statusOf(id)).toBe('new')
 })
 
-test('of a letter that somebody else sends meanwhile the words are kept, and typing on decides on nobody', async ({
+test('a letter that another organiser sends keeps the typed text, and typing decides on nobody', async ({
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
@@ -349,12 +347,12 @@ test('of a letter that somebody else sends meanwhile the words are kept, and typ
   await left.waitFor({ state: 'detached' })
   expect(asked.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
   expect(await desk.statusOf(id)).toBe('new')
-  // Once it is clicked, keys decide as ever.
+  // After a click, keys decide as usual.
   await page.keyboard.press('a')
   await expect.poll(() => desk.statusOf(id)).toBe('accepted')
 })
 
-test('where nobody carries letters each opens in the own mail program, and is noted as sent', async ({
+test('without a server that sends emails, each letter opens in the mail program and is recorded as sent', async ({
   visitor,
 }) => {
   await postman(false)
@@ -388,7 +386,7 @@ test('where nobody carries letters each opens in the own mail program, and is no
   expect(await statesInDatabase()).toEqual(['draft', 'sent'])
 })
 
-test('somebody writes to one person without a template, stops the letter, sends it, and finds what it said', async ({
+test('an organiser writes to one person without a template, stops the letter, sends it, and finds its text', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -404,7 +402,7 @@ test('somebody writes to one person without a template, stops the letter, sends 
   await button('Save draft').click()
   await page.getByText('Draft not saved. In a letter to one person there are no placeholders').waitFor()
   await text.fill('Dear Zoë,\n\ndo bees swim?')
-  // What is typed is there after a look elsewhere, and after a reload.
+  // The text is kept after another screen and after a reload.
   await link('Back').click()
   await heading('Applications').waitFor()
   await page.goBack()
@@ -454,7 +452,7 @@ test('somebody writes to one person without a template, stops the letter, sends 
   await expect.poll(() => button('Stop 1 letter').count()).toBe(0)
 })
 
-test('a letter to one person opens in the own mail program where nobody carries letters, and who reads blind writes none', async ({
+test('a letter to one person opens in the mail program if no server sends emails, and a blind reader writes none', async ({
   visitor,
 }) => {
   await postman(false)
@@ -483,7 +481,7 @@ test('a letter to one person opens in the own mail program where nobody carries 
   expect(await button('Write from scratch').count()).toBe(0)
 })
 
-test('more than thirty are sent by their number, and what was sent before by its own tick', async ({
+test('more than thirty letters need their number, and repeated letters their own tick', async ({
   visitor,
 }) => {
   const stored = await desk.store(
@@ -501,7 +499,7 @@ test('more than thirty are sent by their number, and what was sent before by its
   await dialog.getByRole('button', { name: 'Send 32 letters' }).click()
   await dialog.getByText('This is not the number of letters.').waitFor()
   await dialog.getByLabel('Type the number of letters, 32').fill('32')
-  // Somebody removes one of them meanwhile.
+  // Another organiser discards one of them meanwhile.
   await desk.sql`
     update private.letters set state = 'dropped'
     where application_id = ${stored[1]?.id ?? ''}`
@@ -510,7 +508,7 @@ test('more than thirty are sent by their number, and what was sent before by its
   await page.getByRole('alert').getByText('it is no draft any more').waitFor()
 })
 
-test('of sixty drafts each is read by its key, one is left out, and Send is in sight with what it sends', async ({
+test('each of sixty drafts is read by its key, one is left out, and Send stays visible with its number', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(60))
@@ -543,7 +541,7 @@ test('of sixty drafts each is read by its key, one is left out, and Send is in s
   await page.keyboard.press('j')
   await letterOf(second).getByText('Hello Person,').waitFor()
   expect(await focused(page)).toBe(`INPUT: ${second} `)
-  // Not to this one.
+  // Leave this one out.
   await page.keyboard.press('x')
   await button('Send 59 letters').waitFor()
   await page.keyboard.press('j')
@@ -551,7 +549,7 @@ test('of sixty drafts each is read by its key, one is left out, and Send is in s
   // From its row to its letter.
   await page.keyboard.press('Tab')
   expect(await focused(page)).toBe(`A: ${third}`)
-  // What is entered and not saved is not sent, whoever is shown.
+  // Unsaved text is not sent, even if another letter is shown.
   await button(`Edit: ${third}`).click()
   await page.getByLabel('Text', { exact: true }).press('End')
   await page.keyboard.type('!')
@@ -568,7 +566,7 @@ test('of sixty drafts each is read by its key, one is left out, and Send is in s
   await letterOf(third).waitFor()
   await button('Send 59 letters').waitFor()
 
-  // After a look at an application nobody is ticked again.
+  // Leaving the screen for an application does not restore the tick.
   await link(third ?? '').click()
   await heading(third ?? '').waitFor()
   await page.goBack()
@@ -588,7 +586,9 @@ test('of sixty drafts each is read by its key, one is left out, and Send is in s
   expect((await statesInDatabase()).filter((state) => state === 'draft')).toHaveLength(1)
 })
 
-test('on a phone a letter is under its row, and what it cannot be sent for is said', async ({ visitor }) => {
+test('on a phone a letter appears under its row, with the reasons why it cannot be sent', async ({
+  visitor,
+}) => {
   const stored = await desk.store([zoe, { ...alan, team_size: '' }])
   await desk.sql`
     insert into private.templates (name, subject, body) values ('Rooms', 'A room', 'For {{team_size}}?')`
@@ -612,12 +612,12 @@ test('on a phone a letter is under its row, and what it cannot be sent for is sa
   expect(await page.getByLabel('Send to Alan Turing').count()).toBe(0)
   expect(await accessibilityProblems(page)).toEqual([])
   expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
-  // On paper, all of them.
+  // Paper shows all of them.
   await page.emulateMedia({ media: 'print' })
   await expect.poll(() => drafts(page).count()).toBe(2)
 })
 
-test('what was refused is shown with the words of the mail server, and tried again', async ({ visitor }) => {
+test("a refused letter shows the mail server's reply, and can be retried", async ({ visitor }) => {
   const [stored] = await desk.store([{ ...zoe, team_size: '' }])
   await desk.stand(stored ? [stored] : [], 'accepted')
   await releaseDrafts(desk.sql, {
@@ -683,7 +683,7 @@ test('what was refused is shown with the words of the mail server, and tried aga
   await page.getByText('All letters stopped').waitFor()
 })
 
-test('receipts are switched on over what nobody else changed, and quote a first name alone', async ({
+test('receipts are switched on without overwriting other changes, and quote the first name alone', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -698,13 +698,13 @@ test('receipts are switched on over what nobody else changed, and quote a first 
   await status.getByText('Receipts are on.').waitFor()
   expect(await settings()).toEqual([{ receipts: true, reply_to: '', version: version + 1 }])
 
-  // Somebody else changes the address meanwhile.
+  // Another organiser changes the address meanwhile.
   await before(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
   await receipts.click()
   await page.getByText('Not saved. Somebody else changed this meanwhile.').waitFor()
   await expect.poll(() => receipts.isChecked()).toBe(true)
   await expect.poll(() => page.getByLabel('Replies go to').inputValue()).toBe('bob@example.org')
-  // What is entered beside the switch is neither lost nor taken for somebody else's.
+  // Text beside the switch is neither lost nor treated as another organiser's change.
   await page.getByLabel('Replies go to').fill('desk@example.org')
   await receipts.uncheck()
   await status.getByText('Receipts are off.').waitFor()
@@ -732,7 +732,7 @@ test('receipts are switched on over what nobody else changed, and quote a first 
   await page.getByText('Receipts switched on').first().waitFor()
 })
 
-test('a receipt that waits is shown and stopped, and nobody is offered one', async ({ visitor }) => {
+test('a waiting receipt is shown and can be stopped, and nobody is offered one', async ({ visitor }) => {
   const stored = await desk.store([zoe, alan])
   const [waiting, sent] = stored.map(({ id }) => id)
   const receipt = { template: 'received', kind: 'receipt' } as const
@@ -762,7 +762,7 @@ test('a receipt that waits is shown and stopped, and nobody is offered one', asy
   expect(await page.getByText('released').count()).toBe(0)
 })
 
-test('an automation alone is told of decisions, and other letters go by hand', async ({ visitor }) => {
+test('an automation alone is told of decisions, and other letters are sent by hand', async ({ visitor }) => {
   await postman(false, true)
   const [stored] = await desk.store([zoe])
   await desk.stand(stored ? [stored] : [], 'accepted')
@@ -802,7 +802,7 @@ test('an automation alone is told of decisions, and other letters go by hand', a
   await page.locator('.rows-letter').getByText('No answer yet').waitFor()
 })
 
-test('an organiser hears of applications as they choose, which shows once it is kept', async ({
+test('an organiser chooses the notices of applications, and the choice shows once it is saved', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -845,7 +845,7 @@ test('an organiser hears of applications as they choose, which shows once it is 
   expect(await choice(/^One for each/).isChecked()).toBe(true)
 })
 
-test('a test of what is entered arrives at the organiser, and changes nothing', async ({ visitor }) => {
+test('a test of the current text reaches the organiser, and changes nothing', async ({ visitor }) => {
   const mails = await startMailServer()
   const other = await startDesk({
     SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
@@ -869,11 +869,11 @@ test('a test of what is entered arrives at the organiser, and changes nothing', 
   expect(mail?.subject).toBe('[Test] For Alan alone')
   expect(mail?.text).toContain('Not saved, Turing.')
   expect(await sql`select from private.templates where body like 'Not saved%'`).toHaveLength(0)
-  // Before its server goes: what it asks for then would be an error in its console.
+  // The page closes before its server stops, since later requests would be console errors.
   await page.close()
 })
 
-test('whoever asks how the mail server is reads what a server found', async ({ visitor }) => {
+test("a check of the mail server shows a server's findings", async ({ visitor }) => {
   const mailServer = await startMailServer()
   const { names } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
   const page = await desk.open(visitor, '/letters')
@@ -897,7 +897,7 @@ test('whoever asks how the mail server is reads what a server found', async ({ v
   await desk.sql`update private.postman set checked_at = '-infinity', findings = '[]'`
 })
 
-test('no test is offered where nobody carries mails, and one that is refused says why', async ({
+test('no test is offered without a server that sends emails, and a refused test says why', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -914,7 +914,7 @@ test('no test is offered where nobody carries mails, and one that is refused say
   expect(await button('Send me a test').count()).toBe(0)
 })
 
-test('a template is tried with whoever is chosen, and who reads blind learns no name', async ({
+test('a template is previewed with a chosen applicant, and a blind reader sees no name', async ({
   visitor,
 }) => {
   await desk.store([zoe, { ...alan, reason: 'To count my bees.' }, { ...alan, last_name: 'Ada' }])
@@ -946,9 +946,7 @@ test('a template is tried with whoever is chosen, and who reads blind learns no 
   expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
 })
 
-test('letters to hundreds are drafted in steps, which say how far they are and can be stopped', async ({
-  visitor,
-}) => {
+test('letters to hundreds are drafted in steps, with progress and a way to stop', async ({ visitor }) => {
   await desk.store(people(250))
   await desk.sql`
     insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
@@ -979,7 +977,7 @@ test('letters to hundreds are drafted in steps, which say how far they are and c
   expect(await statesInDatabase()).toHaveLength(250)
 })
 
-test('letters to several are drafted at once, and what became of each is told by number', async ({
+test('letters to several are drafted together, and the results are announced as numbers', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan, { ...zoe, last_name: 'Young' }])
@@ -1000,11 +998,11 @@ test('letters to several are drafted at once, and what became of each is told by
     .poll(() => template.locator('option').allTextContents())
     .toEqual(['Choose a template', 'Accepted', 'Waitlisted', 'Declined', 'Travel'])
   const draft = dialog.getByRole('button', { name: 'Draft 3 letters' })
-  // Nobody's status says what they are to be written.
+  // No status suggests a template.
   expect(await template.inputValue()).toBe('')
   expect(await draft.getAttribute('aria-disabled')).toBe('true')
   await draft.press('Enter')
-  // The decision made a draft already.
+  // The decision already made a draft.
   await template.selectOption('Accepted')
   await draft.click()
   const told = '1 written before, 2 not drafted: they have another status.'
@@ -1018,7 +1016,7 @@ test('letters to several are drafted at once, and what became of each is told by
   for (const width of [320, 768]) {
     await page.setViewportSize({ width, height: 650 })
     expect(await accessibilityProblems(page), `${width} px`).toEqual([])
-    // What lies behind the dialog scrolls by itself.
+    // The area behind the dialog has its own scrolling.
     expect(await overflow(page, '#content > :not(.decisions-bar), .visually-hidden')).toEqual({
       scroll: 0,
       wide: [],

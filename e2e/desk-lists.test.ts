@@ -9,9 +9,7 @@ import { test } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 
-test('a list is read anew whenever somebody comes to it, and agrees with the number on its tab', async ({
-  visitor,
-}) => {
+test('a list refreshes whenever it is opened, and matches the number on its tab', async ({ visitor }) => {
   const stored = await desk.store(people(5))
   await desk.stand(stored.slice(0, 2), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted')
@@ -38,14 +36,14 @@ test('a list is read anew whenever somebody comes to it, and agrees with the num
   await page.goBack()
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4'])
 
-  // The window is looked at again.
+  // The window becomes active.
   await desk.stand(stored.slice(4), 'accepted')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
 })
 
-test('the counts come with the changes of the list, in one call after it: nothing is said to be missing', async ({
+test('the counts arrive with the changes of the list in one later call, and nothing is reported as missing', async ({
   visitor,
 }) => {
   await desk.store(people(120))
@@ -67,9 +65,7 @@ test('the counts come with the changes of the list, in one call after it: nothin
   expect(asked).toEqual(['desk_list', 'desk_refresh', 'desk_list', 'desk_refresh'])
 })
 
-test('while a list is looked at its rows stay, show how they stand now, and what is missing is offered', async ({
-  visitor,
-}) => {
+test('visible rows stay, show their current status, and new ones are offered', async ({ visitor }) => {
   const stored = await desk.store(people(6))
   await desk.stand(stored.slice(0, 3), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted', { prepare: (opened) => opened.clock.install() })
@@ -93,7 +89,7 @@ test('while a list is looked at its rows stay, show how they stand now, and what
   await expect.poll(() => button('2 more').count()).toBe(0)
 })
 
-test('the oldest come first where that is chosen: in the list, from one to the next, in the table and in the address', async ({
+test('the order "oldest first" applies to the list, the next application, the table and the address', async ({
   visitor,
 }) => {
   await desk.store(people(4))
@@ -110,7 +106,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   const order = page.getByLabel('Order')
   await page.getByRole('table', { name: 'Applications, the newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
-  // What is asked for the list as it opens was asked by then.
+  // By now the opening list has made all its requests.
   await looked
   const asked: unknown[] = []
   page.on('request', (request) => {
@@ -122,7 +118,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   await expect.poll(names).toEqual(oldestFirst)
   await page.getByRole('table', { name: 'Applications, the oldest first' }).waitFor()
   expect(new URL(page.url()).hash).toBe('#/?order=oldest')
-  // It lets nothing less through.
+  // The order is no filter.
   await button('Filters').waitFor()
 
   await link('Person 4').click()
@@ -140,7 +136,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   await button('Download CSV').click()
   const table = await text(await (await downloading).createReadStream())
   expect(table.match(/Person,\d/g)).toEqual(oldestFirst.map((name) => name.replace(' ', ',')))
-  // All that was asked since then was asked in that order.
+  // All later requests use that order.
   expect(asked.filter((each) => !String(each).endsWith('oldest'))).toEqual([])
 
   await order.selectOption('Newest first')
@@ -148,7 +144,7 @@ test('the oldest come first where that is chosen: in the list, from one to the n
   expect(new URL(page.url()).hash).toBe('#/')
 })
 
-test('several are decided as they are shown: nothing is selected afterwards, and who stands elsewhere is not meant', async ({
+test('several are decided as shown: the selection clears, and rows with another status are left out', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(6))
@@ -164,11 +160,11 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   await all.check()
   await bar.getByText('4 selected', { exact: true }).waitFor()
   expect(await select('Person 1').isChecked()).toBe(false)
-  // Whoever ticks one of them is told.
+  // A tick on one of them is announced.
   await select('Person 1').check()
   await bar.getByText('5 selected, 1 Waitlisted', { exact: true }).waitFor()
   await select('Person 1').uncheck()
-  // Somebody else decides on one that is ticked.
+  // Another organiser decides on a ticked one.
   await desk.stand(stored.slice(5), 'accepted')
   await page.clock.fastForward(20_000)
   await bar.getByText('3 selected, 1 changed meanwhile and left out', { exact: true }).waitFor()
@@ -185,7 +181,7 @@ test('several are decided as they are shown: nothing is selected afterwards, and
   ])
 })
 
-test('a search says how many it found, and until it has, the list, the bar and Undo stay', async ({
+test('a search shows its number of results, and the list, the bar and Undo stay until it has', async ({
   visitor,
 }) => {
   await desk.store(people(60))
@@ -217,7 +213,7 @@ test('a search says how many it found, and until it has, the list, the bar and U
   expect(await undo.textContent()).toBe('Undo: Person 2, declined')
 })
 
-test('a search that finds nothing in its tab says how many are elsewhere, and shows them', async ({
+test('a search without results in its tab shows the number elsewhere, and leads to them', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(12))
@@ -239,9 +235,7 @@ test('a search that finds nothing in its tab says how many are elsewhere, and sh
   await page.getByText('No applications here.').waitFor()
 })
 
-test('Back reads a long list again in one call, and the focus is on the row that was open', async ({
-  visitor,
-}) => {
+test('Back reloads a long list in one call, and focuses the row that was open', async ({ visitor }) => {
   await desk.store(people(220))
   const page = await desk.open(visitor)
   const { names, button, link, heading } = getDesk(page)
@@ -265,7 +259,7 @@ test('Back reads a long list again in one call, and the focus is on the row that
   expect(await focused(page)).toBe('A: Person 180')
 })
 
-test('with Shift a box is ticked or unticked with all from the last one to it', async ({ visitor }) => {
+test('Shift ticks or unticks all boxes from the last one', async ({ visitor }) => {
   await desk.store(people(6))
   const page = await desk.open(visitor)
   const { names, row, select, bar } = getDesk(page)
@@ -274,7 +268,7 @@ test('with Shift a box is ticked or unticked with all from the last one to it', 
     page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.rows-name a')
   await expect.poll(names).toHaveLength(6)
   await select('Person 2').click()
-  // Beside the box, as a finger does.
+  // Beside the box, as a finger would.
   await row('Person 5')
     .locator('.rows-select label')
     .click({ ...shift, position: { x: 3, y: 3 } })
@@ -288,12 +282,12 @@ test('with Shift a box is ticked or unticked with all from the last one to it', 
     .toEqual(['Person 1', 'Person 2', 'Person 3', 'Person 4'])
 })
 
-test('a button or a key that would change nothing leaves the ticks', async ({ visitor }) => {
+test('a button or a key without an effect keeps the ticks', async ({ visitor }) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)
   const { select, button, bar, status } = getDesk(page)
   for (const name of ['Person 1', 'Person 2']) await select(name).check()
-  // It says that it is off, and Playwright would wait for it.
+  // It is disabled, so Playwright would wait for it.
   await button('Back to new').click({ force: true })
   await page.keyboard.press('r')
   await bar.getByText('2 selected', { exact: true }).waitFor()
@@ -301,7 +295,7 @@ test('a button or a key that would change nothing leaves the ticks', async ({ vi
   await expect.poll(() => status.textContent()).toBe('2 applications: Accepted')
 })
 
-test('a filter that only accepted people pass does not go along to another tab', async ({ visitor }) => {
+test('a filter for accepted people does not carry over to another tab', async ({ visitor }) => {
   const stored = await desk.store(people(3))
   await desk.stand(stored.slice(0, 1), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted&answer=not told&search=person')
@@ -313,9 +307,7 @@ test('a filter that only accepted people pass does not go along to another tab',
   expect(new URL(page.url()).hash).toBe('#/?search=person')
 })
 
-test('a keydown that is no key, as a browser sends that fills a field in, does nothing', async ({
-  visitor,
-}) => {
+test('a keydown without a key, as autofill in a browser sends it, does nothing', async ({ visitor }) => {
   await desk.store(people(1))
   const page = await desk.open(visitor)
   const { link, search } = getDesk(page)
@@ -326,7 +318,7 @@ test('a keydown that is no key, as a browser sends that fills a field in, does n
   await expect.poll(() => focused(page)).toBe('A: Person 1')
 })
 
-test('all that match are selected beyond what is shown, decided in steps that say how far they are and can be stopped, and undone', async ({
+test('all matches beyond the visible ones can be selected, decided in steps with progress and a stop, and undone', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(260))
@@ -350,7 +342,7 @@ test('all that match are selected beyond what is shown, decided in steps that sa
   await bar.getByText('255 selected', { exact: true }).waitFor()
   await expect.poll(() => focused(page)).toBe('INPUT: Select all shown')
   expect(await offer.count()).toBe(0)
-  // Who is let out by hand is not meant.
+  // A row that was unticked by hand is left out.
   await select('Person 1').uncheck()
   await bar.getByText('254 selected', { exact: true }).waitFor()
 
@@ -387,7 +379,7 @@ test('all that match are selected beyond what is shown, decided in steps that sa
   expect(await standing()).toEqual({ new: 200, declined: 5 })
 })
 
-test('of more than a thousand that match the first thousand are selected, and a search is kept to', async ({
+test('of more than a thousand matches the first thousand are selected, and the search stays', async ({
   visitor,
 }) => {
   const bulk = people(1_060).map((person, place) => ({ ...person, company: place < 60 ? 'Acme' : 'Other' }))
@@ -397,11 +389,11 @@ test('of more than a thousand that match the first thousand are selected, and a 
   const all = page.getByRole('checkbox', { name: 'Select all shown' })
   await expect.poll(names).toHaveLength(50)
   await all.check()
-  // Somebody else decides on one that is not shown.
+  // Another organiser decides on one that is not shown.
   await desk.stand(stored.slice(58, 59), 'declined')
   await button('Select all 60 that match').click()
   await bar.getByText('59 selected', { exact: true }).waitFor()
-  // And on one that is selected.
+  // And on a selected one.
   await desk.stand(stored.slice(57, 58), 'declined')
   await button('Waitlist').click()
   await expect.poll(() => status.textContent()).toBe('58 applications: Waitlisted; 1 not saved')
@@ -418,7 +410,7 @@ test('of more than a thousand that match the first thousand are selected, and a 
   await bar.getByText(/^1,000 selected/).waitFor()
 })
 
-test('where all that was selected has changed, that is said, and the next key is about the row that is shown', async ({
+test('if all selected ones have changed, the desk says so, and the next key acts on the visible row', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(3))
@@ -439,7 +431,7 @@ test('where all that was selected has changed, that is said, and the next key is
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('declined')
 })
 
-test('whoever writes to several goes on, whatever happens to the list behind it', async ({ visitor }) => {
+test('writing to several continues, whatever happens to the list behind it', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=new')
   const { button, dialog, names, select, status } = getDesk(page)
@@ -458,7 +450,7 @@ test('whoever writes to several goes on, whatever happens to the list behind it'
   await expect.poll(() => status.textContent()).toContain('written before')
 })
 
-test('undo says what it takes back, and asks first where a letter about it has left', async ({ visitor }) => {
+test('Undo names what it undoes, and asks first if a letter about it was sent', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=all')
   const { select, button, undo, status, alert, standing } = getDesk(page)
@@ -480,9 +472,7 @@ test('undo says what it takes back, and asks first where a letter about it has l
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('new')
 })
 
-test('with decisions under way the page asks before it goes, and afterwards it does not', async ({
-  visitor,
-}) => {
+test('the page asks before it closes with pending decisions, and not afterwards', async ({ visitor }) => {
   await desk.store(people(1))
   const page = await desk.open(visitor)
   const { select, button, status } = getDesk(page)
@@ -506,7 +496,7 @@ test.for([
   [1280, 720],
   [390, 844],
 ])(
-  'what comes to rows while they are shown makes none higher, whatever it says: %i px wide',
+  'changes to visible rows never make them higher: %i px wide',
   async ([width = 0, height = 0], { visitor }) => {
     // Each name needs its second line at another width.
     const names = Array.from({ length: 12 }, (_, place) => ({
@@ -535,8 +525,8 @@ test.for([
   },
 )
 
-// The last one: it ends the session that all of them use.
-test('what waits when somebody signs out is not sent', async ({ visitor }) => {
+// This test is the last: it ends the session that all others use.
+test('waiting decisions are not sent after a sign-out', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const email = 'eve@example.org'
   const page = await desk.open(visitor, '', {
@@ -545,7 +535,7 @@ test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   })
   const { select, button, heading } = getDesk(page)
   const sent: string[] = []
-  // The first one is never answered, and keeps the second one waiting.
+  // The first decision never gets a response, so the second one waits.
   await page.route('**/rpc/desk_decide', (route) => void sent.push(route.request().postData() ?? ''))
   await select('Person 1').check()
   await button('Accept').click()
@@ -559,7 +549,7 @@ test('what waits when somebody signs out is not sent', async ({ visitor }) => {
   expect(sent[0]).toContain(stored[0]?.id)
 })
 
-test('More goes on also where the list was read again meanwhile', async ({ visitor }) => {
+test('More loads the next rows even after a refresh of the list', async ({ visitor }) => {
   await desk.store(people(60))
   const page = await desk.open(visitor)
   const { names, button } = getDesk(page)
@@ -580,14 +570,14 @@ test('More goes on also where the list was read again meanwhile', async ({ visit
   await expect.poll(names).toHaveLength(60)
 })
 
-test('rows that stay overnight tell the day of what was of today', async ({ visitor }) => {
+test('rows that stay open overnight change from the time of today to the date', async ({ visitor }) => {
   await desk.store(people(2).map((each) => ({ ...each, created_at: new Date() })))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
   const { link } = getDesk(page)
   await link('Person 1').waitFor()
   const times = () => page.locator('tbody time').allTextContents()
   expect(await times()).toEqual([expect.stringMatching(/^\d\d:\d\d$/), expect.stringMatching(/^\d\d:\d\d$/)])
-  // By the server's clock it is still today: its answers are kept back.
+  // By the server's clock it is still today, so its responses are held.
   await page.route(/\/(rest|auth)\/v1\//, () => {})
   await page.clock.setSystemTime(Date.now() + 24 * 3_600_000)
   await page.keyboard.press('j')

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await desk.sql`insert into private.door default values`
 })
 
-/** Somebody whose session no other test needs. */
+/** A session that no other test needs. */
 async function signedInAnew() {
   const client = clientOf(desk.origin)
   const token_hash = await operatorSecret(desk.sql, desk.ada.email)
@@ -23,9 +23,9 @@ async function signedInAnew() {
   return { email: desk.ada.email, client }
 }
 
-/** Whatever is asked for in a way that only the desk's own pages ask. */
+/** The address of a function that only the desk's own pages call. */
 const calls = (name: string) => `**/rpc/desk_${name}`
-/** What comes is done, and the answer lost. */
+/** The act happens, and the response is lost. */
 const loseAnswer = async (route: Route) => {
   await route.fetch()
   await route.abort()
@@ -47,9 +47,7 @@ const nonsense = [
   ['/history', 'history', { happenings: [null], next: null }, 'History'],
 ] as const
 
-test('a screen that cannot be shown takes nothing else with it, and is read anew by Try again', async ({
-  visitor,
-}) => {
+test('a broken screen affects nothing else, and Try again loads it again', async ({ visitor }) => {
   visitor.expects(/TypeError|RangeError/)
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '/account')
@@ -72,7 +70,7 @@ test('a screen that cannot be shown takes nothing else with it, and is read anew
   }
 })
 
-test('what fails in a way that nobody thought of is told, and can be pressed again', async ({ visitor }) => {
+test('an unexpected failure is reported, and the button works again', async ({ visitor }) => {
   visitor.expects(/TypeError|null/)
   const page = await desk.open(visitor, '/account')
   const { button } = getDesk(page)
@@ -88,7 +86,7 @@ test('what fails in a way that nobody thought of is told, and can be pressed aga
   await page.getByAltText(/^A QR code/).waitFor()
 })
 
-test('what was read before a note was added does not take the note off the screen', async ({ visitor }) => {
+test('a read from before a note was added does not remove the note from the screen', async ({ visitor }) => {
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, `/applications/${application?.id}`)
   const { button, link, note, status, timeline } = getDesk(page)
@@ -129,7 +127,7 @@ test.for([
   ['forbidden', forbid],
   ['full', fill],
 ] as const)(
-  'where the browser’s storage is %s, the desk is signed in to, and keeps what is typed from screen to screen',
+  'if the browser’s storage is %s, the desk signs in and keeps typed text from screen to screen',
   async ([, take], { visitor }) => {
     await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
     const token = await operatorSecret(desk.sql, desk.ada.email)
@@ -155,7 +153,7 @@ test.for([
   },
 )
 
-test('by http on another machine, where browsers have fewer means, the desk does all it does', async ({
+test('over http from another machine, where browsers have fewer features, the desk works completely', async ({
   visitor,
 }) => {
   visitor.expects(/Cross-Origin-Opener-Policy/)
@@ -186,7 +184,7 @@ test('by http on another machine, where browsers have fewer means, the desk does
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   await page.keyboard.press('d')
-  // The list of the new ones is read again meanwhile, and may have lost the row.
+  // The list of new ones refreshes meanwhile, and may no longer have the row.
   const history = () => desk.sql`select kind, detail ->> 'status' as status from private.history order by id`
   await expect.poll(history).toEqual([
     { kind: 'note', status: null },
@@ -224,7 +222,7 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await button('Save').click()
   await status.getByText('Saved. The door is open.').waitFor()
   await expect.poll(() => button('Discard').count()).toBe(0)
-  // Saved too, though the screen was left before an answer came.
+  // The text is saved too, although the screen was left before a response.
   await sentence.fill('We are very full.')
   const asked = page.waitForRequest(calls('set_door'))
   let leave = () => {}
@@ -257,14 +255,14 @@ test('what is typed survives Back and a reload, and goes with whoever typed it',
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
   for (const each of [page, other])
-    // But for what belongs to the browser: that somebody has read what to do first.
+    // Only the browser's own setting remains: the first hints were read.
     expect(await each.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)])).toEqual([
       [],
       ['unplugged-desk-welcome'],
     ])
 })
 
-test('once what was done has been said, nothing of it is left over the page', async ({ visitor }) => {
+test('after an announcement nothing of it remains over the page', async ({ visitor }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor)
   const { link, button, status } = getDesk(page)
@@ -288,7 +286,7 @@ test('once what was done has been said, nothing of it is left over the page', as
   expect(await seen()).toBe(0)
 })
 
-test('the window’s title says the screen and whose application it is, of a blind reader’s only that it is one', async ({
+test('the window’s title names the screen and the applicant, but no name for a blind reader', async ({
   visitor,
 }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
@@ -313,7 +311,7 @@ test('the window’s title says the screen and whose application it is, of a bli
   await titled('Sign in')
 })
 
-test('what was sent again because its answer was lost happened once, and is told as it was', async ({
+test('an act that was retried after a lost response happened once, and is announced as usual', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource/)
@@ -355,7 +353,7 @@ test('what was sent again because its answer was lost happened once, and is told
   await dialog.getByLabel(/^Type the e-mail/).fill('ada@example.com')
   await button('Erase for good').click()
   await said('Ada L: erased, 2 applications')
-  // What else happened went with the applications.
+  // Other events were removed with the applications.
   expect(await desk.sql`select kind, detail from private.history order by id`).toMatchObject([
     { kind: 'door' },
     { kind: 'blind' },
@@ -364,7 +362,7 @@ test('what was sent again because its answer was lost happened once, and is told
   await desk.ada.client.rpc('desk_set_blind', { blind: false })
 })
 
-test('fifty decisions that one call did not keep are one message, and are tried again together', async ({
+test('fifty unsaved decisions of one call show one message, and are retried together', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource/)
@@ -397,7 +395,7 @@ test.for([
   ['forbidden', forbid],
   ['full', fill],
 ] as const)(
-  'where the browser’s storage is %s, the applicants’ form is filled and sent',
+  'if the browser’s storage is %s, the application form can be filled and sent',
   async ([, take], { visitor }) => {
     const page = await visitor.open(desk.origin, {}, take)
     const form = getForm(page)

@@ -9,7 +9,7 @@ import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskOfThisFile()
 
-/** Opens the desk with its script held until it is released: of who is not signed in, or of Ada. */
+/** Opens the desk with its script held until it is released, signed out or as Ada. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   let release = () => {}
   let tell: (page: Page) => void
@@ -32,17 +32,17 @@ async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   }
 }
 
-/** Waits until React has shown the list. */
+/** Waits until React has rendered the list. */
 async function isTakenOver(page: Page) {
   await page.waitForFunction(() => window.earlyList === null)
 }
 
-test('the foot of the desk says which version it is', async ({ visitor }) => {
+test('the foot of the desk shows its version', async ({ visitor }) => {
   const page = await desk.open(visitor)
   await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
 })
 
-test('what was begun and got no answer is asked for again', async ({ visitor }) => {
+test('a call that began before the script and got no response is repeated', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   await desk.store(people(1))
   let lists = 0
@@ -57,7 +57,7 @@ test('what was begun and got no answer is asked for again', async ({ visitor }) 
   expect(lists).toBe(2)
 })
 
-test('a screen whose script is gone, as after an update, says so, and is there after a reload', async ({
+test('a screen whose script was removed by an update says so, and works after a reload', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource|dynamically imported module/)
@@ -72,9 +72,7 @@ test('a screen whose script is gone, as after an update, says so, and is there a
   await heading('Door').waitFor()
 })
 
-test('writing to several says so where its script is gone, in the dialog and not in the bar', async ({
-  visitor,
-}) => {
+test('writing to several reports a removed script in its dialog and not in the bar', async ({ visitor }) => {
   visitor.expects(/Failed to load resource|dynamically imported module/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
@@ -93,7 +91,7 @@ test('writing to several says so where its script is gone, in the dialog and not
   await button('Draft 1 letter').waitFor()
 })
 
-test('a function that an updated server has no more is told as an update', async ({ visitor }) => {
+test('a function that an updated server no longer has is reported as an update', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const page = await desk.open(visitor, '', {
     prepare: (opened) =>
@@ -108,7 +106,7 @@ test('a function that an updated server has no more is told as an update', async
   await getDesk(page).link('Person 1').waitFor()
 })
 
-test('a table whose script an update removed is not downloaded, and said to need a reload', async ({
+test('a table whose script an update removed is not downloaded, and asks for a reload', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource|dynamically imported module/)
@@ -126,7 +124,7 @@ test('a table whose script an update removed is not downloaded, and said to need
   expect((await download).suggestedFilename()).toMatch(/^applications-.*[.]csv$/)
 })
 
-test('a sign-in that was open while the server was updated says that a reload helps', async ({ visitor }) => {
+test('a sign-in that was open during an update asks for a reload', async ({ visitor }) => {
   visitor.expects(/Failed to load resource|dynamically imported module|the desk was updated meanwhile/)
   const page = await visitor.open(`${desk.origin}/desk`, {}, (opened) =>
     opened.route('**/assets/auth-*', (route) => route.fulfill({ status: 404 })),
@@ -136,10 +134,10 @@ test('a sign-in that was open while the server was updated says that a reload he
   await page.getByText('the desk was updated meanwhile. Please reload this page.').waitFor()
 })
 
-test('a token that is over is replaced before anything is asked with it', async ({ visitor }) => {
+test('an expired token is refreshed before any other request', async ({ visitor }) => {
   await desk.store(people(1))
   let names: string[] = []
-  // An own session: a refresh token is good once.
+  // A session of its own, since a refresh token works once.
   const client = await desk.signedIn('grace@example.org')
   const page = await desk.open(visitor, '', {
     as: { email: 'grace@example.org', client },
@@ -160,7 +158,7 @@ test('a token that is over is replaced before anything is asked with it', async 
   expect((JSON.parse(kept ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(Date.now() / 1000)
 })
 
-test('who is no organiser any more is told so, by their address, sees no row, and can sign out', async ({
+test('a former organiser reads so with their email address, sees no row, and can sign out', async ({
   visitor,
 }) => {
   await desk.store(people(1))
@@ -176,7 +174,9 @@ test('who is no organiser any more is told so, by their address, sees no row, an
   await page.getByLabel('Email', { exact: true }).waitFor()
 })
 
-test('who has a second factor is asked for it, and no list is asked for before', async ({ visitor }) => {
+test('an organiser with a second factor is asked for it before the list is requested', async ({
+  visitor,
+}) => {
   await desk.store(people(1))
   const first = await desk.signedIn('rosalind@example.org')
   const { data: factor } = await first.auth.mfa.enroll({ factorType: 'totp' })
@@ -184,7 +184,7 @@ test('who has a second factor is asked for it, and no list is asked for before',
     factorId: factor?.id ?? '',
     code: codeOf(factor?.totp?.secret ?? ''),
   })
-  // Another session of the same account, which was not asked for it.
+  // Another session of the same account without the second factor.
   const client = await desk.signedIn('rosalind@example.org')
   let names: string[] = []
   const page = await desk.open(visitor, '', {
@@ -199,7 +199,9 @@ test('who has a second factor is asked for it, and no list is asked for before',
   expect(await page.getByText('Person 1').count()).toBe(0)
 })
 
-test('who signs out in another window is out here too, before the sign-in is loaded', async ({ visitor }) => {
+test('a sign-out in another window signs out here too, before the sign-in has loaded', async ({
+  visitor,
+}) => {
   await desk.store(people(1))
   const client = await desk.signedIn('joan@example.org')
   visitor.expects(/Failed to load resource/)
@@ -214,9 +216,7 @@ test('who signs out in another window is out here too, before the sign-in is loa
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
 })
 
-test('the field to sign in with is there before the script; what is typed and pressed is held', async ({
-  visitor,
-}) => {
+test('the sign-in field works before the script: input and presses are held', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const { page, email, release } = await openWithoutScript(visitor)
   await email.waitFor()
@@ -226,12 +226,12 @@ test('the field to sign in with is there before the script; what is typed and pr
   await page.keyboard.press('Enter')
   await page.locator('button[aria-busy=true]', { hasText: 'Send code' }).waitFor()
   await release()
-  // No mails go out from here: the answer names whom the operator makes a link for.
+  // This server sends no emails: the response names the address for the operator's link.
   await page.getByText('nobody@example.org').waitFor()
   expect(await email.inputValue()).toBe('nobody@example.org')
 })
 
-test('the field to sign in with waits for nothing that only a list needs', async ({ visitor }) => {
+test('the sign-in field waits for nothing that only a list needs', async ({ visitor }) => {
   let formats = 0
   const page = await visitor.open(`${desk.origin}/desk`, {}, async (opened) => {
     await opened.route('**/assets/*.js', (route) => route.fulfill({ contentType: 'text/javascript' }))
@@ -248,7 +248,7 @@ test('the field to sign in with waits for nothing that only a list needs', async
   expect(formats).toBe(0)
 })
 
-test('what is typed when the script comes stays as it is, with its caret', async ({ visitor }) => {
+test('text typed while the script loads keeps its state and its caret', async ({ visitor }) => {
   const { page, email, release } = await openWithoutScript(visitor)
   await email.pressSequentially('ada@example.org')
   const field = await email.elementHandle()
@@ -258,7 +258,7 @@ test('what is typed when the script comes stays as it is, with its caret', async
   expect(await email.inputValue()).toBe('ada@example.org')
 })
 
-test('a password that was asked for before the script came is asked for when it has', async ({ visitor }) => {
+test('a press of "Use a password" before the script takes effect once it has loaded', async ({ visitor }) => {
   const { page, release } = await openWithoutScript(visitor)
   await getDesk(page).button('Use a password').click()
   await release()
@@ -285,7 +285,7 @@ test('the next application is read before it is opened', async ({ visitor }) => 
   await heading('Person 2').waitFor()
 })
 
-test('rows stand there before the script, as they do when it has come', async ({ visitor }) => {
+test('the rows before the script look like the rows after it', async ({ visitor }) => {
   await desk.store([
     { first_name: 'Grace', last_name: '\u202eHopper', company: 'x'.repeat(300), email: 'grace@example.org' },
     { first_name: '<b>Ada', email: 'GRACE@example.org ', team_size: '10+' },
@@ -306,9 +306,7 @@ test('rows stand there before the script, as they do when it has come', async ({
   expect(await shown()).toBe(early)
 })
 
-test('rows are ticked before the script has come, and what was ticked is selected when it has', async ({
-  visitor,
-}) => {
+test('rows that are ticked before the script are selected after it', async ({ visitor }) => {
   await desk.store(people(3))
   const { page, release } = await openWithoutScript(visitor, true)
   const { select, bar } = getDesk(page)
@@ -323,13 +321,13 @@ test('rows are ticked before the script has come, and what was ticked is selecte
   ).toEqual([true, false, true])
 })
 
-test('a press that began before the script came is not lost when it comes', async ({ visitor }) => {
+test('a press that began before the script is not lost when it loads', async ({ visitor }) => {
   await desk.store(people(2))
   const { page, release } = await openWithoutScript(visitor, true)
   const { link, heading } = getDesk(page)
   await link('Person 2').hover()
   await page.mouse.down()
-  // React asks for it as soon as it has the list.
+  // React requests it as soon as it has the list.
   const isRendered = page.waitForResponse('**/rpc/desk_refresh')
   const released = release()
   await isRendered
@@ -338,7 +336,7 @@ test('a press that began before the script came is not lost when it comes', asyn
   await heading('Person 2').waitFor()
 })
 
-test('keys that move are held until the script has come, and no key that decides or selects is', async ({
+test('keys that move are held until the script has loaded, and keys that decide or select are not', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(3))
@@ -348,13 +346,13 @@ test('keys that move are held until the script has come, and no key that decides
   await page.keyboard.type('jaxdj')
   await release()
   await expect.poll(() => focused(page)).toBe('A: Person 2')
-  // Decisions are sent in their turn: an earlier one would be answered before this one.
+  // Decisions are sent in order, so an earlier one would be saved before this one.
   await page.keyboard.press('w')
   await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
   expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['new', 'waitlisted', 'new'])
 })
 
-test('what is searched before the script came is searched', async ({ visitor }) => {
+test('a search from before the script is carried out', async ({ visitor }) => {
   await desk.store([...people(2), { first_name: 'Grace', last_name: 'Hopper' }])
   const { page, release } = await openWithoutScript(visitor, true)
   await getDesk(page).link('Person 1').waitFor()
@@ -365,10 +363,8 @@ test('what is searched before the script came is searched', async ({ visitor }) 
   expect(await getDesk(page).search.inputValue()).toBe('hopper')
 })
 
-test('what has the focus before the script came has it afterwards, and what is opened is open', async ({
-  visitor,
-}) => {
-  // The one before is read ahead, and may be gone by then.
+test('the focus from before the script stays, and an opened application is open', async ({ visitor }) => {
+  // The previous application is read ahead, and may be gone by then.
   visitor.expects(/status of 404/)
   await desk.store(people(2))
   const focusing = await openWithoutScript(visitor, true)
@@ -381,13 +377,13 @@ test('what has the focus before the script came has it afterwards, and what is o
   await getDesk(opening.page).link('Person 2').click()
   await opening.release()
   await getDesk(opening.page).heading('Person 2').waitFor()
-  // What was asked for before is not what stands there now.
+  // The earlier read differs from the current rows.
   await desk.sql`delete from public.retreat_applications where last_name = '1'`
   await getDesk(opening.page).link('Back').click()
   await expect.poll(getDesk(opening.page).names).toEqual(['Person 2'])
 })
 
-test('whose session ends while the list is drawn signs in again, in a field that has the focus', async ({
+test('an organiser whose session ends during the first list signs in again, in a focused field', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource/)
@@ -412,7 +408,7 @@ test('whose session ends while the list is drawn signs in again, in a field that
   await expect.poll(() => getDesk(page).link('Person 1').count()).toBe(0)
 })
 
-test('where the script cannot be had, that is said beside the rows', async ({ visitor }) => {
+test('a script that cannot load is reported beside the rows', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {

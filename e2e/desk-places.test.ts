@@ -13,11 +13,11 @@ beforeEach(async () => {
   await carried(false)
 })
 
-/** Somebody carries letters, as far as the database knows, or nobody does. */
+/** Sets whether a server sends letters, as far as the database knows. */
 const carried = (isCarried: boolean) =>
   desk.sql`update private.postman set seen_at = now() + ${isCarried ? '1 hour' : '-1 hour'}::interval`
 
-/** Accepts somebody, who was told so some days ago unless they were not. */
+/** Accepts somebody. With `told` they received the letter some days ago. */
 async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; days?: number }) {
   await desk.stand([{ id }], 'accepted')
   if (told === undefined) return
@@ -28,22 +28,22 @@ async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; day
     where application_id = ${id}`
 }
 
-/** So many people, the first of whom is named Person 1. */
+/** This many people. The first is Person 1. */
 async function storePeople(count: number) {
   const stored = await desk.store(people(count))
   return stored.map(({ id }) => id)
 }
 
-/** What stands in the tiles: `2 Coming`. */
+/** The texts of the tiles, such as `2 Coming`. */
 const numbers = (page: Page) => page.locator('.places-numbers li').allTextContents()
 const answersOf = () => desk.sql`select rsvp, deadline::text from private.invitations`
-/** The day in so many days, as a field has it. */
+/** The date in this many days, in the format of a field. */
 async function dayIn(days: number) {
   const [row] = await desk.sql<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
 
-test('who comes is counted, places are set over what nobody else changed, and each number leads to its list', async ({
+test('RSVPs are counted, places are saved without overwriting, and each number leads to its list', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -51,7 +51,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   await accept(ids[0] ?? '', { answer: 'coming' })
   await accept(ids[1] ?? '', { answer: 'not coming' })
   await accept(ids[2] ?? '', {})
-  // Late wherever the day began last.
+  // Past the deadline in every time zone.
   await accept(ids[3] ?? '', { days: -2 })
   await accept(ids[4] ?? '')
   const page = await desk.open(visitor, '/places')
@@ -95,7 +95,7 @@ test('who comes is counted, places are set over what nobody else changed, and ea
   expect(await page.getByText('2 places, each kept for 10 days').count()).toBe(2)
 })
 
-test('until a time zone is saved the browser’s is offered, and no letter with a deadline is opened', async ({
+test('the browser’s time zone is offered until one is saved, and no letter with a deadline opens before', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -115,7 +115,7 @@ test('until a time zone is saved the browser’s is offered, and no letter with 
   expect(await desk.sql`select zone from private.places`).toEqual([{ zone: own }])
 })
 
-test('reminders are drafted for who has not answered, once, and what became of it is said', async ({
+test('reminders are drafted once for people without an RSVP, and the result is announced', async ({
   visitor,
 }) => {
   const ids = await storePeople(3)
@@ -141,12 +141,12 @@ test('reminders are drafted for who has not answered, once, and what became of i
   expect(await asked.locator('.letters-body').textContent()).toMatch(
     /until the last day to answer\.[^]*here: their link to answer\s/,
   )
-  // Raw where it is changed.
+  // The editor shows the placeholder.
   await asked.getByRole('button', { name: 'Edit' }).click()
   expect(await asked.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
 })
 
-test('who waits the longest is accepted where a place is free, by whoever presses, and it can be undone', async ({
+test('the longest waiting person is accepted for a free place, whoever presses, and it can be undone', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -157,7 +157,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   const { alert, button, link, undo } = getDesk(page)
   const waiting = page.locator('.places-waiting a')
   await expect.poll(() => waiting.allTextContents()).toEqual(['Person 1', 'Person 2', 'Person 3'])
-  // Before it is known that it is kept, the place is nobody else's.
+  // The place is reserved until the decision is confirmed.
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   await page.route(
@@ -179,7 +179,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   await expect.poll(() => waiting.count()).toBe(3)
   expect(await desk.statusOf(ids[0] ?? '')).toBe('waitlisted')
 
-  // Where nobody said how many there are, all may be; what somebody else decided is not overwritten.
+  // Without a number of places everybody can be accepted. Another organiser's decision is not overwritten.
   await desk.sql`update private.places set places = null`
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await page.getByText('Nobody has said how many places there are.').waitFor()
@@ -200,7 +200,7 @@ test('who waits the longest is accepted where a place is free, by whoever presse
   await expect.poll(getDesk(page).names).toHaveLength(2)
 })
 
-test('what people answer shows in rows that stay as high as they are', async ({ visitor }) => {
+test('an RSVP shows in its row without changing the height', async ({ visitor }) => {
   const [first = '', second = ''] = await storePeople(3)
   await accept(first, {})
   await accept(second)
@@ -228,14 +228,14 @@ test('what people answer shows in rows that stay as high as they are', async ({ 
   await page.setViewportSize({ width: 1280, height: 720 })
   expect(await heights()).toEqual(wide)
 
-  // Nobody else has an answer: from any tab it leads to who is accepted.
+  // Only accepted people have an RSVP, so the filter leads to them from any tab.
   await page.getByRole('link', { name: /^New/ }).click()
   await button('Filters').click()
   await page.getByLabel('Coming?').selectOption('coming')
   await expect.poll(getDesk(page).names).toEqual(['Person 1'])
 })
 
-test('an answer that came by mail is noted, the day is moved, and what the applicant says appears', async ({
+test('an RSVP by email is entered, the deadline is moved, and the applicant’s own RSVP appears', async ({
   visitor,
 }) => {
   const [id = ''] = await storePeople(1)
@@ -263,15 +263,13 @@ test('an answer that came by mail is noted, the day is moved, and what the appli
   await head.getByText(/^Coming, answered/).waitFor()
   await timeline.last().getByText('the applicant, new since you looked').waitFor()
   expect(await timeline.last().textContent()).toMatch(/Answer: Coming$/)
-  // On paper it stands, and nothing to press.
+  // Paper shows it without buttons.
   await page.emulateMedia({ media: 'print' })
   expect(await head.isVisible()).toBe(true)
   expect(await page.getByRole('heading', { name: 'Are they coming?' }).isVisible()).toBe(false)
 })
 
-test('by hand, a letter opens with the link of whom it goes to, and is noted as sent', async ({
-  visitor,
-}) => {
+test("a letter by hand opens with the recipient's own link, and is recorded as sent", async ({ visitor }) => {
   const [id = ''] = await storePeople(1)
   await accept(id)
   const page = await desk.open(visitor, '/letters/drafts/accepted', {
@@ -295,7 +293,7 @@ test('by hand, a letter opens with the link of whom it goes to, and is noted as 
   await expect.poll(() => numbers(page)).toContain('1 No answer yet')
 })
 
-test('a template names the link and the day where they may be asked, and says where the site is not known', async ({
+test('a template may name the link and the deadline if an RSVP is possible, and reports an unknown site address', async ({
   visitor,
 }) => {
   await storePeople(1)
@@ -306,7 +304,7 @@ test('a template names the link and the day where they may be asked, and says wh
   expect(await button('Remove').count()).toBe(0)
   await button('{{reply_by}}').click()
   await button('Discard').click()
-  // Who carries letters would know it.
+  // A server that sends letters would know it.
   await carried(true)
   await page.reload()
   await page.getByText('Nobody knows the site’s address (SITE_URL)').waitFor()
@@ -316,7 +314,7 @@ test('a template names the link and the day where they may be asked, and says wh
   expect(await button('{{answer_link}}').count()).toBe(0)
 })
 
-test('at places and in an RSVP who reads blind learns no name', async ({ visitor }) => {
+test('a blind reader sees no name at Places and in an RSVP', async ({ visitor }) => {
   const ids = await storePeople(5)
   await accept(ids[0] ?? '', { days: -1 })
   await accept(ids[1] ?? '', { answer: 'coming' })

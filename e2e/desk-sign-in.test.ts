@@ -34,7 +34,7 @@ beforeAll(async () => {
     DATA_DIR: directory.path,
     SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
     MAIL_FROM: 'hello@example.org',
-    // Each visitor comes from an address of their own: the limits count by it.
+    // Each visitor has their own IP address, since rate limits count by address.
     TRUST_PROXY: '1',
   }
   server = await startServer(settings, strictCheckout())
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 let made = 0
 
-/** Makes an organiser with a new address. */
+/** Makes an organiser with a new email address. */
 async function organiser() {
   made += 1
   const email = `organiser-${made}@example.org`
@@ -51,17 +51,17 @@ async function organiser() {
   return email
 }
 
-/** A link as the operator gets one. */
+/** An operator's link. */
 async function linkFor(email: string, origin = server.origin) {
   return `${origin}/desk#token_hash=${await operatorSecret(sql, email)}&type=magiclink`
 }
 
-/** Opens a page of the desk from an address that nobody came from yet. */
+/** Opens a page of the desk from an unused IP address. */
 function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserContextOptions = {}) {
   return visitor.open(url, options, (page) => page.setExtraHTTPHeaders({ 'x-forwarded-for': anAddress() }))
 }
 
-/** What somebody finds on the way into the desk. */
+/** The parts of the sign-in, as a visitor finds them. */
 function on(page: Page) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   return {
@@ -71,7 +71,7 @@ function on(page: Page) {
     signIn: button('Sign in'),
     signOut: button('Sign out'),
     button,
-    // One that says something: of what may be said later the place is there already.
+    // An alert with text. An empty one is on the page from the start.
     alert: page.getByRole('alert').filter({ hasText: /./ }),
     status: page.getByRole('status'),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
@@ -96,17 +96,17 @@ async function signedIn(visitor: Visitor, options: BrowserContextOptions & { ema
   return { page, email }
 }
 
-/** A code that is not this one. */
+/** Any other code. */
 const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
-/** The addresses that the browser can go back to. */
+/** The addresses in the browser's history. */
 async function historyOf(page: Page) {
   const devtools = await page.context().newCDPSession(page)
   const { entries } = await devtools.send('Page.getNavigationHistory')
   return entries.map(({ url }) => url)
 }
 
-test('an organiser signs in by the code of a mail, stays so after a reload, and signs out', async ({
+test('an organiser signs in with an emailed code, stays signed in after a reload, and signs out', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -130,7 +130,7 @@ test('an organiser signs in by the code of a mail, stays so after a reload, and 
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
   await expect.poll(() => focused(page)).toBe('Code')
-  // As it may be pasted.
+  // With blanks, as it may be pasted.
   await desk.code.fill(` ${code.slice(0, 3)} ${code.slice(3)}`)
   await desk.signIn.click()
   await desk.applications.waitFor()
@@ -148,7 +148,7 @@ test('an organiser signs in by the code of a mail, stays so after a reload, and 
   await desk.email.waitFor()
 })
 
-test('an address that nobody knows is answered as one that is, here and by a hosted project', async ({
+test('an unknown address gets the same response as a known one, here and from a hosted project', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -176,7 +176,7 @@ test('an address that nobody knows is answered as one that is, here and by a hos
   await expect.poll(() => on(page).alert.textContent()).toMatch(/^This code is wrong/)
 })
 
-test('who asks again too soon is told how long to wait, and may take another address', async ({
+test('a repeated request for a code says how long to wait, and another address is possible', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -199,7 +199,7 @@ test('who asks again too soon is told how long to wait, and may take another add
   await desk.applications.waitFor()
 })
 
-test('a code can be sent again, and the newest counts', async ({ visitor }) => {
+test('a code can be sent again, and only the newest works', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const email = await organiser()
   const page = await open(visitor)
@@ -216,7 +216,7 @@ test('a code can be sent again, and the newest counts', async ({ visitor }) => {
   await desk.applications.waitFor()
 })
 
-test("a link is used up by its button alone, and leaves nothing in the address or the browser's history", async ({
+test('only its button uses a link up, and nothing remains in the address or the history', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -226,7 +226,7 @@ test("a link is used up by its button alone, and leaves nothing in the address o
   await on(asking).sendCode.click()
   const [{ link } = { link: '' }] = await mail.count(1, email)
   expect(link).toMatch(/\/desk#token_hash=[0-9a-f]{64}&type=magiclink$/)
-  // A program that looks through mails, with a browser even.
+  // Email scanners open links, some even in a browser.
   await fetch(link)
   const scanner = await open(visitor, link)
   await on(scanner).signIn.waitFor()
@@ -246,7 +246,7 @@ test("a link is used up by its button alone, and leaves nothing in the address o
   await expect.poll(() => focused(scanner)).toBe('Email')
 })
 
-test('the link that the command prints signs in, also into a tab that shows the desk to somebody else', async ({
+test("the command's link signs in, even in a tab that shows the desk to somebody else", async ({
   visitor,
 }) => {
   const { page, email } = await signedIn(visitor)
@@ -261,10 +261,10 @@ test('the link that the command prints signs in, also into a tab that shows the 
   await expect.poll(() => page.getByText(email).count()).toBe(0)
 })
 
-test('without a mail server the answer says how the operator makes a link', async ({ visitor }) => {
+test('without a mail server the response says how the operator makes a link', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const page = await open(visitor)
-  // As a server without mails does: `src/server/auth/calls/mails.test.ts`.
+  // The response of a server without emails: `src/server/auth/calls/mails.test.ts`.
   const json = { code: 422, error_code: 'email_provider_disabled', msg: 'Email logins are disabled' }
   await page.route('**/auth/v1/otp*', (route) => route.fulfill({ status: 422, json }))
   await on(page).email.fill('ada@example.org')
@@ -276,7 +276,7 @@ test('without a mail server the answer says how the operator makes a link', asyn
     )
 })
 
-/** Sets a second factor up on the account page; gives its secret. */
+/** Sets up a second factor on the account page. Gives its secret. */
 async function setUpFactor(page: Page) {
   await page.getByRole('button', { name: 'Set up' }).click()
   const secret = (await page.locator('.account-secret').textContent()) ?? ''
@@ -284,7 +284,7 @@ async function setUpFactor(page: Page) {
   return secret
 }
 
-test('what was typed as the email is there for a password, too, and what has the focus keeps it', async ({
+test('the typed email address carries over to the password field, and the focus stays', async ({
   visitor,
 }) => {
   let release = () => {}
@@ -311,13 +311,13 @@ test('what was typed as the email is there for a password, too, and what has the
   expect(await focused(page)).toBe('Email')
 })
 
-test('a second factor is switched on, asked for, and switched off', async ({ visitor }) => {
+test('a second factor is switched on, required, and switched off', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const desk = on(page)
   await desk.account.click()
   await desk.heading('Account').waitFor()
-  // One that was begun and left does not stand in the way.
+  // An abandoned set-up does not block a new one.
   await setUpFactor(page)
   await page.reload()
   const secret = await setUpFactor(page)
@@ -344,7 +344,7 @@ test('a second factor is switched on, asked for, and switched off', async ({ vis
   await desk.heading('Second factor').waitFor()
   await expect.poll(() => focused(page)).toBe('Code')
   expect(await desk.applications.count()).toBe(0)
-  // It is asked for again after a reload, and who has lost it gets out.
+  // It is required again after a reload. Somebody who lost it can sign out.
   await page.reload()
   await desk.signOut.click()
   await desk.email.waitFor()
@@ -368,7 +368,7 @@ test('a second factor is switched on, asked for, and switched off', async ({ vis
   await desk.applications.waitFor()
 })
 
-test('a password is set under Account, in an older session with the code of a mail, and signs in', async ({
+test('a password is set under Account, in an older session with an emailed code, and signs in', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -418,9 +418,7 @@ test('a password is set under Account, in an older session with the code of a ma
   await page.getByText(email).first().waitFor()
 })
 
-test('a second factor that is set up elsewhere ends the sessions that began without it', async ({
-  visitor,
-}) => {
+test('a second factor set up elsewhere ends the sessions without it', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const { page: other } = await signedIn(visitor, { email })
@@ -433,24 +431,24 @@ test('a second factor that is set up elsewhere ends the sessions that began with
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
 })
 
-test('who is removed while signed in sees nothing of the applications any more', async ({ visitor }) => {
+test('an organiser who is removed while signed in no longer sees any application', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   await applies('Lovelace')
   const { page, email } = await signedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
   await removeOrganiser(sql, email)
-  // Not by its link: the list may have asked since, and then there is none.
+  // The test sets the address, since a refresh of the list may already have removed the link.
   await page.evaluate(() => location.assign('#/account'))
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
   await on(page).email.waitFor()
   expect(await page.locator('body').innerText()).not.toMatch(/Lovelace|Account|organiser-/)
-  // Nor in what is kept for a reload.
+  // The session is also gone from storage.
   expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
   await page.goBack()
   await on(page).email.waitFor()
 })
 
-test('all sessions are ended from another browser, and a tab hears of the other one', async ({ visitor }) => {
+test('a browser ends all sessions: other tabs and other browsers sign out', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const { page: other } = await signedIn(visitor, { email })
@@ -460,13 +458,13 @@ test('all sessions are ended from another browser, and a tab hears of the other 
   await on(other).account.click()
   await on(other).button('End all sessions').click()
   await on(other).email.waitFor()
-  // It hears so at once, from the other tab; another browser, when it asks for something.
+  // A tab of the same browser learns it at once, another browser with its next request.
   await on(tab).email.waitFor()
   await on(page).account.click()
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
 })
 
-test('a session in the address is not taken where this server signs in, and stays nowhere', async ({
+test('a session in the address is ignored where this server signs in, and is stored nowhere', async ({
   visitor,
 }) => {
   const other = clientOf(server.origin)
@@ -483,14 +481,14 @@ test('a session in the address is not taken where this server signs in, and stay
   expect(page.url()).toBe(`${server.origin}/desk#/`)
   expect((await historyOf(page)).join(' ')).not.toContain('access_token')
   expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
-  // Whoever is signed in stays who they are.
+  // A signed-in organiser keeps their session.
   const { page: mine, email } = await signedIn(visitor)
   await mine.goto('about:blank')
   await mine.goto(link)
   await mine.getByText(email).waitFor()
 })
 
-test('a window hears that another one signed somebody else in, also where browsers do not tell', async ({
+test('a window learns that another one signed somebody else in, even in browsers without such an event', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -509,7 +507,7 @@ test('a window hears that another one signed somebody else in, also where browse
   await on(page).signIn.click()
   await page.getByText(next).waitFor()
   await told.getByText(next).waitFor()
-  // Asking for something as the former one it finds out.
+  // It learns it from a request with the old session.
   await on(untold).account.click()
   await untold.getByText(next).first().waitFor()
   for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
@@ -519,18 +517,18 @@ test.for([
   ['a link that has ended', 'error=access_denied&error_code=otp_expired', /^This link was used already/],
   ['another refusal', 'error=server_error&error_code=unexpected_failure', /^Signing in by this link did not/],
   ['tokens', 'access_token=a.b.c&refresh_token=d', /^Signing in by this link did not/],
-] as const)("of a hosted project's link is told: %s", async ([, fragment, sentence], { visitor }) => {
+] as const)("a hosted project's link reports: %s", async ([, fragment, sentence], { visitor }) => {
   visitor.expects(refusedRequest)
   const words = 'error_description=Call+0900+123456'
   const page = await open(visitor, `${server.origin}/desk#${fragment}&${words}&sb=`)
   await expect.poll(() => on(page).alert.textContent()).toMatch(sentence)
-  // Anybody can write a link.
+  // Anybody can write a link, so its text is not shown.
   expect(await page.locator('body').innerText()).not.toContain('0900')
   expect(page.url()).toBe(`${server.origin}/desk#/`)
   await expect.poll(() => focused(page)).toBe('Email')
 })
 
-test('the links of a change of address are confirmed by a button, one after the other', async ({
+test('the links of a change of address are confirmed with a button, one after the other', async ({
   visitor,
 }) => {
   visitor.expects(refusedRequest)
@@ -549,7 +547,7 @@ test('the links of a change of address are confirmed by a button, one after the 
   await page.getByText(`new-${email}`).waitFor()
 })
 
-test('without a connection nothing is lost, and what was tried can be tried again', async ({ visitor }) => {
+test('without a connection nothing is lost, and each step can be tried again', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   visitor.expects(/Failed to fetch/)
   const page = await open(visitor)
@@ -572,13 +570,13 @@ test('without a connection nothing is lost, and what was tried can be tried agai
   await desk.button('Try again').click()
   await desk.applications.waitFor()
 
-  // Where the server does not hear it, the session goes on, and that is said.
+  // If the sign-out does not reach the server, the session continues and the page says so.
   await page.route('**/auth/v1/**', (route) => route.abort())
   await desk.signOut.click()
   await page.getByText(/^You are still signed in\. The server could not be reached\./).waitFor()
 })
 
-test('a button that was pressed says that it is at work, and sends once', async ({ visitor }) => {
+test('a pressed button shows that it is busy, and sends once', async ({ visitor }) => {
   const page = await open(visitor)
   const desk = on(page)
   await desk.email.fill(await organiser())
@@ -604,7 +602,7 @@ test('a button that was pressed says that it is at work, and sends once', async 
   expect(requests).toBe(1)
 })
 
-/** Has somebody apply, whose name the list shows. */
+/** Sends an application whose name the list shows. */
 async function applies(name: string) {
   await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
@@ -613,7 +611,7 @@ async function applies(name: string) {
   })
 }
 
-test('blind reading is switched on and off, and nothing that was read before is shown again', async ({
+test('blind reading is switched on and off, and hides everything that was read before', async ({
   visitor,
 }) => {
   await applies('Babbage')
@@ -631,7 +629,7 @@ test('blind reading is switched on and off, and nothing that was read before is 
   expect(
     await sql`select blind from private.organisers join auth.users on account_id = id where email = ${email}`,
   ).toEqual([{ blind: true }])
-  // As long as the list has not come anew, there is none.
+  // The list shows nothing until it has been read again.
   await page.route('**/rpc/desk_list', () => {})
   await page.getByRole('link', { name: 'Applications' }).click()
   await on(page).applications.waitFor()
@@ -644,14 +642,14 @@ test('blind reading is switched on and off, and nothing that was read before is 
   await page.getByText('Blind reading is off.').waitFor()
 })
 
-test('switching blind reading leaves the rest of the account where the keyboard is', async ({ visitor }) => {
+test('switching blind reading keeps the rest of the account page and the focus', async ({ visitor }) => {
   const { page } = await signedIn(visitor)
   await on(page).account.click()
   const setUp = on(page).button('Set up')
   await setUp.waitFor()
   const blind = page.getByRole('switch', { name: 'Blind reading' })
   await expect.poll(() => blind.isEnabled()).toBe(true)
-  // What the second factor is read from: as long as it did not come anew, there would be no button.
+  // The second factor must not be read again, since its button would disappear until then.
   await page.route('**/auth/v1/user', () => {})
   await blind.check()
   await setUp.focus()
@@ -659,7 +657,7 @@ test('switching blind reading leaves the rest of the account where the keyboard 
   await expect.poll(() => focused(page)).toBe('Set up')
 })
 
-test('whoever signs in next in the same tab sees nothing that was read before', async ({ visitor }) => {
+test('the next organiser who signs in in a tab sees no earlier data', async ({ visitor }) => {
   await applies('Lovelace')
   const { page } = await signedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
@@ -674,7 +672,7 @@ test('whoever signs in next in the same tab sees nothing that was read before', 
   expect(await page.locator('body').innerText()).not.toContain('Lovelace')
 })
 
-test("where the accounts are a hosted project's, the page says where the desk is", async ({ visitor }) => {
+test('if a hosted project has the accounts, the page links to its desk', async ({ visitor }) => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'desk')
   const own = await startServer({ DATABASE_URL: project.url }, strictCheckout())
@@ -684,7 +682,7 @@ test("where the accounts are a hosted project's, the page says where the desk is
   expect(await page.getByRole('textbox').count()).toBe(0)
 })
 
-test('the whole way by keyboard alone', async ({ visitor }) => {
+test('the whole sign-in works by keyboard alone', async ({ visitor }) => {
   const email = await organiser()
   const page = await open(visitor, undefined, { viewport: { width: 320, height: 480 } })
   const { keyboard } = page

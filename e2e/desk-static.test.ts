@@ -23,9 +23,9 @@ import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
-// The static build on one origin, at the root and in a folder; its backend on another. That is our server, before a
-// database with a project's roles and default privileges, and behind a stand-in for the project's gateway: what a hosted
-// project's own door answers, e2e/deployment/desk-hosted.test.ts tries as far as it can be had.
+// The static build on one origin, at the root and in a folder, and its backend on another. The backend is our server with a
+// project's roles and default privileges, behind a stand-in for the project's gateway. e2e/deployment/desk-hosted.test.ts tests
+// the real sign-in of a hosted project as far as it is available.
 let site: string
 let origin: string
 let backend: string
@@ -60,7 +60,7 @@ beforeAll(async () => {
   const host = fastify()
   await host.register(fastifyStatic, { root: site })
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/', decorateReply: false })
-  // Hosts that take the slash away give the same document.
+  // Hosts that remove the slash serve the same document.
   for (const address of ['/desk', '/retreat/desk']) {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
@@ -72,7 +72,7 @@ afterEach(() => {
   expect(gateway.refused.splice(0)).toEqual([])
 })
 
-/** Opens a page, and keeps what it asks for. */
+/** Opens a page, and records its requests. */
 async function open(
   visitor: Visitor,
   address: string,
@@ -86,7 +86,7 @@ async function open(
   return { page, asked: () => asked.filter((each) => !each.includes(' data:')) }
 }
 
-/** The file that a document asks for as its script. */
+/** The file of a document's script. */
 async function scriptOf(document: string) {
   const [, script = ''] = /data-page="\.?\/?([^"]+)"/.exec(await readFile(join(site, document), 'utf8')) ?? []
   return script
@@ -100,7 +100,7 @@ test.for([
   '/retreat/desk',
   '/retreat/desk/index.html',
 ])(
-  'the static desk opens at %s, keeps to its policy, and asks nobody but its host and its backend',
+  'the static desk opens at %s, obeys its policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, asked } = await open(visitor, `${address}#/?status=all`)
     await page.getByLabel('Email', { exact: true }).waitFor()
@@ -122,7 +122,7 @@ test.for([
 )
 
 test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
-  'the static answer page at %s keeps to its policy, and asks nobody but its host and its backend',
+  'the static answer page at %s obeys its policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, asked } = await open(visitor, `${address}#${crypto.randomUUID()}`)
     await page.getByText('This link is not valid any more.').waitFor()
@@ -139,7 +139,7 @@ test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
   },
 )
 
-test('whoever was accepted answers on the static answer page', async ({ visitor }) => {
+test('an accepted person gives an RSVP on the static answer page', async ({ visitor }) => {
   const accepted = await acceptSomebody(database.admin)
   const { page } = await open(visitor, `/answer/#${accepted.token}`)
   await page.getByRole('button', { name: 'I am coming' }).click()
@@ -147,7 +147,7 @@ test('whoever was accepted answers on the static answer page', async ({ visitor 
   expect(await answersOf(database.admin, accepted)).toEqual(['coming'])
 })
 
-test('an organiser signs in on the static desk by a code and decides, across origins', async ({
+test('an organiser signs in to the static desk with a code and decides, across origins', async ({
   visitor,
 }) => {
   const application = anApplication()
@@ -168,7 +168,7 @@ test('an organiser signs in on the static desk by a code and decides, across ori
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${name}: Accepted`)
   await page.reload()
   await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
-  // A token that has ended.
+  // An expired token.
   await page.evaluate(() => {
     const kept = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
     localStorage.setItem('unplugged-desk', JSON.stringify({ ...kept, expires_at: 1 }))
@@ -182,7 +182,7 @@ test('an organiser signs in on the static desk by a code and decides, across ori
   expect(asked().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
-test("what a hosted project's own link brings back signs in by a button, and stays nowhere", async ({
+test("the session of a hosted project's own link signs in with a button, and is stored nowhere", async ({
   visitor,
 }) => {
   const email = 'brought@example.org'
@@ -213,7 +213,7 @@ test("what a hosted project's own link brings back signs in by a button, and sta
   await late.getByText('This link was used already').waitFor()
 })
 
-test('the applicants are asked for not a byte of the desk', async ({ visitor }) => {
+test('the application form requests not a byte of the desk', async ({ visitor }) => {
   const { page, asked } = await open(visitor, '/retreat/')
   await hydrated(page)
   const form = getForm(page)
@@ -226,7 +226,7 @@ test('the applicants are asked for not a byte of the desk', async ({ visitor }) 
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/desk/i)
 })
 
-test("the desk's script is at most 90 kB, and the site holds nothing of the server", async () => {
+test("the desk's script is at most 90 kB, and the site contains nothing of the server", async () => {
   const script = await scriptOf('desk/index.html')
   const { size } = await stat(join(site, `${script}.br`))
   console.log(`the desk's script: ${size} bytes`)
@@ -239,14 +239,14 @@ test("the desk's script is at most 90 kB, and the site holds nothing of the serv
   }
 })
 
-/** What stands at a wrong address of the backend. */
+/** Responses at a wrong address of the backend. */
 const wrong: Record<string, { status: number; body: string } | undefined> = {
   'nobody listens': undefined,
   'somebody answers everything with a page': { status: 200, body: '<!doctype html><title>Hello</title>' },
   'somebody knows no such address': { status: 404, body: '<h1>Not Found</h1>' },
 }
 
-/** Answers in the backend's place. */
+/** Responds in place of the backend. */
 const inItsPlace = (answer: (typeof wrong)[string]) => (page: Page) =>
   page.route(`${backend}/**`, (route) =>
     answer
@@ -262,7 +262,7 @@ const inItsPlace = (answer: (typeof wrong)[string]) => (page: Page) =>
   )
 
 test.for(Object.entries(wrong))(
-  'where the backend should be, %s: the desk says so, to who signs in and to who is signed in',
+  'with a wrong backend (%s), the desk says so at sign-in and afterwards',
   async ([, answer], { visitor }) => {
     visitor.expects(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
     const { page } = await open(visitor, '/desk/', inItsPlace(answer))
@@ -290,7 +290,7 @@ test.for(Object.entries(wrong))(
   },
 )
 
-test('a desk whose script does not come says so', async ({ visitor }) => {
+test('a desk whose script does not load says so', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const { page } = await open(visitor, '/retreat/desk', (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),

@@ -8,10 +8,10 @@ const failedRequest = /Failed to load resource/
 
 const desk = deskOfThisFile()
 
-/** A page that learns by itself of nothing that others do, as between two of its looks. */
+/** A page that learns nothing about others, as between two refreshes. */
 const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
 
-/** Presses buttons of the bar in one breath, so that each is on its way before the one before is answered. */
+/** Presses buttons of the bar at once, so that each is pending before the previous response. */
 function pressQuickly(page: Page, ...labels: string[]) {
   return page.evaluate((wanted) => {
     for (const label of wanted) {
@@ -23,7 +23,7 @@ function pressQuickly(page: Page, ...labels: string[]) {
   }, labels)
 }
 
-test('of two organisers the second is told who did what, decides again knowingly, or leaves it', async ({
+test('the later of two organisers learns who decided what, and decides again knowingly or not at all', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
@@ -61,7 +61,7 @@ test('of two organisers the second is told who did what, decides again knowingly
   ])
 })
 
-test('of several at once the one that somebody else decided is told, and the others are kept', async ({
+test('of several decisions, one that conflicts is reported, and the others are saved', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(5))
@@ -88,7 +88,7 @@ test('of several at once the one that somebody else decided is told, and the oth
   expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('shortlisted')
 })
 
-test('quick decisions on one application end at the last one, and each is in its history', async ({
+test('quick decisions on one application end with the last one, and each is in its history', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
@@ -106,7 +106,7 @@ test('quick decisions on one application end at the last one, and each is in its
     .toMatch(/ada@example\.orgShortlisted \(was Waitlisted\)$/)
 })
 
-test('of quick decisions on what somebody else decided meanwhile none overwrites it', async ({ visitor }) => {
+test("no quick decision overwrites another organiser's decision", async ({ visitor }) => {
   const [first] = await desk.store(people(1))
   const page = await desk.open(visitor, '', unaware)
   const { select, status, standing, alert } = getDesk(page)
@@ -120,7 +120,7 @@ test('of quick decisions on what somebody else decided meanwhile none overwrites
   expect(await desk.statusOf(first?.id ?? '')).toBe('declined')
 })
 
-test('two who decide the same agree, and neither is told of a problem', async ({ visitor }) => {
+test('two organisers with the same decision agree, and neither sees a problem', async ({ visitor }) => {
   const stored = await desk.store(people(1))
   const page = await desk.open(visitor, '', unaware)
   const { select, button, status, standing, alert, undo } = getDesk(page)
@@ -130,14 +130,12 @@ test('two who decide the same agree, and neither is told of a problem', async ({
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted already')
   expect(await standing('Person 1')).toBe('Accepted')
   await expect.poll(() => alert.count()).toBe(0)
-  // It was not theirs to take back.
+  // It was not their decision to undo.
   expect(await undo.getAttribute('aria-disabled')).toBe('true')
   expect(await desk.sql`select author from private.history`).toEqual([{ author: 'bob@example.org' }])
 })
 
-test('Undo does not take back what somebody else decided since, even where it is shown', async ({
-  visitor,
-}) => {
+test("Undo does not undo another organiser's later decision, even a visible one", async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill, alert, note, undo } = getDesk(page)
@@ -158,7 +156,7 @@ test('Undo does not take back what somebody else decided since, even where it is
   expect(await desk.statusOf(id)).toBe('new')
 })
 
-test('what somebody else does to an open application appears, is marked and said; who decides after that knows of it', async ({
+test('another organiser’s acts on an open application appear, are marked and announced; a later decision is no conflict', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(1))
@@ -180,7 +178,7 @@ test('what somebody else does to an open application appears, is marked and said
   ])
   expect(await note.inputValue()).toBe('Half a thought')
 
-  // The window is looked at again.
+  // The window becomes active.
   await desk.bob.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
     .throwOnError()
@@ -201,7 +199,7 @@ test('what somebody else does to an open application appears, is marked and said
   await page.getByText('There is no such application: it may have been erased.').waitFor()
 })
 
-test('what somebody else decides is marked in a list that is shown, and said; read anew it is as any other', async ({
+test("another organiser's decision is marked in a visible list and announced, and a refresh removes the mark", async ({
   visitor,
 }) => {
   const stored = await desk.store(people(4))
@@ -215,7 +213,7 @@ test('what somebody else decides is marked in a list that is shown, and said; re
   await desk.stand(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')
-  // What one decides oneself is no news.
+  // An organiser's own decision is not marked.
   await row('Person 1').getByRole('link').focus()
   await page.keyboard.press('s')
   await expect.poll(() => standing('Person 1')).toBe('Shortlisted')
@@ -224,7 +222,7 @@ test('what somebody else decides is marked in a list that is shown, and said; re
   expect(await button('Undo: Person 1, shortlisted').count()).toBe(1)
 })
 
-test('who decides before the screen has learned what somebody else did is refused, and told', async ({
+test("a decision made before the screen shows another organiser's act is refused and explained", async ({
   visitor,
 }) => {
   const stored = await desk.store(people(1))
@@ -236,13 +234,13 @@ test('who decides before the screen has learned what somebody else did is refuse
   await expect.poll(() => timeline.count()).toBe(1)
   let release = () => {}
   const isReleased = new Promise<void>((resolve) => (release = resolve))
-  // The list beside it would tell, too.
+  // The list beside it would show it too.
   await page.route(/desk_(application|refresh)$/, async (route) => {
     await isReleased
     await route.continue()
   })
   await desk.stand(stored, 'declined')
-  // It knows that something changed, and not yet what.
+  // The screen knows that something changed, but has not read it.
   const isRead = page.waitForRequest('**/rpc/desk_application')
   await page.clock.fastForward(15_000)
   await isRead
@@ -256,7 +254,7 @@ test('who decides before the screen has learned what somebody else did is refuse
   expect(await desk.statusOf(id)).toBe('declined')
 })
 
-test('what somebody else erased meanwhile is told, to who decides and to who opens it', async ({
+test('an application that another organiser erased says so, on a decision and when opened', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)

@@ -8,21 +8,21 @@ const desk = deskOfThisFile()
 
 const wide = { width: 1440, height: 900 }
 const list = (page: Page) => page.locator('.list-screen')
-/** Presses a key, after which that application is shown. */
+/** Presses a key that leads to this application. */
 const pressTo = async (page: Page, key: string, name: string) => {
   await page.keyboard.press(key)
   await getDesk(page).heading(name).waitFor()
 }
 const hash = (page: Page) => new URL(page.url()).hash
 
-test('from 1200 px the list stands beside the application, and what happened beside both from 1600 px', async ({
+test('the list is beside the application from 1200 px, and the history beside both from 1600 px', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(3))
   const page = await desk.open(visitor, `/applications/${id}`, { viewport: wide })
   const { heading, link, names } = getDesk(page)
   await heading('Person 1').waitFor()
-  // Who comes by an address begins at the heading.
+  // A page opened by its address focuses the heading.
   expect(await focused(page)).toBe('H1: Person 1')
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
   const places = () =>
@@ -44,7 +44,7 @@ test('from 1200 px the list stands beside the application, and what happened bes
   expect(await focused(page)).toBe('A: Person 1')
 })
 
-test('j and k move in the list beside, which keeps the focus and its place; Enter goes into the application, Esc back', async ({
+test('j and k move in the list beside, which keeps the focus and its scroll position; Enter goes into the application, Esc back', async ({
   visitor,
 }) => {
   await desk.store(people(60))
@@ -67,7 +67,7 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
   await expect.poll(() => position.textContent()).toBe('3 of 60, 60 to read')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('H1: Person 3')
-  // Whoever went in once moves in the list again, there and back.
+  // After one visit to the application, j and k move in the list again, in both directions.
   for (const [key, name] of [
     ['j', 'Person 4'],
     ['k', 'Person 3'],
@@ -93,7 +93,7 @@ test('j and k move in the list beside, which keeps the focus and its place; Ente
   expect(hash(page)).toBe('#/')
 })
 
-test('where not all tabs have room, the one that is open is in sight, and says once what all rows are', async ({
+test('if the tabs do not fit, the open one is visible, and the common status of all rows is shown once', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(2))
@@ -118,7 +118,7 @@ test('where not all tabs have room, the one that is open is in sight, and says o
   await expect.poll(widthOfPill).toBeGreaterThan(40)
 })
 
-test('the list is read on before its end is reached, so that whoever reads fast is not held up there', async ({
+test('the list loads more before its end is reached, so that a fast reader need not wait', async ({
   visitor,
 }) => {
   await desk.store(people(60))
@@ -131,7 +131,7 @@ test('the list is read on before its end is reached, so that whoever reads fast 
   await expect.poll(names).toHaveLength(60)
 })
 
-test('keys decide on ticked rows while any is ticked, and the bar says so; else on the application beside', async ({
+test('keys decide on ticked rows if there are any, and the bar says so; otherwise on the application beside', async ({
   visitor,
 }) => {
   const [first, second, third] = await desk.store(people(3))
@@ -150,7 +150,7 @@ test('keys decide on ticked rows while any is ticked, and the bar says so; else 
   await expect.poll(() => status.textContent()).toBe('Person 1: Shortlisted')
   const statuses = await Promise.all([first, second, third].map((each) => desk.statusOf(each?.id ?? '')))
   expect(statuses).toEqual(['shortlisted', 'waitlisted', 'waitlisted'])
-  // Ticks are left first, the application then.
+  // Esc first clears the ticks, then leaves the application.
   await select('Person 3').check()
   await keyboard.press('Escape')
   expect(await select('Person 3').isChecked()).toBe(false)
@@ -160,7 +160,7 @@ test('keys decide on ticked rows while any is ticked, and the bar says so; else 
 })
 
 test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
-  'who wants it goes on after a decision, to the next that nobody decided on, and Undo leads back (%s)',
+  'by choice, a decision leads to the next undecided application, and Undo leads back (%s)',
   async (viewport, { visitor }) => {
     const stored = await desk.store(people(5))
     const page = await desk.open(visitor, '', { viewport })
@@ -179,12 +179,12 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
     await pressTo(page, 'a', 'Person 4')
     await pressTo(page, 'k', 'Person 3')
     await pressTo(page, 'k', 'Person 2')
-    // Person 3 is decided on.
+    // Person 3 already has a decision.
     await pressTo(page, 'w', 'Person 4')
     await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
     await pressTo(page, 'z', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
-    // Back to new is no decision.
+    // Back to new is not a decision.
     await pressTo(page, 'w', 'Person 4')
     await pressTo(page, 'k', 'Person 3')
     await pressTo(page, 'k', 'Person 2')
@@ -197,7 +197,7 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
   },
 )
 
-test('the whole row opens the application, but for its box, and not while words of it are marked', async ({
+test('the whole row opens the application, except its box and a text selection in it', async ({
   visitor,
 }) => {
   await desk.store(people(2))
@@ -218,7 +218,7 @@ test('the whole row opens the application, but for its box, and not while words 
   await heading('Person 2').waitFor()
 })
 
-test('on a phone seven tenths of the window are the reason’s', async ({ visitor }) => {
+test('on a phone the reason gets seven tenths of the window', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
   const page = await desk.open(visitor, `/applications/${id}`, { viewport: { width: 390, height: 844 } })
   await getDesk(page).heading('Person 1').waitFor()
@@ -233,7 +233,7 @@ test('on a phone seven tenths of the window are the reason’s', async ({ visito
   expect(room).toBeGreaterThanOrEqual(0.7)
 })
 
-test('the first visit says what to do first, before the script has come, too, until it is dismissed for good', async ({
+test('the first visit shows hints, even before the script has loaded, until they are dismissed for good', async ({
   visitor,
 }) => {
   await desk.store(people(1))

@@ -17,7 +17,7 @@ const desk = deskOfThisFile(async () => {
   return { WEBHOOK_URL: receiver.origin }
 })
 
-/** Holds what the desk decides until it is let go. */
+/** Holds decisions of the desk until they are released. */
 const holdDecisions = (page: Page, then?: (route: Route) => Promise<void>) =>
   holdRequests(page, '**/rpc/desk_decide', then)
 
@@ -27,7 +27,7 @@ const refuse = (route: Route) =>
     json: { code: 'XX000', message: 'The disk is full.', details: null, hint: null },
   })
 
-test('the newest fifty are listed, then fifty more at a time, and every tab says how many it has', async ({
+test('the newest fifty are listed, then fifty more at a time, and every tab shows its number', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(120))
@@ -54,9 +54,7 @@ test('the newest fifty are listed, then fifty more at a time, and every tab says
   expect((await names())[0]).toBe('Person 1')
 })
 
-test('on a phone the tab that is open is in sight, also once every tab says its number', async ({
-  visitor,
-}) => {
+test('on a phone the open tab is visible, even once every tab shows its number', async ({ visitor }) => {
   await desk.store(people(120))
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   const { tab, tabs } = getDesk(page)
@@ -71,7 +69,7 @@ test('on a phone the tab that is open is in sight, also once every tab says its 
   )
 })
 
-test('the first screen shows four applications on a phone and five on a laptop, with what may stand in them and around them', async ({
+test('the first screen shows four applications on a phone and five on a laptop, with all possible marks and messages', async ({
   visitor,
 }) => {
   const stored = await desk.store(
@@ -97,7 +95,7 @@ test('the first screen shows four applications on a phone and five on a laptop, 
     }
     await page.locator('.rows-letter').first().waitFor()
     expect(await inSight()).toBeGreaterThanOrEqual(least)
-    // Whoever was opened last is decided on, by a bar where there is room for it.
+    // The last opened application can be decided on, with a bar if there is room for it.
     await link('Person 1').click()
     await heading('Person 1').waitFor()
     await link('Back').click()
@@ -107,7 +105,7 @@ test('the first screen shows four applications on a phone and five on a laptop, 
   }
 })
 
-test('on a phone no bar of decisions lies over the list while nothing is ticked', async ({ visitor }) => {
+test('on a phone no bar of decisions covers the list while nothing is ticked', async ({ visitor }) => {
   await desk.store(people(3))
   for (const [viewport, isThere] of [
     [{ width: 390, height: 844 }, false],
@@ -126,7 +124,7 @@ test('on a phone no bar of decisions lies over the list while nothing is ticked'
   }
 })
 
-test('on a new application no button is pressed, and afterwards the one is', async ({ visitor }) => {
+test('a new application has no pressed button, and a decided one has one', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, bar, status } = getDesk(page)
@@ -146,7 +144,7 @@ test('on a new application no button is pressed, and afterwards the one is', asy
   expect(await pressed()).toEqual(['Accept'])
 })
 
-test('a row says who, from where, how large, the first line of why, when and how it stands', async ({
+test('a row shows the name, company, team size, first line of the reason, time and status', async ({
   visitor,
 }) => {
   const created_at = new Date('2024-03-05T12:00:00Z')
@@ -199,7 +197,7 @@ test('search goes over names, e-mail, company, LinkedIn, reason and custom answe
   expect(addresses.some((address) => address.endsWith('/rpc/desk_list'))).toBe(true)
 })
 
-test('a search that is too short for a beginning says that it finds whole words', async ({ visitor }) => {
+test('a search too short for beginnings says that it finds whole words', async ({ visitor }) => {
   await desk.store([{ first_name: 'Al', last_name: 'Khwarizmi' }, ...people(1)])
   const page = await desk.open(visitor)
   const { names, search } = getDesk(page)
@@ -217,7 +215,7 @@ test('a search that is too short for a beginning says that it finds whole words'
   expect(await hint.textContent()).toBe('')
 })
 
-test('team size, paid solution and dates narrow the list and its counts, each alone and together', async ({
+test('team size, paid solution and dates filter the list and its counts, each alone and together', async ({
   visitor,
 }) => {
   const on = (day: string) => new Date(`${day}T12:00:00Z`)
@@ -269,7 +267,7 @@ test('team size, paid solution and dates narrow the list and its counts, each al
   await expect.poll(names).toEqual(['B B', 'C C'])
   await page.reload()
   await expect.poll(names).toEqual(['B B', 'C C'])
-  // What narrows the list is told also where it is out of sight.
+  // Active filters are shown even if their fields are not visible.
   await button('Filters (2)').click()
   expect(await page.getByLabel('Applied from').inputValue()).toBe('2026-03-02')
 })
@@ -308,7 +306,7 @@ test('an address sent to a co-organiser opens the same list and the same applica
   expect(await tab('New').getAttribute('aria-current')).toBe('page')
 })
 
-test('who opens an application while a search is about to begin stays there', async ({ visitor }) => {
+test('a pending search does not leave a newly opened application or tab', async ({ visitor }) => {
   await desk.store(people(2))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
   const { search, link, heading, tab, names } = getDesk(page)
@@ -326,7 +324,7 @@ test('who opens an application while a search is about to begin stays there', as
   expect(await tab('All').getAttribute('aria-current')).toBe('page')
 })
 
-test('what comes meanwhile is offered, and no row moves until it is asked for', async ({ visitor }) => {
+test('new applications are offered, and no row moves until they are requested', async ({ visitor }) => {
   await desk.store(people(60))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
   const { names, button, row } = getDesk(page)
@@ -348,7 +346,7 @@ test('what comes meanwhile is offered, and no row moves until it is asked for', 
   await expect.poll(names).toHaveLength(50)
 })
 
-test('more than one application of an e-mail is marked, and each leads to the others', async ({
+test('repeated applications from one email address are marked, and each leads to the others', async ({
   visitor,
 }) => {
   await desk.store([
@@ -368,7 +366,9 @@ test('more than one application of an e-mail is marked, and each leads to the ot
   await page.getByRole('link', { name: /^Engines, / }).waitFor()
 })
 
-test('an application shows every answer as it was given; links are what are such', async ({ visitor }) => {
+test('an application shows every form answer unchanged, and only real links become links', async ({
+  visitor,
+}) => {
   const reason = '  To think.\r\n\r\n\tWithout a <b>screen</b>.\n'
   const [whole, hostile] = await desk.store([
     { first_name: 'Ada', last_name: 'L', reason, linkedin: 'in/ada', phone: '+44 (20) 7946 0958' },
@@ -406,7 +406,7 @@ test('an application shows every answer as it was given; links are what are such
   expect(await answer('Team size')).toBe('No answer')
 })
 
-test('texts without an end are shown by their beginning, and whole when asked for; what is laid out at once is bounded', async ({
+test('endless texts show their beginning, and the whole on request; the laid-out length is bounded', async ({
   visitor,
 }) => {
   const marks = `a${'\u0301'.repeat(9_999)}`
@@ -421,7 +421,7 @@ test('texts without an end are shown by their beginning, and whole when asked fo
   await desk.store(Object.entries(reasons).map(([first_name, reason]) => ({ first_name, reason, ...long })))
   const page = await desk.open(visitor)
   const { heading } = getDesk(page)
-  /** The longest text that is laid out at once, and all of them together. */
+  /** The longest single text that is laid out, and the length of all of them. */
   const texts = () =>
     page.evaluate(() => {
       const lengths = [0]
@@ -436,7 +436,7 @@ test('texts without an end are shown by their beginning, and whole when asked fo
   const rows = page.locator('.rows-table tbody tr')
   await expect.poll(() => rows.count()).toBe(5)
   expect((await texts()).longest).toBeLessThan(300)
-  // All of one moment: those of the document give way to the script's.
+  // All measured at once, since the script replaces the document's rows.
   const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
   expect(Math.max(...heights)).toBeLessThan(100)
 
@@ -460,9 +460,7 @@ test('texts without an end are shown by their beginning, and whole when asked fo
   }
 })
 
-test('one application on paper is all that is known of it, black on white, and nothing to press', async ({
-  visitor,
-}) => {
+test('an application prints all its data, black on white and without buttons', async ({ visitor }) => {
   const end = 'That is all of it.'
   const [stored] = await desk.store([
     {
@@ -508,7 +506,9 @@ test('one application on paper is all that is known of it, black on white, and n
   await bees.waitFor({ state: 'hidden' })
 })
 
-test('an application knows its place in the list, and the next one across the pages', async ({ visitor }) => {
+test('an application shows its position in the list, and leads to the next one across pages', async ({
+  visitor,
+}) => {
   await desk.store(people(101))
   const page = await desk.open(visitor)
   const { link, heading, position } = getDesk(page)
@@ -528,7 +528,7 @@ test('an application knows its place in the list, and the next one across the pa
   expect(await link('Previous').count()).toBe(0)
 })
 
-test('the timeline tells what happened, when and by whom, the webhook’s delivery too', async ({
+test('the timeline shows each event with its time and person, including the webhook’s delivery', async ({
   visitor,
 }) => {
   const application = anApplication({ first_name: 'Ada', last_name: 'L' })
@@ -557,7 +557,9 @@ test('the timeline tells what happened, when and by whom, the webhook’s delive
     ])
 })
 
-test('five buttons decide, each is said, shown and kept, and each can be taken back', async ({ visitor }) => {
+test('five buttons decide; each decision is announced, shown and saved, and can be undone', async ({
+  visitor,
+}) => {
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill, undo } = getDesk(page)
@@ -582,7 +584,7 @@ test('five buttons decide, each is said, shown and kept, and each can be taken b
   await expect.poll(() => pill.textContent()).toBe('Declined')
 })
 
-test('several are decided at once, each row says what became of it, and all are undone together', async ({
+test('several are decided at once, each row shows its result, and all are undone together', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(4))
@@ -609,7 +611,7 @@ test('several are decided at once, each row says what became of it, and all are 
   await expect.poll(all).toEqual(['New', 'Shortlisted', 'New', 'New'])
 })
 
-test('an address that no screen has says so, and leads on to the list', async ({ visitor }) => {
+test('an address without a screen says so, and leads to the list', async ({ visitor }) => {
   await desk.store(people(1))
   const page = await desk.open(visitor, '/hired')
   const { heading, names } = getDesk(page)
@@ -619,7 +621,7 @@ test('an address that no screen has says so, and leads on to the list', async ({
   await expect.poll(names).toEqual(['Person 1'])
 })
 
-test('a decided row stays where it is in its tab, and is in the other one', async ({ visitor }) => {
+test('a decided row keeps its position in its tab, and is in the other one', async ({ visitor }) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)
   const { select, button, status, standing, names, tab } = getDesk(page)
@@ -632,7 +634,7 @@ test('a decided row stays where it is in its tab, and is in the other one', asyn
   await expect.poll(names).toEqual(['Person 2'])
 })
 
-test('an unsaved note survives a reload, an added one has author and time, and neither touches the status', async ({
+test('an unsaved note survives a reload, an added one has author and time, and neither changes the status', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
@@ -661,7 +663,7 @@ test('an unsaved note survives a reload, an added one has author and time, and n
   ])
 })
 
-test('a note that was refused says so and is not lost', async ({ visitor }) => {
+test('a refused note says so and is not lost', async ({ visitor }) => {
   visitor.expects(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -676,7 +678,7 @@ test('a note that was refused says so and is not lost', async ({ visitor }) => {
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Note added')
 })
 
-test('a decision is shown at once while nobody answers, and is said to be kept when it is', async ({
+test('a decision shows at once without a response, and is confirmed with the response', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
@@ -696,7 +698,7 @@ test('a decision is shown at once while nobody answers, and is said to be kept w
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
-test('a decision that the server refuses is shown as not saved, and the former status is back', async ({
+test('a decision that the server refuses shows as not saved, and the former status returns', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -720,7 +722,7 @@ test('a decision that the server refuses is shown as not saved, and the former s
   expect(await desk.statusOf(first?.id ?? '')).toBe('accepted')
 })
 
-test('after a second decision that failed the first one stands, and a third is not taken for somebody else’s', async ({
+test('after a failed second decision the first one holds, and a third is no conflict with another organiser', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -733,7 +735,7 @@ test('after a second decision that failed the first one stands, and a third is n
     return asked === 2 ? refuse(route) : route.continue()
   })
   await select('Person 1').check()
-  // In one breath, so that the second is on its way before the first is answered.
+  // At once, so that the second is pending before the first response.
   await page.evaluate(() => {
     for (const label of ['Accept', 'Decline']) {
       const found = [...document.querySelectorAll('.decisions-bar button')].find(
@@ -750,7 +752,7 @@ test('after a second decision that failed the first one stands, and a third is n
   expect(await desk.statusOf(id)).toBe('waitlisted')
 })
 
-test('buttons that decide keep their place whatever Undo says, so that a double click presses one of them', async ({
+test('the decision buttons keep their position whatever Undo says, so a double click presses one of them', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store([
@@ -772,7 +774,7 @@ test('buttons that decide keep their place whatever Undo says, so that a double 
   }
 })
 
-test('a decision that gets no answer is tried again for a while, and then shown as not saved; without a connection at once', async ({
+test('a decision without a response is retried for a while, then shown as not saved; offline at once', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -806,7 +808,7 @@ test('a decision that gets no answer is tried again for a while, and then shown 
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
-test('what is revealed is in sight until its screen is left, and written down once however often it was asked for', async ({
+test('a revealed application stays visible until its screen is left, and is recorded once despite repeated requests', async ({
   visitor,
 }) => {
   visitor.expects(failedRequest)
@@ -841,7 +843,7 @@ test('what is revealed is in sight until its screen is left, and written down on
   await heading('Applications').waitFor()
   await page.goBack()
   await heading('Application').waitFor()
-  // Who went on meanwhile is not called back.
+  // The focus stays if the organiser has moved on.
   const letGo = await holdRequests(page, '**/rpc/desk_reveal')
   await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
   await note.focus()
@@ -852,7 +854,7 @@ test('what is revealed is in sight until its screen is left, and written down on
   expect(await revealed()).toHaveLength(2)
 })
 
-test('an application is erased for good once its e-mail is typed, with another of the same e-mail', async ({
+test('an application is erased for good once its email address is typed, with another of the same address', async ({
   visitor,
 }) => {
   const same = { email: 'ada@example.com' }
@@ -862,7 +864,7 @@ test('an application is erased for good once its e-mail is typed, with another o
     { first_name: 'Ada', last_name: 'B', ...same, company: 'Looms' },
     { first_name: 'Ada', last_name: 'C', ...same, company: 'Cards' },
   ])
-  // The wrong e-mail.
+  // The wrong email address.
   visitor.expects(failedRequest)
   const page = await desk.open(visitor)
   const { link, button, dialog, status, names, note, undo } = getDesk(page)
@@ -888,7 +890,7 @@ test('an application is erased for good once its e-mail is typed, with another o
     { author: 'ada@example.org', kind: 'erased', detail: { applications: 2 } },
   ])
   expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
-  // Nor does Undo name who was erased.
+  // Undo does not name an erased person either.
   expect(await page.getByText('Ada L,').count()).toBe(0)
 })
 
@@ -911,7 +913,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await hasFocus('Person 3')
   await keyboard.press('k')
   await hasFocus('Person 2')
-  // Which row they act on is told, and seen also once the focus is elsewhere.
+  // The current row is announced, and stays visible when the focus is elsewhere.
   const current = page.locator('tr[aria-current]')
   expect(await current.getByRole('link').textContent()).toBe('Person 2')
   const mark = await current
@@ -966,7 +968,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   expect(await heading('Person 1').count()).toBe(1)
   await keyboard.press('Control+a')
   await keyboard.press('Escape')
-  // The others were accepted and are in this list no more: what took its place has the focus.
+  // The others were accepted and left this list, and the row that took their position has the focus.
   await hasFocus('Person 3')
   await expect.poll(() => link('Person 1').count()).toBe(0)
   await keyboard.press('/')
@@ -980,7 +982,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true)
 })
 
-test('however many applications were looked through by keys, Back leaves for the list in one step', async ({
+test('after moving through any number of applications by keys, Back returns to the list in one step', async ({
   visitor,
 }) => {
   await desk.store(people(4))
@@ -1010,7 +1012,7 @@ test('Enter opens the application whose box has the focus', async ({ visitor }) 
   await heading('Person 2').waitFor()
 })
 
-test('the switch turns single keys off, also after a reload, and on again', async ({ visitor }) => {
+test('the switch turns single-key shortcuts off, also after a reload, and on again', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, pill, status, heading } = getDesk(page)

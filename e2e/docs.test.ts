@@ -20,14 +20,14 @@ async function readPages() {
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
 }
 
-/** What a pattern's groups find in all pages, and where. */
+/** The matches of a pattern's groups in all pages, and their pages. */
 function find(pattern: RegExp) {
   return pages.flatMap(({ path, text }) =>
     [...text.matchAll(pattern)].map(([whole, ...groups]) => ({ path, whole, groups })),
   )
 }
 
-test('each command of the docs is there, with the options that they show', async () => {
+test('each command in the docs exists, with the options that they show', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>
   }
@@ -51,7 +51,7 @@ test('each command of the docs is there, with the options that they show', async
   for (const { given } of measured) expect(`bench/${given.split(' ')[0]}.ts`).toSatisfy(existsSync)
 })
 
-test('each setting of the docs is a setting', () => {
+test('each setting in the docs exists', () => {
   const names = find(/\b[A-Z]+(?:_[A-Z]+)+\b/g)
   expect(names.length).toBeGreaterThan(100)
   expect(names.filter(({ whole }) => unknownName(whole, false) !== undefined)).toEqual([])
@@ -91,7 +91,7 @@ test('the links of the README lead to files of the release archive, too', async 
   )
 })
 
-/** The pages that a program's sentences name. */
+/** The pages that messages of the program name. */
 async function namedBySources() {
   const paths = (await readdir('src', { recursive: true })).filter((name) => /\.tsx?$/.test(name))
   const texts = await Promise.all(
@@ -106,7 +106,7 @@ async function namedBySources() {
   )
 }
 
-test('each link of the docs, and each page that a program names, leads somewhere, each file that they name is there, and each picture is shown', async () => {
+test('all links of the docs and pages named by the program exist, and so do named files; each picture is shown', async () => {
   const inPages = find(/\]\(([^)\s]+)\)|src="([^"]+)"/g)
     .map(({ path, groups }) => ({ path, to: groups.find((group) => group !== undefined) ?? '' }))
     .filter(({ to }) => !/^https?:/.test(to))
@@ -133,7 +133,7 @@ function headingsOf(text: string) {
   return text.match(/(?<=^#+ ).*$/gm) ?? []
 }
 
-/** As GitHub makes the anchor of a heading. */
+/** The anchor that GitHub makes of a heading. */
 function anchorOf(heading: string) {
   return heading
     .toLowerCase()

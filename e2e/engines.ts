@@ -23,9 +23,9 @@ for (const name of named) {
   process.exit(1)
 }
 
-/** Milliseconds after which a journey is stuck: the longest takes a tenth of that. */
+/** The timeout of a journey, in milliseconds. The longest takes a tenth of it. */
 const longestJourney = 120_000
-/** The same of closing a browser. */
+/** The same for closing a browser. */
 const longestClose = 10_000
 
 const active = `document.activeElement?.name || document.activeElement?.className`
@@ -45,11 +45,11 @@ interface World {
   gate: Gate
   /** The server's database. */
   sql: Pool
-  /** Where letters arrive. */
+  /** The mail server that receives letters. */
   mails: MailServer
   /** A link that signs an organiser in, once. */
   signInLink: () => Promise<string>
-  /** The applications that are stored under an address. */
+  /** The applications that are stored under an email address. */
   stored: (email: string) => Promise<Record<string, unknown>[]>
 }
 
@@ -78,7 +78,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await fill(browser, application)
     await browser.click('button')
     await browser.waitFor('.outcome.success')
-    // It gets the focus once it stands there.
+    // The box gets the focus once it appears.
     await becomesTrue(browser, `document.activeElement === document.querySelector('.outcome')`)
     const seen = await browser.evaluate(`({
       title: document.querySelector('.outcome h2').textContent,
@@ -172,11 +172,11 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   async 'moving backwards with the keyboard keeps label and field in sight'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
-    // The script of the page cares for it, and is asked for at the first press.
+    // The page's script handles this, and is requested at the first press.
     await becomesTrue(browser, hasTakenOver)
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
-    // How many radios of a group are stops is the engine's to say.
+    // Engines differ in how many radios of a group are tab stops.
     const stops = [await browser.evaluate(active)]
     while (stops.at(-1) !== 'first_name' && stops.length < 20) {
       await browser.press('Tab', 'Shift')
@@ -191,7 +191,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     gate,
   }) {
     await browser.open(gate.origin)
-    // The page's script does this, and comes at the first sign.
+    // The page's script does this, and is requested at the first sign of writing.
     await browser.click('[name=first_name]')
     await becomesTrue(browser, 'window.isHydrated')
     await browser.click('[name=paid_solution][value=custom]')
@@ -220,7 +220,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const height = `document.querySelector('#reason').clientHeight`
     const empty = Number(await browser.evaluate(height))
     await browser.type('#reason', 'One more line\n'.repeat(9))
-    // Where the browser's style cannot do it, the page's script does, once it is there.
+    // If the browser's styles cannot do it, the page's script does, once it has loaded.
     await becomesTrue(browser, inside('#reason'))
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
@@ -283,10 +283,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await becomesTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
     await browser.click('.decisions-bar [data-status=accepted]')
     await says(`${name}: Accepted`)
-    // What the decision adds to the page moves what stands below it.
+    // The decision adds to the page and moves everything below it.
     await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 2`)
     await browser.type('#note', 'A strong one.')
-    // Where it lies behind the bar at the foot a person scrolls; the driver of WebKit does not.
+    // A person would scroll it from behind the bar at the foot. WebKit's driver does not.
     await browser.evaluate(
       `document.querySelector('.application-note-form button').scrollIntoView({ block: 'center' })`,
     )
@@ -362,7 +362,7 @@ const starts = Object.entries(engines)
     return []
   })
 
-/** A server that no other journey uses meanwhile: one sends whatever drafts there are. */
+/** A server for one journey at a time, because a journey sends all existing drafts. */
 async function startLane() {
   const directory = await dataDirectory()
   const port = String(await freePort())
@@ -383,7 +383,7 @@ async function startLane() {
 
   const running = new Map<string, Engine>()
 
-  /** Plays a journey in a browser that nobody used before. */
+  /** Plays a journey in a fresh browser. */
   const play = async (journey: string, { name, start }: (typeof starts)[number]) => {
     const engine = running.get(name) ?? (await start())
     running.set(name, engine)
@@ -402,7 +402,7 @@ async function startLane() {
       failed = true
       console.error(`✗ ${name}: ${journey}`, error)
     } finally {
-      // One that is stuck ends with its engine.
+      // A browser that is stuck ends with its engine.
       await within(longestClose, 'closing the browser', browser.close()).catch(console.error)
       gate.close()
     }
@@ -416,7 +416,7 @@ async function startLane() {
   return { play, stop }
 }
 
-// Side by side, since each of them waits about half of its time.
+// In parallel, since each of them waits about half of its time.
 const left = Object.keys(journeys).flatMap((journey) => starts.map((engine) => [journey, engine] as const))
 await Promise.all(
   Array.from({ length: 4 }, async () => {

@@ -11,7 +11,7 @@ import { dark, light } from '../src/design/palette.ts'
 
 const server = serverOfThisFile()
 
-/** A colour of the palette as browsers compute it. */
+/** A colour of the palette in the computed notation of browsers. */
 function rgb(hex: string) {
   const [red, green, blue] = [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16))
   return `rgb(${red}, ${green}, ${blue})`
@@ -19,7 +19,7 @@ function rgb(hex: string) {
 
 const style = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name)
 
-test('after success the button is quiet but in use, until something is typed', async ({ visitor }) => {
+test('after success the button is quiet but active, until something is typed', async ({ visitor }) => {
   visitor.expects(/409/)
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -35,13 +35,13 @@ test('after success the button is quiet but in use, until something is typed', a
     if (field === form.customSolution) break
     await expect.poll(background).toBe(quiet)
   }
-  // Typing there chose it.
+  // Typing there selected it.
   expect(await form.customRadio.isChecked()).toBe(true)
   expect(await background()).toBe(loud)
   expect(await form.success.isVisible()).toBe(true)
 })
 
-test('the green box goes when the next send is refused by the browser', async ({ visitor }) => {
+test('the green box disappears when the browser refuses the next send', async ({ visitor }) => {
   visitor.expects(/409/)
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -55,7 +55,7 @@ test('the green box goes when the next send is refused by the browser', async ({
   await form.success.waitFor()
 })
 
-/** The page that answered a send whose script failed; further scripts fail, too. */
+/** The page that answered a native send after its script failed. Further scripts fail too. */
 async function sentNatively(visitor: Visitor) {
   visitor.expects(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
@@ -68,7 +68,7 @@ async function sentNatively(visitor: Visitor) {
   return page
 }
 
-test('so it does on the page that answered a native send, before and after its script', async ({
+test('the same holds on the page that answered a native send, before and after its script', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)
@@ -83,7 +83,7 @@ test('so it does on the page that answered a native send, before and after its s
   await form.success.waitFor()
 })
 
-test('a text that nobody can read is shown as dots, since it would take long to lay out, and kept as it is', async ({
+test('an unreadable text shows as dots, since its layout would take long, and keeps its value', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -96,13 +96,13 @@ test('a text that nobody can read is shown as dots, since it would take long to 
   }
   expect(await shown('xع'.repeat(5_000))).toBe('disc')
   expect(await shown(`a${'\u0301'.repeat(9_999)}`)).toBe('disc')
-  // Words that somebody may have written.
+  // Texts that somebody may have written.
   for (const text of ['山'.repeat(5_000), 'x'.repeat(5_000), 'أريد أن أفكر. '.repeat(500)]) {
     expect(await shown(text)).toBe('none')
   }
 })
 
-test('what is pointed at, chosen and invalid looks different, by day and by night', async ({ visitor }) => {
+test('hovered, chosen and invalid elements look different, in light and dark', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   const choice = (value: string) => page.locator(`.choice:has([value="${value}"])`)
@@ -118,13 +118,13 @@ test('what is pointed at, chosen and invalid looks different, by day and by nigh
   expect(await form.consent.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
   expect(await page.locator('.consent').evaluate(style, 'box-shadow')).toContain(rgb(light.invalid))
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
-  // A send that was refused calls the radio valid, too: it stays as it was.
+  // A refused send marks the radio as valid too, so it stays unchanged.
   expect(await choice('work').locator('input').evaluate(style, 'border-top-color')).toBe(rgb(light.ember))
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(dark.invalid))
 })
 
-test('what was touched does not stay as pointed at', async ({ visitor }) => {
+test('a touched element does not stay hovered', async ({ visitor }) => {
   const page = await visitor.open(server.origin, {
     hasTouch: true,
     isMobile: true,
@@ -137,7 +137,7 @@ test('what was touched does not stay as pointed at', async ({ visitor }) => {
   expect(await choice.evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
 })
 
-test('in forced colours an invalid field has a thick edge', async ({ visitor }) => {
+test('in forced colours an invalid field has a thick border', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { forcedColors: 'active' })
   const form = getForm(page)
   const edges = () =>
@@ -151,7 +151,7 @@ test('in forced colours an invalid field has a thick edge', async ({ visitor }) 
   expect(await edges()).toEqual(['8px', '8px', '6px'])
 })
 
-test('the custom answer is quiet while another choice is made', async ({ visitor }) => {
+test('the custom answer is quiet while another choice is selected', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   const colour = () => form.customSolution.evaluate(style, 'color')
@@ -162,7 +162,7 @@ test('the custom answer is quiet while another choice is made', async ({ visitor
 })
 
 test.for([320, 390, 1366])(
-  'the custom placeholder is whole at %d px, also with the text spacing of WCAG 1.4.12',
+  'the custom placeholder fits at %d px, also with the text spacing of WCAG 1.4.12',
   async (width, { visitor }) => {
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
     const isWhole = () =>
@@ -179,7 +179,7 @@ test.for([320, 390, 1366])(
   },
 )
 
-test('phones are told what is written where', async ({ visitor }) => {
+test('phones get the type of each field', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
@@ -193,7 +193,7 @@ test.for([
   ['with its script', '**/rest/v1/**'],
   ['before its script has come', '**/assets/**'],
 ] as const)(
-  'while it is being sent nothing can be edited, and the button is in sight (%s)',
+  'during a send nothing can be edited, and the button is visible (%s)',
   async ([, held], { visitor }) => {
     visitor.expects(/Failed to load resource/)
     let goOn = () => {}
@@ -212,7 +212,7 @@ test.for([
     await form.fill(application)
     await form.company.press('Enter')
     const isInSight = await page.getByRole('button', { name: 'Submitting...' }).evaluate(async (button) => {
-      // After the browser has shown once more in which field Enter was pressed.
+      // The browser first scrolls again to the field in which Enter was pressed.
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       const { top, bottom } = button.getBoundingClientRect()
       return top >= 0 && bottom <= window.innerHeight
@@ -230,7 +230,7 @@ test.for([
   },
 )
 
-test('an answer that is not the backend’s is no message for a visitor', async ({ visitor }) => {
+test('a response that is not from the backend is not shown to a visitor', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const body = '<html>Please sign in to this network</html>'
   await page.route('**/rest/v1/**', (route) => route.fulfill({ body, contentType: 'text/html' }))
@@ -241,13 +241,13 @@ test('an answer that is not the backend’s is no message for a visitor', async 
   expect(await form.success.count()).toBe(0)
 })
 
-test('who writes already on the page that answered a native send keeps the focus when its script comes', async ({
+test('a visitor already typing on the page after a native send keeps the focus when its script loads', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)
   const form = getForm(page)
   const goOn = await holdRequests(page, '**/assets/**')
-  // The box, which the browser focuses by itself, may have asked for the script already.
+  // The box may have requested the script already, since the browser focuses it.
   await form.firstName.click()
   await page.keyboard.type('abc')
   goOn()
@@ -256,7 +256,7 @@ test('who writes already on the page that answered a native send keeps the focus
   expect(await form.firstName.inputValue()).toBe('abcdef')
 })
 
-test('an input event before what was typed is back loses nothing of it', async ({ visitor }) => {
+test('an input event before the typed text is restored loses nothing of it', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   await form.firstName.fill('Ada')
@@ -282,7 +282,7 @@ test('the Enter that ends a composition stays in the custom box', async ({ visit
   await hydrated(page)
   const { customSolution } = getForm(page)
   await customSolution.focus()
-  // WebKit's, which comes after the composition's end.
+  // WebKit sends it after the composition's end.
   await customSolution.evaluate((box) =>
     box.dispatchEvent(
       new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
@@ -294,7 +294,7 @@ test('the Enter that ends a composition stays in the custom box', async ({ visit
 const focusedName = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('name'))
 const refusedFields = (page: Page) => page.locator('[aria-invalid=true]').count()
 
-test('Enter goes to the next required field that is blank, turns nothing red, and sends where none is', async ({
+test('Enter goes to the next required blank field, marks nothing red, and sends if there is none', async ({
   visitor,
 }) => {
   const application = anApplication({ paid_solution: '', team_size: '' })
@@ -306,7 +306,7 @@ test('Enter goes to the next required field that is blank, turns nothing red, an
   page.on('request', () => (sends += 1))
   await form.company.fill(application.company)
   await form.firstName.focus()
-  // The company is not blank.
+  // The company is filled in.
   for (const column of ['first_name', 'last_name', 'email', 'phone', 'linkedin'] as const) {
     expect(await focusedName(page)).toBe(column)
     if (column !== 'first_name') await keyboard.type(application[column])
@@ -314,13 +314,13 @@ test('Enter goes to the next required field that is blank, turns nothing red, an
   }
   expect(await focusedName(page)).toBe('reason')
   await keyboard.type('To think.')
-  // What it is in a text area.
+  // Its usual effect in a text area.
   await keyboard.press('Enter')
   expect(await form.reason.inputValue()).toBe('To think.\n')
   await form.phone.press('Enter')
   expect(await focusedName(page)).toBe('consent')
   await keyboard.press('Space')
-  // What stands before is not left out.
+  // Earlier blank fields are not skipped.
   await form.company.press('Enter')
   expect(await focusedName(page)).toBe('first_name')
   expect([await refusedFields(page), sends]).toEqual([0, 0])
@@ -329,7 +329,7 @@ test('Enter goes to the next required field that is blank, turns nothing red, an
   await form.success.waitFor()
 })
 
-test('Enter with a modifier, while composing, and in a choice stays what it is to the browser', async ({
+test("Enter with a modifier, while composing, and in a choice keeps the browser's own effect", async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -353,7 +353,7 @@ test('Enter with a modifier, while composing, and in a choice stays what it is t
   }
 })
 
-test('what is wrong in a field is said beside it in the browser’s own words, from when it is left until it is right', async ({
+test("a field's error appears beside it in the browser’s own words, from leaving it until it is corrected", async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -363,7 +363,7 @@ test('what is wrong in a field is said beside it in the browser’s own words, f
   const invalid = (field: Locator) => field.getAttribute('aria-invalid')
   const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
 
-  // Nothing is wrong before: not what was passed by, typed and taken away again, or not typed to its end.
+  // No error appears before: not for skipped, emptied or unfinished fields.
   await form.firstName.focus()
   await form.lastName.fill('x')
   await form.lastName.fill('')
@@ -390,7 +390,7 @@ test('what is wrong in a field is said beside it in the browser’s own words, f
   expect(await invalid(form.email)).toBe('false')
   expect(await form.email.getAttribute('aria-describedby')).toBeNull()
 
-  // What is said moves the button, which is clicked all the same.
+  // The message moves the button, and the click still works.
   await form.email.fill('ada')
   await form.button.click()
   expect(await form.problem('email').innerText()).toBe(await said(form.email))
@@ -416,9 +416,7 @@ const describedBy = (field: Locator) =>
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
 
-test('a send that was refused before the script came has its sentences when it comes', async ({
-  visitor,
-}) => {
+test('a send refused before the script shows its messages when the script loads', async ({ visitor }) => {
   let goOn = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
     goOn = await holdRequests(opened, '**/assets/**')
@@ -437,7 +435,7 @@ test.for([
   [390, 844],
   [1366, 650],
 ] as const)(
-  'the thanks are the first thing in sight, and an empty form below them (%i x %i)',
+  'the thanks are visible first, with an empty form below them (%i x %i)',
   async ([width, height], { visitor }) => {
     const page = await visitor.open(server.origin, {
       viewport: { width, height },
@@ -454,7 +452,7 @@ test.for([
         return top >= 0 && bottom <= window.innerHeight && document.activeElement === element
       })
     await expect.poll(inSight).toBe(true)
-    // Nothing that moves reaches the words, and what they stand on does not move.
+    // The animation never covers the words, and the background behind them does not move.
     const still = await box.evaluate((element) => {
       const hills = element.querySelector('.hills')
       const words = element.querySelector('h2')
@@ -473,7 +471,7 @@ test.for([
   },
 )
 
-test('after a reload one quiet line says when it was sent from this browser, until the first key', async ({
+test("after a reload one quiet line shows the time of this browser's send, until the first key", async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -503,7 +501,7 @@ test('after a reload one quiet line says when it was sent from this browser, unt
 })
 
 test.for([true, false])(
-  'without a connection a visitor reads what to do, and that answers are kept only where they are (%s)',
+  'offline, a visitor reads the next steps, and that answers are stored only in the browser (%s)',
   async (isKept, { visitor }) => {
     visitor.expects(/Failed to load resource/)
     const page = await visitor.open(server.origin, {}, async (opened) => {

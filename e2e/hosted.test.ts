@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../testing/server.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
 import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
 
-// A stand-in for the hosted backend, which cannot run here: it records what comes and answers as it is told.
+// A stand-in for the hosted backend, which cannot run here. It records requests and gives the test's responses.
 let backend: Receiver
 let backendAnswer: { status: number; body?: string }
 let door: object
@@ -105,7 +105,7 @@ test('the static build sends the eleven columns with the public key, then calls 
   })
 })
 
-test('a closed door is told when somebody begins to write; who sends all the same is told by the red box', async ({
+test('a closed door is announced when somebody begins to write; a send gets the red box', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource/)
@@ -113,7 +113,7 @@ test('a closed door is told when somebody begins to write; who sends all the sam
   door = { is_open: false, sentence }
   backendAnswer = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
   const page = await visitor.open(origin)
-  // A live region is heard where it was there before its text.
+  // Screen readers announce a live region only if it existed before its text.
   const region = await page.locator('form > [aria-live=polite]:first-child').elementHandle()
   expect(await region?.textContent()).toBe('')
   const box = page.locator('form > :first-child > .door')
@@ -134,7 +134,7 @@ test('a closed door is told when somebody begins to write; who sends all the sam
   expect(await box.isVisible()).toBe(true)
 })
 
-test('whether the door is open cannot be asked: the form is as it is', async ({ visitor }) => {
+test('if the state of the door is not available, the form works as usual', async ({ visitor }) => {
   visitor.expects(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(origin, {}, (opened) =>
     opened.route('**/rpc/door_is_open', (route) => route.abort()),
@@ -240,20 +240,20 @@ test('without JavaScript a plain sentence says that it is needed, and no answer 
 }) => {
   visitor.expects(/form-action|Refused to send form data|violates/)
   const page = await visitor.open(origin, { javaScriptEnabled: false })
-  // Playwright's text engine passes over what stands in a noscript.
+  // Playwright's text engine skips the contents of a noscript.
   expect(await page.locator('noscript p').isVisible()).toBe(true)
   expect(await page.locator('noscript p').textContent()).toContain('This form needs JavaScript')
   const form = getForm(page)
   await form.fill(anApplication())
   const refused = page.waitForEvent('console', (message) => message.text().includes('form-action'))
-  // Playwright's own click would wait for the page that the policy keeps from coming.
+  // Playwright's own click would wait for a page that the policy blocks.
   await form.button.evaluate((button: HTMLButtonElement) => button.click())
   await refused
   expect(page.url()).toBe(origin)
   expect(backend.received).toEqual([])
 })
 
-test('the build holds nothing of the server', async () => {
+test('the build contains nothing of the server', async () => {
   const files = await readdir(site, { recursive: true, withFileTypes: true })
   for (const file of files.filter((entry) => entry.isFile() && /\.(js|html)$/.test(entry.name))) {
     const text = await readFile(join(file.parentPath, file.name), 'utf8')
@@ -262,7 +262,7 @@ test('the build holds nothing of the server', async () => {
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/<form[^>]* action/)
 })
 
-test('the document carries its policy, and a static host finds the whole of it in _headers', async () => {
+test('the document contains its policy, and a static host finds the whole of it in _headers', async () => {
   const html = await readFile(join(site, 'index.html'), 'utf8')
   const headers = await readFile(join(site, '_headers'), 'utf8')
   const [, policy = ''] = /http-equiv="content-security-policy" content="([^"]*)"/i.exec(html) ?? []
@@ -274,7 +274,7 @@ test('the document carries its policy, and a static host finds the whole of it i
   expect(headers).toContain('x-content-type-options: nosniff')
 })
 
-test('where the script fails, a send shows the red box, and the next one tries the script again', async ({
+test('if the script fails, a send shows the red box, and the next one tries the script again', async ({
   visitor,
 }) => {
   visitor.expects(/Failed to load resource|ERR_FAILED/)
@@ -294,7 +294,7 @@ test('where the script fails, a send shows the red box, and the next one tries t
   expect(inserts()).toHaveLength(1)
 })
 
-test('a link to the page shows an invitation, and phones find an icon of their size', async () => {
+test('a link to the page shows a preview, and phones find an icon of their size', async () => {
   const { tags, image, icons } = await linkPreview(origin, siteUrl)
   expect(tags).toMatchObject({
     description: 'Build deeper relationships and bigger ideas without distraction',
@@ -308,7 +308,7 @@ test('a link to the page shows an invitation, and phones find an icon of their s
   })
   expect(tags['og:image']).toMatch(`${siteUrl}assets/`)
   expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
-  // Beyond this, some chats show no image.
+  // Some chats show no image above this size.
   expect(image.bytes).toBeLessThan(300_000)
   expect(icons).toMatchObject([
     { type: 'image/png', size: '192x192' },

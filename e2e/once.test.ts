@@ -33,7 +33,7 @@ test('fifty identical sends at once store one row and make one delivery', async 
   expect(statuses.filter((status) => status === 409)).toHaveLength(49)
   expect(await stored(application.email)).toHaveLength(1)
   await receiver.count(1, isAbout(application.email))
-  // Nothing of it is left to be delivered.
+  // No delivery of it remains.
   await expect.poll(undelivered).toEqual([])
   expect(receiver.received.filter(isAbout(application.email))).toHaveLength(1)
 })
@@ -53,7 +53,7 @@ test('a changed answer is a new application', async () => {
   expect(await send(server.origin, moved)).toBe(409)
 })
 
-test('a send that got no answer is repeated twice', async ({ visitor }) => {
+test('a send without a response is retried twice', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const application = anApplication()
   let tries = 0
@@ -73,9 +73,7 @@ test('a send that got no answer is repeated twice', async ({ visitor }) => {
   expect(await stored(application.email)).toHaveLength(1)
 })
 
-test('what was typed survives a reload and a failed send; consent has to be given anew', async ({
-  visitor,
-}) => {
+test('typed text survives a reload and a failed send; consent has to be given again', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   const page = await visitor.open(server.origin)
@@ -103,7 +101,7 @@ test('what was typed survives a reload and a failed send; consent has to be give
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
 })
 
-test('a send before the script has come is held, shown, and carried out when it comes', async ({
+test('a send before the script has loaded is held, shown, and carried out afterwards', async ({
   visitor,
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
@@ -123,7 +121,7 @@ test('a send before the script has come is held, shown, and carried out when it 
   expect(page.url()).toBe(`${server.origin}/`)
 })
 
-test('Enter in the custom box sends nothing also before the script has come', async ({ visitor }) => {
+test('Enter in the custom box sends nothing even before the script has loaded', async ({ visitor }) => {
   const page = await visitor.open(server.origin, {}, (opened) => opened.route('**/assets/**', () => {}))
   const form = getForm(page)
   await form.fill(anApplication())
@@ -133,7 +131,7 @@ test('Enter in the custom box sends nothing also before the script has come', as
 })
 
 test.for(['fails', 'has not come after 10 seconds'])(
-  'where the script %s, the form is posted natively',
+  'if the script %s, the form is posted natively',
   async (way, { visitor }) => {
     visitor.expects(/Failed to load resource|ERR_FAILED/)
     const application = anApplication()
@@ -150,7 +148,7 @@ test.for(['fails', 'has not come after 10 seconds'])(
   },
 )
 
-test('the form as it was sent natively and by the script is one application', async ({ visitor }) => {
+test('a form sent both natively and by the script is one application', async ({ visitor }) => {
   visitor.expects(/409/)
   const application = anApplication({ reason: 'one\ntwo' })
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })

@@ -8,7 +8,7 @@ import { test } from '../testing/visitor.ts'
 
 const server = serverOfThisFile()
 
-/** Where something is in the window. */
+/** The bounds of an element in the window. */
 const placeOf = (page: Page, selector: string) =>
   page
     .locator(selector)
@@ -26,7 +26,7 @@ const beside = [
   [1920, 1080],
 ] as const
 
-test('beside the card the place stays, and the first field is whole on the first screen', async ({
+test('beside the card the scenery stays, and the first field is whole on the first screen', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -46,7 +46,7 @@ test('beside the card the place stays, and the first field is whole on the first
   }
 })
 
-test('there the sun stands free of the words and of the card', async ({ visitor }) => {
+test('beside the card the sun is clear of the words and of the card', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const [width, height] of beside) {
     await page.setViewportSize({ width, height })
@@ -57,7 +57,7 @@ test('there the sun stands free of the words and of the card', async ({ visitor 
   }
 })
 
-test('in a lying window too low for both, no sun stands behind the words', async ({ visitor }) => {
+test('in a low landscape window without room for both, no sun is behind the words', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const [width, height] of [
     [640, 360],
@@ -68,7 +68,7 @@ test('in a lying window too low for both, no sun stands behind the words', async
   }
 })
 
-test('above the card the sun is whole between the edges, and no tree stands out of the card', async ({
+test('above the card the sun is whole between the edges, and no tree overlaps the card', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -82,7 +82,7 @@ test('above the card the sun is whole between the edges, and no tree stands out 
   }
 })
 
-test('the nearest hill goes on below its drawing without a line across it', async ({ visitor }) => {
+test('the nearest hill continues below its drawing without a visible line', async ({ visitor }) => {
   const page = await visitor.open(server.origin, {
     viewport: { width: 397, height: 700 },
     deviceScaleFactor: 1.5,
@@ -92,7 +92,7 @@ test('the nearest hill goes on below its drawing without a line across it', asyn
   expect(near.bottom).toBeGreaterThan(main.top + 1)
 })
 
-test('the sizes of teams stand in one row or in two of two', async ({ visitor }) => {
+test('the team sizes form one row or two rows of two', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const width of [320, 394, 450, 517, 768, 900, 1024, 1366]) {
     await page.setViewportSize({ width, height: 800 })
@@ -104,7 +104,7 @@ test('the sizes of teams stand in one row or in two of two', async ({ visitor })
   }
 })
 
-test('the sun sets when all is done, and a place comes up in the green box', async ({ visitor }) => {
+test('the sun sets after success, and scenery appears in the green box', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { viewport: { width: 1366, height: 650 } })
   const [before, hills] = [await placeOf(page, '.scene .hills .sun'), await placeOf(page, '.scene .hills')]
   await states['success']?.(page)
@@ -124,7 +124,7 @@ test('the icon rests while someone writes', async ({ visitor }) => {
   expect(await state()).toBe('running')
 })
 
-test('printed, answers, choices and consent stand on one page, without the scenery', async ({ visitor }) => {
+test('on paper, answers, choices and consent fit on one page, without the scenery', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await states['filled']?.(page)
   const paper = await page.pdf({ format: 'A4', printBackground: false })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { endWithTest } from '../testing/programs.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 
-test('what a run started ends with the run, also what is frozen, and nothing that is not of the run', async () => {
+test('everything that a run started ends with the run, even frozen processes, and nothing else', async () => {
   const { path } = await temporaryDirectory()
   const start = (environment: Record<string, string>, cwd = '/') => {
     const child = spawn('sleep', ['600'], { cwd, env: environment })

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-// What GitHub reads of this repository.
+// GitHub's workflow files of this repository.
 
 const folder = join('.github', 'workflows')
 const workflows = readdirSync(folder).map((name) => ({
@@ -16,7 +16,7 @@ test.each(workflows)('GitHub can read the workflow $name', ({ text }) => {
 })
 
 test.each(workflows)(
-  'in $name actions are pinned by commit, the token may only read, and each job ends',
+  'in $name actions are pinned by commit, the token may only read, and each job has a timeout',
   ({ text }) => {
     const actions = text.match(/(?<=uses: ).*/g) ?? []
     expect(actions).not.toEqual([])
@@ -28,7 +28,7 @@ test.each(workflows)(
   },
 )
 
-test('each command of a workflow is there', () => {
+test('each command of a workflow exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   const commands = workflows.flatMap(
     ({ text }) => text.match(/(?<=npm run )[\w:]+(?![\w:]| --if-present)/g) ?? [],

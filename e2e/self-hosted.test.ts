@@ -83,7 +83,7 @@ test('a founder applies: green box, empty form, stored row, called webhook', asy
   })
 })
 
-test('a closed door is told before one writes, and of an open one the document knows nothing', async ({
+test('a closed door is shown before writing, and the document of an open one says nothing about it', async ({
   visitor,
 }) => {
   const door = (...args: string[]) => runCommand(['door', ...args], settings)
@@ -91,7 +91,7 @@ test('a closed door is told before one writes, and of an open one the document k
     const answer = await fetch(server.origin, { headers: { 'if-none-match': etag } })
     return { status: answer.status, etag: answer.headers.get('etag') ?? '', html: await answer.text() }
   }
-  /** The document once it is another than this one: a change shows within a second. */
+  /** The next version of the document. A change shows within a second. */
   const documentAfter = async (etag: string) => {
     await expect.poll(async () => (await document(etag)).status).toBe(200)
     return document()
@@ -125,7 +125,7 @@ test('a closed door is told before one writes, and of an open one the document k
   expect(await documentAfter(closed.etag)).toEqual(open)
 })
 
-test('the page reads as the specification says, in its order', async ({ visitor }) => {
+test('the page contains the specified texts in order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')
   const inOrder = [
@@ -200,7 +200,7 @@ test('the radio groups may stay empty', async ({ visitor }) => {
   })
 })
 
-test("the browser's own checks keep an incomplete form back", async ({ visitor }) => {
+test("the browser's own checks stop an incomplete form", async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await hydrated(page)
   const requests: string[] = []
@@ -228,7 +228,7 @@ test('typing in the custom box chooses it, and Enter there never sends the form'
   expect(requests).toEqual([])
 })
 
-test('what stands in the custom box is sent whichever radio is chosen', async ({ visitor }) => {
+test('the text of the custom box is sent whichever radio is chosen', async ({ visitor }) => {
   const application = anApplication({ custom_solution: 'A flip phone', paid_solution: 'screen' })
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -242,7 +242,7 @@ test('what stands in the custom box is sent whichever radio is chosen', async ({
   })
 })
 
-test('however often it is sent while a send is under way, one insert is made', async ({ visitor }) => {
+test('repeated sends during a pending one make one insert', async ({ visitor }) => {
   const application = anApplication()
   let inserts = 0
   const goOn = new AbortController()
@@ -272,7 +272,7 @@ test('however often it is sent while a send is under way, one insert is made', a
   expect(inserts).toBe(1)
 })
 
-test('without JavaScript the same page comes back with the green box', async ({ visitor }) => {
+test('without JavaScript the same page returns with the green box', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })
   const form = getForm(page)
@@ -285,7 +285,7 @@ test('without JavaScript the same page comes back with the green box', async ({ 
   expect(await form.firstName.inputValue()).toBe('')
 })
 
-test('without JavaScript a refused form comes back with the red box and every answer in it', async ({
+test('without JavaScript a refused form returns with the red box and every answer in it', async ({
   visitor,
 }) => {
   const application = anApplication({
@@ -308,7 +308,7 @@ test('without JavaScript a refused form comes back with the red box and every an
   expect(await form.answers()).toEqual(answers)
 })
 
-test('a link to the page shows an invitation', async () => {
+test('a link to the page shows a preview', async () => {
   const { tags, image, icons } = await linkPreview(`${server.origin}/`, siteUrl)
   expect(tags).toMatchObject({ canonical: siteUrl, 'og:title': 'Unplugged.' })
   expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
