@@ -1,5 +1,5 @@
--- For wrk: inserts applications. SALT tells one run from all others; with REPEATED every other one is stored already. With SINGLY
--- each is stored alone: PostgreSQL has to read a consent that is a text.
+-- For wrk: inserts applications. SALT makes a run's addresses unique. With REPEATED every other application is already stored.
+-- With SINGLY each is stored alone, since PostgreSQL has to convert a consent that is a text.
 local salt, repeated = os.getenv("SALT"), os.getenv("REPEATED") ~= nil
 local consent = os.getenv("SINGLY") and '"true"' or "true"
 local threads, thread, count = 0, 0, 0

@@ -80,7 +80,7 @@ async function fill(sql: Sql) {
       case when state <> 'draft' then 'ada@example.org' end, case when state <> 'draft' then 'Your application to Unplugged' end,
       case when state <> 'draft' then repeat('We would love to have you with us for a week. ', 12) end,
       case when state <> 'draft' then now() - interval '1 day' end,
-      -- The claims of a server that was lost: an update waits for those of one that is not.
+      -- The claims of a lost server: an update waits for those of a running one.
       case state when 'waiting' then now() + interval '1 hour' when 'sending' then now() end,
       case when state in ('draft', 'waiting', 'withdrawn') then 0 else 1 end, case when state = 'sent' then now() end,
       case when state = 'withdrawn' then now() end, case when state = 'withdrawn' then 'ada@example.org' end, ''
