@@ -84,7 +84,7 @@ export async function readCatalogue(sql: Sql): Promise<Catalogue> {
       select format('the constraint %I of %s', conname, name),
         concat_ws(' ', pg_get_constraintdef(pg_constraint.oid), convalidated, condeferrable, condeferred)
       from relations join pg_constraint on conrelid = relations.oid
-      -- That a column is not null it says itself; these have names from PostgreSQL 18 on.
+      -- The column itself says that it is not null. PostgreSQL 18 also has a named constraint for it.
       where contype <> 'n'
       union all
       select 'the index ' || name, concat_ws(' ', pg_get_indexdef(relations.oid), indisvalid, indisclustered,

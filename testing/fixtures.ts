@@ -48,7 +48,7 @@ async function moveTimes(sql: Sql) {
         coalesce(to_regclass('private.webhook_outbox'), to_regclass('private.deliveries'))) into last;
       passed := now() - interval '2 minutes' - last;
       days := (now() at time zone 'UTC')::date - (last at time zone 'UTC')::date;
-      -- No trigger sees this.
+      -- No trigger runs for this.
       perform set_config('session_replication_role', 'replica', true);
       for moved in
         select attrelid::regclass as name, string_agg(format(
