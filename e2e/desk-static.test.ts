@@ -24,8 +24,8 @@ import { hydrated, test, type Visitor } from '../testing/visitor.ts'
 const kilobyte = 1_000
 
 // The static build on one origin, at the root and in a folder, and its backend on another. The backend is our server with a
-// project's roles and default privileges, behind a stand-in for the project's gateway. e2e/deployment/desk-hosted.test.ts tests
-// the real sign-in of a hosted project as far as it is available.
+// project's roles and default privileges, behind a stand-in for the project's gateway. A hosted project's own sign-in has its
+// tests in e2e/deployment/desk-hosted.test.ts, as far as it is available.
 let site: string
 let origin: string
 let backend: string

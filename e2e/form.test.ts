@@ -68,7 +68,7 @@ async function sentNatively(visitor: Visitor) {
   return page
 }
 
-test('the same holds on the page that answered a native send, before and after its script', async ({
+test('after a native send, too, the green box disappears on a refused send, before and after the script', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)

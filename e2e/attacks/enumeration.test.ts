@@ -244,7 +244,7 @@ test.each(Object.entries(failing))('a mail server that %s reveals no known addre
   await own.close()
 })
 
-test('without a mail server both are refused alike, and no minute begins', async () => {
+test('without a mail server known and unknown addresses are refused alike, and no waiting time begins', async () => {
   const own = await server.another({ mailServer: undefined })
   const email = await server.organiser()
   for (const path of ['otp', 'recover', 'otp']) {

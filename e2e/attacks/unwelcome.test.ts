@@ -243,7 +243,7 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect(ran).toBe('Unplugged.')
 })
 
-test('behind TLS the browser is told to keep using it, and otherwise not', async () => {
+test('responses have Strict-Transport-Security behind TLS, and otherwise not', async () => {
   expect((await fetch(server.origin)).headers.get('strict-transport-security')).toBeNull()
   await withServer({ TRUST_PROXY: '1' }, async ({ origin }) => {
     const answer = await fetch(origin, { headers: { 'x-forwarded-proto': 'https' } })

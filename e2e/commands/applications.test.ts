@@ -36,7 +36,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await readdir(directory.path)).toEqual([])
   })
 
-  test('the list says so before the first application', async () => {
+  test('the list says that there are no applications yet', async () => {
     const server = await startServer(settings)
     await server.stop()
     await server.printed('"msg":"stopped"}\n')

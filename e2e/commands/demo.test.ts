@@ -88,7 +88,7 @@ async function connect() {
   return sql
 }
 
-test('it shows its own people and letters, ignores all settings, and removes everything at its end', async () => {
+test('the demonstration shows its own people and letters, ignores all settings, and removes everything at its end', async () => {
   const used = await aFolder('used')
   await (await aFolder('killed')).abandon()
   const demo = runDemo()

@@ -40,7 +40,7 @@ const isListening = async (path: string) => {
   }
 }
 
-test('if all is well every line is ok, it exits with 0, and its test email arrives on request', async () => {
+test('if all is well each line of the doctor is ok, it exits with 0, and its test email arrives on request', async () => {
   const receiver = await startReceiver()
   const mailServer = await startMailServer({ user: { name: 'ada', password: 'hunter2' } })
   const port = await freePort()
@@ -111,7 +111,7 @@ test('if all is well every line is ok, it exits with 0, and its test email arriv
   expect(delivery?.headers['webhook-id']).toMatch(/^test_/)
 })
 
-test('without a server it starts the embedded database to read it, stops it again, and reports problems', async () => {
+test('without a server the doctor starts the embedded database to read it, stops it again, and reports problems', async () => {
   const port = await freePort()
   const settings = {
     DATA_DIR: directory.path,
@@ -160,7 +160,7 @@ test('files of another PostgreSQL version are not touched, and one line says how
   expect(await readdir(old.path)).toEqual(['pgdata'])
 })
 
-test('without a database, or with an invalid setting, it says so and creates nothing', async () => {
+test('without a database, or with an invalid setting, the doctor says so and creates nothing', async () => {
   const empty = await temporaryDirectory()
   const path = join(empty.path, 'data')
   const first = await runCommand(['doctor'], { DATA_DIR: path, PORT: String(await freePort()) })

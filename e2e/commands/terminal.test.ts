@@ -188,7 +188,7 @@ test.each(['no-such-pager', './package.json'])('if the pager is %s, the list is 
   expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
 })
 
-test('without less, too, the list is printed without a message', async () => {
+test('if less is missing, too, the list is printed without a message', async () => {
   await store(...people(2))
   const server = await startServer(settings)
   const { code, screen } = await onTerminal({ path: '/nowhere' })
@@ -302,7 +302,7 @@ test('--json and --csv are the same on a terminal and in a file', async () => {
   }
 })
 
-test('the list says so on a terminal, too, before the first application', async () => {
+test('the list says on a terminal, too, that there are no applications yet', async () => {
   await store()
   expect(await onTerminal({ environment: { PAGER: '' } })).toEqual({
     code: 0,

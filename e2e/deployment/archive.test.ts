@@ -289,7 +289,7 @@ test('if 1.0.0 has its database in its folder, the documented commands move it b
   await machine.paste('systemctl stop unplugged')
 })
 
-test('with DATABASE_URL, too, and with a manual backup, which the update asks for', async () => {
+test('an update from 1.0.0 also works with DATABASE_URL and a manual backup, which the update asks for', async () => {
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
   const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')

@@ -346,7 +346,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('a request without TLS is redirected to it, and told to keep using it', async () => {
+  test('a request without TLS is redirected to it, and responses over TLS have Strict-Transport-Security', async () => {
     const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
     expect([301, 308]).toContain(plain.status)
     expect(plain.headers.get('location')).toMatch(proxy.named)

@@ -53,7 +53,7 @@ test('the database killed under load: errors meanwhile, then automatic recovery 
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
-test('one of the database processes killed under load: the same', async () => {
+test('one of the database processes killed under load: errors meanwhile, then automatic recovery without losses', async () => {
   const server = await startServer(settings)
   const sending = load(server.origin)
   await sending.reached(() => sending.acknowledged.length >= 100)
