@@ -70,7 +70,7 @@ async function isStoredOnce({ stored }: World, application: Application) {
 }
 
 const journeys: Record<string, (world: World) => Promise<void>> = {
-  async 'a founder applies, by keys and clicks alone, and a second time is ready'(world) {
+  async 'a founder applies with keys and clicks alone, and the form is ready for another application'(world) {
     const { browser, gate } = world
     const application = aFounder()
     await browser.open(gate.origin)
@@ -99,7 +99,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await isStoredOnce(world, application)
   },
 
-  async 'nothing is asked for before the first sign, and nothing is lost while the script is on its way'(
+  async 'nothing is requested before the first sign of writing, and nothing is lost while the script loads'(
     world,
   ) {
     const { browser, gate } = world
@@ -125,7 +125,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await isStoredOnce(world, application)
   },
 
-  async 'a script that failed is asked for again at the next sign'({ browser, gate }) {
+  async 'a script that failed is requested again at the next sign of writing'({ browser, gate }) {
     gate.scripts('cut')
     await browser.open(gate.origin)
     const before = gate.asked()
@@ -137,7 +137,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
   },
 
-  async 'a send whose script never comes is posted by the browser, with every answer'(world) {
+  async 'the browser posts a send with every answer if its script never loads'(world) {
     const { browser, gate } = world
     const application = aFounder()
     gate.scripts('hold')
@@ -148,7 +148,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await isStoredOnce(world, application)
   },
 
-  async 'who leaves while a send is held gets where they wanted'({ browser, gate }) {
+  async 'another page can be opened while a send is held'({ browser, gate }) {
     gate.scripts('hold')
     await browser.open(gate.origin)
     await fill(browser, aFounder())
@@ -157,7 +157,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate('location.pathname'), '/livez')
   },
 
-  async 'a refused send brings the first such field into the middle, with its label'({ browser, gate }) {
+  async 'a refused send scrolls the first refused field to the middle, with its label'({ browser, gate }) {
     await browser.open(gate.origin)
     for (const { name } of textFields.slice(0, -1))
       await browser.type(`#${name}`, name === 'email' ? 'a@b.example' : 'x')
@@ -169,7 +169,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await becomesTrue(browser, place)
   },
 
-  async 'moving backwards with the keyboard keeps label and field in sight'({ browser, gate }) {
+  async 'moving backwards with the keyboard keeps label and field visible'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
     // The page's script handles this, and is requested at the first press.
@@ -186,7 +186,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     for (const { name } of textFields) ok(stops.includes(name), `${name} is no stop: ${stops.join(', ')}`)
   },
 
-  async 'pressing the custom radio goes into its box, the arrows do not, and Enter moves on'({
+  async 'a press of the custom radio focuses its box, arrow keys do not, and Enter moves on'({
     browser,
     gate,
   }) {
@@ -209,10 +209,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     ])
   },
 
-  async 'the reason grows with what is written, and the placeholder of the custom box is whole'({
-    browser,
-    gate,
-  }) {
+  async 'the reason grows with its text, and the placeholder of the custom box fits'({ browser, gate }) {
     await browser.open(gate.origin)
     const inside = (selector: string) => `(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(
       document.querySelector('${selector}'))`
@@ -225,7 +222,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
 
-  async 'a guest opens the link of a letter, answers, and changes the answer, by keys and clicks'({
+  async "a guest opens a letter's link, gives an RSVP, and changes it, with keys and clicks"({
     browser,
     gate,
     sql,
@@ -260,7 +257,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     )
   },
 
-  async 'an organiser signs in, finds an application, accepts it, notes, and takes it back'({
+  async 'an organiser signs in, finds an application, accepts it, adds a note, and undoes the decision'({
     browser,
     gate,
     signInLink,
@@ -309,7 +306,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     })
   },
 
-  async 'who is accepted gets a letter, answers by its link, and the desk says that they come'(world) {
+  async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(world) {
     const { browser, gate, sql, mails } = world
     const application = anApplication({ first_name: 'Grace' })
     deepStrictEqual(await send(gate.origin, application), 201)

@@ -124,7 +124,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
     const { error } = await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
     if (error) throw error
   },
-  'an account that had ten mails within the hour': (email) => server.database.owner`
+  'an account with ten emails in the last hour': (email) => server.database.owner`
     insert into private.account_counts (user_id, what, count)
     select id, 'mails', 10 from auth.users where email = ${email}`,
 }
