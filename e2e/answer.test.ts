@@ -166,7 +166,7 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   expect(await answersOf(sql, guest)).toEqual(['coming'])
 })
 
-test('who opens a link and runs its script, and follows what else there is, answers nothing', async ({
+test('a client that opens a link, runs its script and follows its other links gives no RSVP', async ({
   visitor,
 }) => {
   // Some request methods are not the page's, and fail.

@@ -195,7 +195,7 @@ test('over http from another machine, where browsers have fewer features, the de
   await page.getByText('This site has no mail server yet').waitFor()
 })
 
-test('what is typed survives Back and a reload, and goes with whoever typed it', async ({ visitor }) => {
+test('typed text survives Back and a reload, and is gone after its author signs out', async ({ visitor }) => {
   visitor.expects(/Failed to load resource/)
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '', { as: await signedInAnew() })

@@ -497,7 +497,7 @@ const readiness = async ({ origin }: { origin: string }) => {
   return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
 }
 
-test('who is erased after a server made a backup by itself is erased again by a restore, unless it is told not to', async () => {
+test('a restore of an automatic backup erases again everybody who was erased since, unless it is told not to', async () => {
   const directory = await temporaryDirectory()
   const settings = await preparedAt(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')

@@ -65,7 +65,7 @@ export const applications: readonly Break[] = [
     replace: `  if (erased.size >= 0) return 0
 `,
     test: 'e2e/commands/backup.test.ts',
-    name: 'who is erased after a server made a backup by itself is erased again by a restore, unless it is told not to',
+    name: 'a restore of an automatic backup erases again everybody who was erased since, unless it is told not to',
   },
   {
     promise: 'no page shows a secret key of a project',

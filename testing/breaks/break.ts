@@ -1,19 +1,19 @@
-/** A break of the product, tried by hand once, and the test that has to die of it. */
+/** A break of the product that was tried by hand once, and the test that has to fail. */
 export interface Break {
-  /** The promise that does not hold then, in words that its document has. */
+  /** The promise that it breaks, in its document's words. */
   promise: string
   /** The document; docs/security.md unless given, where the first cell of a row is a promise. */
   of?: string
-  /** What is wrong then, in a sentence. */
+  /** A sentence that says what is wrong then. */
   broken: string
-  /** Of the declared schema too: then a migration makes the function anew that stands there. */
+  /** The file to change. If the declared schema has it, a migration creates that function again. */
   file: string
-  /** Stands in the file exactly once. */
+  /** A text that occurs exactly once in the file. */
   find: string
   replace: string
-  /** What the migration says, where what is broken is no function. */
+  /** The statements of the migration, if the broken part is no function. */
   migration?: string
-  /** The file of the test that dies, and its name as it stands there. */
+  /** The file and the name of the test that fails. */
   test: string
   name: string
 }

@@ -46,7 +46,7 @@ export const browser: readonly Break[] = [
   shared.setItem`,
     replace: '  shared.setItem',
     test: 'e2e/desk-mishaps.test.ts',
-    name: 'what is typed survives Back and a reload, and goes with whoever typed it',
+    name: 'typed text survives Back and a reload, and is gone after its author signs out',
   },
   {
     promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",

@@ -84,7 +84,7 @@ export const letters: readonly Break[] = [
     find: 'readPlace(backend, own, signal)',
     replace: "answerPlace(backend, own, 'coming', newAct(), signal)",
     test: 'e2e/answer.test.ts',
-    name: 'who opens a link and runs its script, and follows what else there is, answers nothing',
+    name: 'a client that opens a link, runs its script and follows its other links gives no RSVP',
   },
   {
     promise: 'no organiser, table or stored letter has a token',
