@@ -1,9 +1,9 @@
 import { day } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** A clock that moves forward by moving all stored times back. */
+/** A clock that moves forward by moving nearly all stored times back. */
 export async function createClock(sql: Sql, start: Date) {
-  // Future times, times of application and ages of keys stay unchanged.
+  // The door's closing time, the times of applications and statuses, and the ages of keys stay unchanged.
   const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
     select format('%I.%I', table_schema, table_name) as name,
       json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
@@ -19,7 +19,7 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** Replaces the dates in a text by those that are right once all times were moved. */
+    /** Moves the dates in a text by as much as the stored times still have to move. */
     asOfThen: (text: string) =>
       text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
         const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)

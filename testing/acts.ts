@@ -105,7 +105,7 @@ function followedBy<State extends object>(
 
 type PlayedHour<State extends object> = Iterable<Act<State>>
 
-/** Hours that are long at first. Reduced hours may have any length. */
+/** Sequences of at least `least` acts. Shrinking may make them shorter. */
 class LongHour<State extends object> extends fc.Arbitrary<PlayedHour<State>> {
   readonly #any: fc.Arbitrary<PlayedHour<State>>
   readonly #least: number
@@ -119,7 +119,7 @@ class LongHour<State extends object> extends fc.Arbitrary<PlayedHour<State>> {
   generate(random: fc.Random): fc.Value<PlayedHour<State>> {
     for (;;) {
       const hour = this.#any.generate(random, undefined)
-      // Its `value` gives copies from the second time on, of which nothing tells what was played.
+      // From its second read on, `value` returns copies, which do not record which acts were played.
       // oxlint-disable-next-line no-underscore-dangle -- fast-check names it so.
       if ([...hour.value_].length >= this.#least) return hour
     }

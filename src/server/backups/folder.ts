@@ -35,7 +35,7 @@ const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
 const clockDifference = 3_600_000
 /** Milliseconds after which an empty folder was abandoned, and not just created by another server. */
 const abandoned = 3_600_000
-/** Root can do anything anyway, and owns the folders that disks are mounted on. */
+/** The user id of root, who may own the folder: root can do anything anyway, and owns the folders that disks are mounted on. */
 const root = 0
 /** The names of all files that a backup may have, during writing or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
@@ -55,7 +55,7 @@ export function backupName(at: Date): string {
 }
 
 /**
- * The newest complete backup that a server made automatically in `BACKUP_DIR`, by any database unless one is given. A backup from
+ * The newest complete backup that a server made automatically in `BACKUP_DIR`, of any database unless one is given. A backup from
  * the future, made by a wrong clock, does not count.
  *
  * @throws {OperatorError} where the folder cannot be read.
@@ -95,8 +95,8 @@ export async function removeOldBackups(
 }
 
 /**
- * Removes folders that a killed server was writing or removing. No other server of the same database may be writing there
- * meanwhile.
+ * Removes folders that a killed server was writing or removing. Call it only while no other server of the same database writes
+ * there.
  */
 export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {

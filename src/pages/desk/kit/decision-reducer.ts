@@ -99,7 +99,10 @@ function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>
   return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
 }
 
-/** Drops the decisions on these applications, and with them their names and their undo. Pending ones stay until the response. */
+/**
+ * Forgets the decisions on these applications, or on all: nobody undoes them, and no screen names the applicants. Pending ones stay
+ * until the response.
+ */
 function without(state: QueueState, ids: readonly string[] | undefined): QueueState {
   const isForgotten = (id: string) => ids?.includes(id) ?? true
   const acts = state.acts.map(
@@ -184,7 +187,7 @@ function stop({ act, later }: Draft) {
   }
 }
 
-/** Changes the next queued decision on an application after the previous one was saved or stopped. */
+/** Changes the next queued decisions on an application, until one stays queued, after the previous one was saved or stopped. */
 function rebase(later: Draft['later'], id: string, change: (next: Decision) => Decision) {
   for (const act of later) {
     const next = act.get(id)

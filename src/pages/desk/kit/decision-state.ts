@@ -110,7 +110,7 @@ function hasEffect(decision: Decision) {
   return !decision.takesBack && (isPending(decision) || decision.state === 'saved')
 }
 
-/** Number of decisions of the current act that are done; null if nothing is being sent or one call is enough. */
+/** The progress of the current act; null if nothing is being sent, or all its decisions fit into one call. */
 export function progressIn(queue: QueueState): Progress | null {
   const decisions = firstIn(queue).filter(({ state }) => state !== 'stopped')
   const count = decisions.length

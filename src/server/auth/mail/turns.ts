@@ -11,7 +11,7 @@ const most = 20_000
 /** The addresses that requested a sign-in email within the last minute, with or without an account. */
 export interface MailTurns {
   /**
-   * Takes the one email that an address may request in a minute.
+   * Counts a request for an email. An address may make one a minute.
    *
    * @throws {HttpError} with 429 for the second.
    */
@@ -42,7 +42,7 @@ export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
         throw tooSoon(Math.max(row?.left ?? 1, 1))
       }
       await forget(sql)
-      // For the last request, which no later one deletes.
+      // Deletes the last request too, if no later one triggers the deletion.
       forgetting ??= setTimeout(
         () => {
           forgetting = undefined

@@ -124,8 +124,8 @@ export async function tokensOf(
 }
 
 /**
- * Exchanges a refresh token for the next one. The token before the active one gets the active one at any time, since the client
- * may never have received it. Older tokens get it within ten seconds; after that they end the session.
+ * Exchanges a refresh token for the next one. The previous token can always be exchanged for the active one, since the client may
+ * never have received that. Older tokens can be for ten seconds after the last exchange; later they end the session.
  *
  * @throws {HttpError} where the token is not ours, or is no longer valid.
  */
