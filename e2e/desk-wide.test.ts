@@ -233,6 +233,47 @@ test('on a phone the reason gets seven tenths of the window', async ({ visitor }
   expect(room).toBeGreaterThanOrEqual(0.7)
 })
 
+test('on a phone the four decisions are one row, and no button of the bar overlaps another', async ({
+  visitor,
+}) => {
+  const [fresh = { id: '' }, , decided = { id: '' }] = await desk.store(people(3))
+  await desk.stand([decided], 'accepted')
+  const viewport = { width: 390, height: 844 }
+  const page = await desk.open(visitor, `/applications/${fresh.id}`, { viewport })
+  const { heading, link, select, button } = getDesk(page)
+  const bar = page.locator('.decisions-bar')
+  const fits = async () => {
+    const boxes = await bar.getByRole('button').evaluateAll((buttons) =>
+      buttons.map((each) => {
+        const { left, right, top, bottom } = each.getBoundingClientRect()
+        return { words: each.textContent ?? '', left, right, top, bottom }
+      }),
+    )
+    const over = boxes.flatMap((one, place) =>
+      boxes
+        .slice(place + 1)
+        .filter((other) => one.left < other.right && other.left < one.right)
+        .filter((other) => one.top < other.bottom && other.top < one.bottom)
+        .map((other) => `${one.words} over ${other.words}`),
+    )
+    const rows = new Set(
+      boxes.filter(({ words }) => /^(Shortlist|Accept|Waitlist|Decline)$/.test(words)).map(({ top }) => top),
+    )
+    expect({ over, rows: rows.size }).toEqual({ over: [], rows: 1 })
+  }
+  await heading('Person 1').waitFor()
+  await button('Accept').waitFor()
+  await fits()
+  await page.goto(`${desk.origin}/desk#/?status=all`)
+  await link('Person 1').waitFor()
+  await select('Person 1').check()
+  await button('Draft letters…').waitFor()
+  await fits()
+  await select('Person 3').check()
+  await button('Back to new').waitFor()
+  await fits()
+})
+
 test('the first visit shows hints, even before the script has loaded, until they are dismissed for good', async ({
   visitor,
 }) => {

@@ -8,12 +8,13 @@ export function outcomeOf(act: Act): string {
   const decisions = [...act.values()]
   const done = decisions.filter(isDone)
   const stopped = decisions.filter(({ state }) => state === 'stopped').length
-  const lost = decisions.filter((decision) => decision.state === 'refused' && !isDone(decision))
+  const lost = decisions.flatMap((each) =>
+    each.state === 'refused' && !isAsWanted(each.refusal) ? each.refusal : [],
+  )
   const said: string[] = []
   if (done.length > 0) said.push(outcomeOfDone(done))
   const [one] = lost
-  if (one?.state === 'refused')
-    said.push(`${decisions.length > 1 ? lost.length : `${one.seen.name}:`} ${notSaved(one.refusal)}`)
+  if (one) said.push(`${decisions.length > 1 ? lost.length : `${one.seen.name}:`} ${notSaved(one)}`)
   if (stopped > 0) said.push(`stopped, ${stopped} left as they were`)
   return said.join('; ')
 }
