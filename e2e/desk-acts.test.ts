@@ -7,6 +7,7 @@ import { releaseDrafts, templatesOf } from '../testing/letters.ts'
 import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
 import { scenes, type Scene } from '../testing/act-scenes.ts'
+import { resize } from '../testing/resize.ts'
 
 /** The outcomes of a call. */
 const fates = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
@@ -332,7 +333,7 @@ test('the result of an act appears between the navigation and the bar at the foo
     { width: 390, height: 844 },
     { width: 1366, height: 650 },
   ]) {
-    await page.setViewportSize(size)
+    await resize(page, size)
     await note.fill(`At ${size.width}`)
     await note.press('Control+Enter')
     await page.locator('.application-note', { hasText: `At ${size.width}` }).waitFor()

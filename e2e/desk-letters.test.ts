@@ -12,6 +12,7 @@ import { mailServerAt } from '../testing/sign-in.ts'
 import { startMailChecks } from '../src/server/mail/requested-checks.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
+import { resize } from '../testing/resize.ts'
 
 const desk = deskOfThisFile()
 
@@ -531,7 +532,7 @@ test('each of sixty drafts is read by its key, one is left out, and Send stays v
   await page.getByText('59 as the template, 1 edited').waitFor()
   expect(await drafts(page).count()).toBe(1)
   for (const height of [650, 900]) {
-    await page.setViewportSize({ width: 1366, height })
+    await resize(page, { width: 1366, height })
     await expect
       .poll(() => button('Send 60 letters').boundingBox())
       .toMatchObject({ y: expect.toSatisfy((y: number) => y < height - 44) })
@@ -1014,7 +1015,7 @@ test('letters to several are drafted together, and the results are announced as 
   await dialog.getByText('3 drafted.').waitFor()
   expect(await statesInDatabase()).toEqual(['draft', 'draft', 'draft', 'draft'])
   for (const width of [320, 768]) {
-    await page.setViewportSize({ width, height: 650 })
+    await resize(page, { width, height: 650 })
     expect(await accessibilityProblems(page), `${width} px`).toEqual([])
     // The area behind the dialog has its own scrolling.
     expect(await overflow(page, '#content > :not(.decisions-bar), .visually-hidden')).toEqual({

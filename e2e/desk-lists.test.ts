@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
+import { resize } from '../testing/resize.ts'
 
 const desk = deskOfThisFile()
 
@@ -505,7 +506,7 @@ test.for([
     }))
     const stored = await desk.store(names)
     const page = await desk.open(visitor, '/?status=all')
-    await page.setViewportSize({ width, height })
+    await resize(page, { width, height })
     const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
     const heights = () =>
       page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))

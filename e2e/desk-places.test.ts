@@ -3,6 +3,7 @@ import { beforeEach, expect } from 'vitest'
 
 import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
+import { resize } from '../testing/resize.ts'
 
 const desk = deskOfThisFile()
 const failedRequest = /Failed to load resource/
@@ -214,7 +215,7 @@ test('an RSVP shows in its row without changing the height', async ({ visitor })
   expect(await standing('Person 3')).toBe('New')
   const wide = await heights()
   expect(new Set(wide).size).toBe(1)
-  await page.setViewportSize({ width: 390, height: 844 })
+  await resize(page, { width: 390, height: 844 })
   const narrow = await heights()
   expect(new Set(narrow).size).toBe(1)
 
@@ -225,7 +226,7 @@ test('an RSVP shows in its row without changing the height', async ({ visitor })
   await expect.poll(() => standing('Person 3')).toBe('AcceptedNot told yet')
   await expect.poll(() => standing('Person 1')).toBe('AcceptedComing')
   expect(await heights()).toEqual(narrow)
-  await page.setViewportSize({ width: 1280, height: 720 })
+  await resize(page, { width: 1280, height: 720 })
   expect(await heights()).toEqual(wide)
 
   // Only accepted people have an RSVP, so the filter leads to them from any tab.

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 
 import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
+import { resize } from '../testing/resize.ts'
 
 const desk = deskOfThisFile()
 
@@ -31,12 +32,12 @@ test('the list is beside the application from 1200 px, and the history beside bo
       .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().x)))
   const [first = 0, second = 0, third = 0] = await places()
   expect([first < second, second === third]).toEqual([true, true])
-  await page.setViewportSize({ width: 1600, height: 900 })
+  await resize(page, { width: 1600, height: 900 })
   const columns = await places()
   expect(columns).toEqual(columns.toSorted((one, other) => one - other))
   expect(new Set(columns).size).toBe(3)
   for (const width of [1200, 1199]) {
-    await page.setViewportSize({ width, height: 900 })
+    await resize(page, { width, height: 900 })
     await expect.poll(() => list(page).count()).toBe(width === 1200 ? 1 : 0)
   }
   await link('Back').click()

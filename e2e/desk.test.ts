@@ -8,6 +8,7 @@ import { anApplication } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { test } from '../testing/visitor.ts'
+import { resize } from '../testing/resize.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -763,7 +764,7 @@ test('the decision buttons keep their position whatever Undo says, so a double c
   const places = () =>
     bar.locator('[data-status]').evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect()))
   for (const [index, width] of [1920, 1280, 1024, 800, 390].entries()) {
-    await page.setViewportSize({ width, height: 720 })
+    await resize(page, { width, height: 720 })
     await page.reload()
     await button('Undo').waitFor()
     const before = await places()

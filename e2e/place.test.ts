@@ -5,6 +5,7 @@ import { serverOfThisFile } from '../testing/file-server.ts'
 import { getForm } from '../testing/form.ts'
 import { states } from '../testing/states.ts'
 import { test } from '../testing/visitor.ts'
+import { resize } from '../testing/resize.ts'
 
 const server = serverOfThisFile()
 
@@ -31,7 +32,7 @@ test('beside the card the scenery stays, and the first field is whole on the fir
 }) => {
   const page = await visitor.open(server.origin)
   for (const [width, height] of beside) {
-    await page.setViewportSize({ width, height })
+    await resize(page, { width, height })
     await page.evaluate(() => window.scrollTo(0, 0))
     const field = await placeOf(page, '#first_name')
     expect(field.top).toBeGreaterThan(0)
@@ -49,7 +50,7 @@ test('beside the card the scenery stays, and the first field is whole on the fir
 test('beside the card the sun is clear of the words and of the card', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const [width, height] of beside) {
-    await page.setViewportSize({ width, height })
+    await resize(page, { width, height })
     const sun = await placeOf(page, '.scene .hills .sun')
     expect(sun.left).toBeGreaterThan(0)
     expect(sun.right).toBeLessThan((await placeOf(page, '.card')).left)
@@ -63,7 +64,7 @@ test('in a low landscape window without room for both, no sun is behind the word
     [640, 360],
     [667, 331],
   ] as const) {
-    await page.setViewportSize({ width, height })
+    await resize(page, { width, height })
     expect(await page.locator('.scene .hills .sun').isVisible()).toBe(false)
   }
 })
@@ -73,7 +74,7 @@ test('above the card the sun is whole between the edges, and no tree overlaps th
 }) => {
   const page = await visitor.open(server.origin)
   for (const width of [320, 360, 390, 430, 600, 768]) {
-    await page.setViewportSize({ width, height: 844 })
+    await resize(page, { width, height: 844 })
     const sun = await placeOf(page, '.scene .hills .sun')
     expect(sun.left).toBeGreaterThan(8)
     expect(sun.right).toBeLessThan(width - 8)
@@ -95,7 +96,7 @@ test('the nearest hill continues below its drawing without a visible line', asyn
 test('the team sizes form one row or two rows of two', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const width of [320, 394, 450, 517, 768, 900, 1024, 1366]) {
-    await page.setViewportSize({ width, height: 800 })
+    await resize(page, { width, height: 800 })
     const tops = await page
       .locator('.team_size .choice')
       .evaluateAll((choices) => choices.map((choice) => choice.getBoundingClientRect().top))

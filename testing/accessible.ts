@@ -5,6 +5,7 @@ import { extent } from './extent.ts'
 import { overflow } from './overflow.ts'
 import { smallTargets } from './targets.ts'
 import { accessibilityProblems } from './visitor.ts'
+import { resize } from './resize.ts'
 
 /** The window widths at which axe runs, in CSS pixels. */
 const looked = extent([320], [1440, 390, 320])
@@ -25,13 +26,13 @@ export async function expectUsable(page: Page, name: string): Promise<void> {
     // A window of 1280 x 1024 at 400 % zoom.
     [320, 256],
   ] as const) {
-    await page.setViewportSize({ width, height })
+    await resize(page, { width, height })
     expect(await overflow(page, aside), `${name}, ${width} px`).toEqual({ scroll: 0, wide: [] })
     if (width === 390) expect(await smallTargets(page), `${name}, 390 px`).toEqual([])
   }
   const colours = name.startsWith('form-') ? 'colours, AAA' : 'colours'
   for (const width of looked) {
-    await page.setViewportSize({ width, height: 800 })
+    await resize(page, { width, height: 800 })
     for (const [rules, media] of [
       ['all', { colorScheme: 'light', forcedColors: 'none' }],
       [colours, { colorScheme: 'dark', forcedColors: 'none' }],
