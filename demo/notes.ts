@@ -7,7 +7,7 @@ export const notes: readonly (readonly [note: string, answer?: string])[] = [
   ['Writes well.'],
   ['Reads like a pitch.', 'The second paragraph is not. I would give it another look.'],
   ['Wants to bring a dog. Ask the house.', 'The house says one dog, small.'],
-  ['Vegetarian, see the e-mail of Tuesday.'],
+  ['Vegetarian, see the email of Tuesday.'],
   ['Could come for the first week alone.'],
   ['Knows two of those who are coming. No reason against it.'],
   ['Never answered the question, but I like the answer.'],

@@ -61,10 +61,10 @@ test('a guest reads the state of their invitation, with the same deadline in eve
     `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
     `You are coming. See you there. | Change my answer | ${questions}`,
     `You are not coming. Thank you for telling us. | Change my answer | ${questions}`,
-    'The time to answer is over. | Please write to team@example.org.',
-    'The time to answer is over. | Please answer the letter by mail.',
-    'You are coming. See you there. | The time to answer is over. | Please write to team@example.org.',
-    'This link is not valid any more. | Please answer the letter by mail.',
+    'The deadline to answer has passed. | Please write to team@example.org.',
+    'The deadline to answer has passed. | Please reply to the letter by email.',
+    'You are coming. See you there. | The deadline to answer has passed. | Please write to team@example.org.',
+    'This link is no longer valid. | Please reply to the letter by email.',
   ]
   expect(tokens.size).toBe(sentences.length)
   for (const token of tokens.keys()) {
@@ -111,7 +111,7 @@ test('a guest can keep an RSVP after starting to change it, and nothing is sent'
 
 test('an invitation without a reply address says to answer by email', async ({ visitor }) => {
   const page = await openAt(visitor, { ...places.open, address: '' })
-  await page.getByText('Questions? Please answer the letter by mail.').waitFor()
+  await page.getByText('Questions? Please reply to the letter by email.').waitFor()
 })
 
 test.for([
@@ -267,7 +267,7 @@ test('an RSVP from another window appears when this window becomes active, and c
   await expect.poll(() => focused(page)).toBe('I cannot come')
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
-  await page.getByText('The time to answer is over.').waitFor()
+  await page.getByText('The deadline to answer has passed.').waitFor()
   await expect.poll(() => page.getByRole('button').count()).toBe(0)
 })
 
@@ -282,7 +282,7 @@ test('the token of a link stands in no log, no address that is asked for, no ref
   await page.getByText('You are coming.').waitFor()
   const wrong = aToken()
   await page.evaluate((hash) => location.assign(`#${hash}`), wrong)
-  await page.getByText('not valid').waitFor()
+  await page.getByText('no longer valid').waitFor()
   for (const request of requests) {
     const sent = JSON.stringify([request.url(), await request.allHeaders()])
     expect(sent).not.toContain(guest.token)
@@ -305,6 +305,6 @@ test('without a script a guest reads to answer by email, and sees no controls', 
   const page = await openAt(visitor, places.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',
-    'Please answer the letter by mail.',
+    'Please reply to the letter by email.',
   ])
 })

@@ -53,7 +53,7 @@ test('the answer page is one document of at most 6 kB, and contacts only the bac
   visitor,
 }) => {
   const { page, all } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
-  await page.getByText('This link is not valid any more.').waitFor()
+  await page.getByText('This link is no longer valid.').waitFor()
   await page.waitForLoadState('networkidle')
   const [document, ...calls] = all()
   console.log(`the answer page: ${document?.bytes} bytes`)

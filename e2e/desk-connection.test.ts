@@ -16,7 +16,7 @@ test('an erasure fails without a connection, and does not happen after reconnect
   const { button, dialog } = getDesk(page)
   await button('Erase').click()
   await page.context().setOffline(true)
-  await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
+  await page.getByLabel(`Type the email, ${email}`).fill(email)
   await button('Erase for good').click()
   await dialog.getByText('Not erased. You were offline.').waitFor()
   await button('Cancel').click()
@@ -41,7 +41,7 @@ test('an erasure that was cancelled during its retries is not retried', async ({
     return route.abort()
   })
   await button('Erase').click()
-  await page.getByLabel(`Type the e-mail, ${email}`).fill(email)
+  await page.getByLabel(`Type the email, ${email}`).fill(email)
   // The clock stops, so that the retry waits for the test.
   await page.clock.pauseAt(Date.now() + 1_000)
   await button('Erase for good').click()

@@ -158,7 +158,7 @@ test('a door with a limit shows the number of applications, closes, and does not
   await send()
   await door.closeAfter.fill('3')
   await door.save.click()
-  await standsAs(door.page, 'The door is open, for 2 more applications: 1 of 3 came.')
+  await standsAs(door.page, 'The door is open, for 2 more applications (1 of 3 received).')
   await send()
   // A new sentence, while the door reaches its limit.
   await door.sentence.fill('We are full.')
@@ -166,7 +166,7 @@ test('a door with a limit shows the number of applications, closes, and does not
   expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })
   await door.save.click()
   // The failure appears at once, and the reason after the next read.
-  await expect.poll(() => door.warning.textContent()).toContain('The door closed by itself meanwhile.')
+  await expect.poll(() => door.warning.textContent()).toContain('The door closed automatically.')
   expect(await door.standing.textContent()).toBe(
     'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
   )

@@ -69,13 +69,13 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
   await button('Save').click()
   await page
     .getByRole('alert')
-    .getByText('Somebody else changed this meanwhile: 9 places, each kept for 5 days, time zone UTC.')
+    .getByText('Somebody else changed this meanwhile: 9 places, 5 days to answer, time zone UTC.')
     .waitFor()
   expect(await field.inputValue()).toBe('2')
   await button('Save anyway').click()
   const said = '0 of 2 places are free: 2 more are accepted than there are places.'
   await status.getByText(`Saved. ${said}`).waitFor()
-  await expect.poll(() => numbers(page)).toEqual([...answers, '0 Free of 2'])
+  await expect.poll(() => numbers(page)).toEqual(['0 Free of 2', ...answers])
   await zone.selectOption('America/New York')
   await button('Save').click()
   const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
@@ -92,8 +92,8 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
   await expect.poll(names).toHaveLength(5)
   await link('Door').click()
   await link('History').click()
-  await page.getByText('2 places, each kept for 10 days, time zone America/New York').waitFor()
-  expect(await page.getByText('2 places, each kept for 10 days').count()).toBe(2)
+  await page.getByText('2 places, 10 days to answer, time zone America/New York').waitFor()
+  expect(await page.getByText('2 places, 10 days to answer').count()).toBe(2)
 })
 
 test('the browser’s time zone is offered until one is saved, and no letter with a deadline opens before', async ({
@@ -108,7 +108,7 @@ test('the browser’s time zone is offered until one is saved, and no letter wit
   await button('Open in mail program: Person 1').click()
   await page.getByText('This letter has a deadline: first save the time zone under Places.').waitFor()
   await link('Places').click()
-  await page.getByText('Not saved yet: until you save it, no letter with a deadline is sent.').waitFor()
+  await page.getByText('Not saved yet: no letter with a deadline is sent until you save it.').waitFor()
   const own = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
   expect(await page.getByLabel('Time zone').inputValue()).toBe(own)
   await button('Save').click()
@@ -127,7 +127,9 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   await button('Draft 2 reminders').click()
   const said = page.locator('.places-reminded')
   await said
-    .getByText('2 reminders drafted. Nothing has left. 1 is late: move “Kept until” at their application')
+    .getByText(
+      '2 reminders drafted. Nothing has been sent. 1 is late: move the deadline in their application',
+    )
     .waitFor()
   await button('Draft 2 reminders').click()
   await said.getByText('No reminder was drafted. 2 already have a reminder that has not been sent.').waitFor()
@@ -135,12 +137,12 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   await heading('Drafts: Reminder').waitFor()
   const late = page.locator('.drafts-draft', { has: link('Person 2') })
   await page.getByRole('radio', { name: 'Person 2' }).check()
-  await late.getByText('They are not asked whether they come').waitFor()
+  await late.getByText('They cannot answer').waitFor()
   expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
   const asked = page.locator('.drafts-draft', { has: link('Person 1') })
   await page.getByRole('radio', { name: 'Person 1' }).check()
   expect(await asked.locator('.letters-body').textContent()).toMatch(
-    /until the last day to answer\.[^]*here: their link to answer\s/,
+    /until their deadline\.[^]*here: their link to answer\s/,
   )
   // The editor shows the placeholder.
   await asked.getByRole('button', { name: 'Edit' }).click()
@@ -197,7 +199,7 @@ test('the longest waiting person is accepted for a free place, whoever presses, 
   await button('Leave it Declined').click()
   expect(await desk.statusOf(ids[1] ?? '')).toBe('declined')
   await page.getByText('2 wait for a place.').waitFor()
-  await link('All who are waitlisted').click()
+  await link('The whole waitlist').click()
   await expect.poll(getDesk(page).names).toHaveLength(2)
 })
 
@@ -244,12 +246,12 @@ test('an RSVP by email is entered, the deadline is moved, and the applicant’s 
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, timeline } = getDesk(page)
   const head = page.locator('.application-head .decisions-answer')
-  await head.getByText(/^Late, place kept until \d+ \w+ 20\d\d$/).waitFor()
-  const kept = page.getByLabel('Kept until')
+  await head.getByText(/^Late, deadline \d+ \w+ 20\d\d$/).waitFor()
+  const kept = page.getByLabel('Deadline')
   await kept.fill(await dayIn(5))
   await button('Save').click()
-  await status.getByText('Person 1: place kept until').waitFor()
-  await head.getByText(/^No answer yet, place kept until/).waitFor()
+  await status.getByText('Person 1: deadline').waitFor()
+  await head.getByText(/^No answer yet, deadline/).waitFor()
   await button('Not coming').click()
   await head.getByText(/^Not coming, answered \d/).waitFor()
   expect(await answersOf()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])

@@ -187,7 +187,7 @@ test('a repeated request for a code says how long to wait, and another address i
   await desk.button('Send again').click()
   await expect
     .poll(() => desk.alert.textContent())
-    .toMatch(/^A mail was asked for a moment ago\. Please wait \d\d seconds before you ask for another\.$/)
+    .toMatch(/^An email was requested a moment ago\. Please wait \d\d seconds before you ask for another\.$/)
   await desk.button('Another address').click()
   await expect.poll(() => focused(page)).toBe('Email')
   const email = await organiser()
@@ -242,7 +242,7 @@ test('only its button uses a link up, and nothing remains in the address or the 
 
   await on(scanner).signIn.click()
   await expect.poll(() => on(scanner).alert.textContent()).toMatch(/^This link was used already/)
-  await on(scanner).button('Get a code by mail').click()
+  await on(scanner).button('Get a code by email').click()
   await expect.poll(() => focused(scanner)).toBe('Email')
 })
 

@@ -125,7 +125,7 @@ test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
   'the static answer page at %s obeys its policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, asked } = await open(visitor, `${address}#${crypto.randomUUID()}`)
-    await page.getByText('This link is not valid any more.').waitFor()
+    await page.getByText('This link is no longer valid.').waitFor()
     expect(asked()).toEqual([`document ${origin}${address}`, `fetch ${backend}/rest/v1/rpc/place_by_token`])
     for (const link of await page.locator('link:not([href^="data:"])').all()) {
       const { href } = new URL((await link.getAttribute('href')) ?? '', page.url())

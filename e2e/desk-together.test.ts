@@ -208,7 +208,7 @@ test("another organiser's decision is marked in a visible list and announced, an
   await expect.poll(names).toHaveLength(4)
   await desk.stand(stored.slice(1, 2), 'declined')
   await page.clock.fastForward(15_000)
-  await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, set meanwhile')
+  await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, changed meanwhile')
   expect(await row('Person 2').locator('.rows-standing').textContent()).toBe('Declined (changed meanwhile)')
   await desk.stand(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)

@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { send } from '../testing/client.ts'
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { deskOfThisFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
@@ -158,7 +158,7 @@ test('a row shows the name, company, team size, first line of the reason, time a
     .toEqual(['', 'Nana & Sons', '3-10', 'To think.', '5 Mar 2024', 'New'])
 })
 
-test('search goes over names, e-mail, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address', async ({
+test('search goes over names, email, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address', async ({
   visitor,
 }) => {
   await desk.store([
@@ -187,7 +187,7 @@ test('search goes over names, e-mail, company, LinkedIn, reason and custom answe
     await search.fill(words)
     await expect.poll(names, { message: words }).toEqual(found)
   }
-  await page.getByText('Nothing was found.').waitFor()
+  await page.getByText('No application matches.').waitFor()
   await search.fill('emile@naturalisme.example')
   await expect.poll(names).toEqual(['Émile Zola'])
   expect(new URL(page.url()).search).toBe('')
@@ -210,7 +210,7 @@ test('a search too short for beginnings says that it finds whole words', async (
   expect(await hint.getAttribute('aria-live')).toBe('polite')
   await expect.poll(names).toEqual(['Al Khwarizmi'])
   await search.fill('pe')
-  await page.getByText('Nothing was found.').waitFor()
+  await page.getByText('No application matches.').waitFor()
   await search.fill('per')
   await expect.poll(names).toEqual(['Person 1'])
   expect(await hint.textContent()).toBe('')
@@ -361,7 +361,7 @@ test('repeated applications from one email address are marked, and each leads to
   expect(await page.locator('.rows-again').count()).toBe(2)
   expect(await row('Grace H').textContent()).not.toContain('applied more than once')
   await link('Ada B').click()
-  await page.getByRole('heading', { name: 'The same e-mail applied again' }).waitFor()
+  await page.getByRole('heading', { name: 'Other applications with this email' }).waitFor()
   await page.getByRole('link', { name: /^Looms, / }).click()
   await heading('Ada L').waitFor()
   await page.getByRole('link', { name: /^Engines, / }).waitFor()
@@ -843,7 +843,7 @@ test('a revealed application stays visible until its screen is left, and is reco
   await link('Back').click()
   await heading('Applications').waitFor()
   await page.goBack()
-  await heading('Application').waitFor()
+  await page.getByRole('heading', { name: hiddenName }).waitFor()
   // The focus stays if the organiser has moved on.
   const letGo = await holdRequests(page, '**/rpc/desk_reveal')
   await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
@@ -874,13 +874,13 @@ test('an application is erased for good once its email address is typed, with an
   await undo.getByText('Ada L,').waitFor()
   await note.fill('Half a thought.')
   await button('Erase').click()
-  await dialog.getByText(/Backups made before, and whoever got it by the webhook, still have it/).waitFor()
-  await dialog.getByLabel(/^Type the e-mail/).fill('grace@example.com')
+  await dialog.getByText(/Earlier backups and systems connected by the webhook keep their copies/).waitFor()
+  await dialog.getByLabel(/^Type the email/).fill('grace@example.com')
   await button('Erase for good').click()
-  await page.getByText('This is not the e-mail of this application. Nothing was erased.').waitFor()
+  await page.getByText('This is not the email of this application. Nothing was erased.').waitFor()
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(4)
   await dialog.getByLabel(/^Looms, /).check()
-  await dialog.getByLabel(/^Type the e-mail/).fill(' ADA@example.com ')
+  await dialog.getByLabel(/^Type the email/).fill(' ADA@example.com ')
   await button('Erase for good').click()
   await expect.poll(() => status.textContent()).toBe('Ada L: erased, 2 applications')
   await expect.poll(names).toEqual(['Grace H', 'Ada C'])

@@ -131,6 +131,9 @@ export function people(count: number): { first_name: string; last_name: string }
   }))
 }
 
+/** The words for an applicant whose name is hidden. */
+export const hiddenName = /^Application [\da-f]{4}$/
+
 /** The parts of the desk, as an organiser finds them. */
 export function getDesk(page: Page) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })

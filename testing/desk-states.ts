@@ -60,7 +60,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   },
   async nothing(page) {
     await page.getByLabel('Search').fill('nobody')
-    await page.getByText('Nothing was found.').waitFor()
+    await page.getByText('No application matches.').waitFor()
   },
   application: open,
   async noted(page) {
@@ -111,7 +111,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
   },
   async letters(page) {
     await page.getByRole('link', { name: 'Letters' }).click()
-    await page.getByRole('heading', { name: 'Who waits for a letter' }).waitFor()
+    await page.getByRole('heading', { name: 'Drafts to send' }).waitFor()
   },
   async mail(page) {
     await carryLetters(page)
@@ -134,7 +134,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: /^Edit/ }).click()
     await page.getByLabel('Subject').fill('A place in the cabin')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Changed for this person alone.').waitFor()
+    await page.getByText('Edited for this person.').waitFor()
     await page.reload()
     await page.getByText('1 edited').waitFor()
     await page
@@ -187,7 +187,7 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('button', { name: 'Draft letters…' }).click()
     await page.getByLabel('Template').selectOption('Accepted')
     await page.getByRole('button', { name: 'Draft 3 letters' }).click()
-    await page.getByRole('dialog').getByText('3 written before').waitFor()
+    await page.getByRole('dialog').getByText('3 already had one').waitFor()
   },
   places: openPlaces,
   async 'places-reminded'(page) {

@@ -75,7 +75,7 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
   async filtered(page) {
     await getDesk(page).button('Filters').click()
     await page.getByLabel('Team size').selectOption('10+')
-    await page.getByText(/^Nothing (in New|was found)\./).waitFor()
+    await page.getByText(/^(Nothing in New|No application matches)\./).waitFor()
   },
   problems: failToDecide,
   async unread(page) {
@@ -112,8 +112,8 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
   async 'not-erased'(page) {
     await openApplication(page, 'Ada Lovelace')
     await getDesk(page).button('Erase').click()
-    await page.getByLabel(/^Type the e-mail/).fill('somebody else')
+    await page.getByLabel(/^Type the email/).fill('somebody else')
     await getDesk(page).button('Erase for good').click()
-    await page.getByText('This is not the e-mail').waitFor()
+    await page.getByText('This is not the email').waitFor()
   },
 }

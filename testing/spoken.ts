@@ -12,6 +12,8 @@ const changing: [RegExp, string][] = [
   [/\bada\.\d+@/g, 'ada.N@'],
   [/\b1\.\d+\.\d+(?:-dev)?(?:\+[0-9a-f]+)?/g, 'VERSION'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'],
+  // A hidden name.
+  [/\bApplication [0-9a-f]{4}\b/g, 'Application ID'],
   [/127\.0\.0\.1:\d+/g, 'HOST'],
   [/\b[A-Z2-7]{32,}\b/g, 'SECRET'],
 ]

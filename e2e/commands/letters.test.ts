@@ -33,7 +33,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
   await storeDueLetters(postgres.admin, 3)
   expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
   expect(mails.received).toEqual([])
-  expect(await letters('--start')).toBe('Letters leave again.\n')
+  expect(await letters('--start')).toBe('Sending resumed.\n')
   // As after a release, each can be stopped for a minute.
   expect(
     await postgres.admin`select from private.deliveries where due_at > now() + interval '30 seconds'`,

@@ -150,14 +150,14 @@ test('a wrong address, an unknown one and two options at once end in a sentence'
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.replace(/^Using .*\n/, '')).toMatch(sentence)
   }
-  await refused(['--add', 'ada'], /^"ada" is not an e-mail address\.\n$/)
+  await refused(['--add', 'ada'], /^"ada" is not an email address\.\n$/)
   await refused(['--link', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
   await refused(['--remove', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
   await refused(
     ['--add', 'a@b.org', '--remove', 'a@b.org'],
     /^--add and --remove are two things: choose one\.\n$/,
   )
-  await refused(['--add', 'a@b.org', '--add', 'c@d.org'], /^--add takes one e-mail address\.\n$/)
+  await refused(['--add', 'a@b.org', '--add', 'c@d.org'], /^--add takes one email address\.\n$/)
 })
 
 test('two servers on one database share keys, sessions and codes', async () => {

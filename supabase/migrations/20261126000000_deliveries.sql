@@ -457,6 +457,15 @@ $$;
 
 alter table public.retreat_applications add column edition integer not null default 1;
 
+-- The words of the templates that nobody changed, in a database that nobody applied to yet. Elsewhere letters stay as organisers
+-- read them.
+update private.templates set body = replace(replace(replace(replace(body,
+    E'\n\nwe ', E'\n\nWe '),
+    E'\n\nthank you', E'\n\nThank you'),
+    'Or just answer this letter.', 'Or just reply to this email.'),
+    'we write to you at once.', 'we will write to you at once.')
+  where version = 0 and not exists (select from public.retreat_applications);
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
 -- restored ones, and gives applicants a readable message.
@@ -1376,7 +1385,7 @@ begin
     where id = any (applications)
       and private.person(application.email) is distinct from private.person(desk_erase.email)
   ) then
-    raise exception 'This is not the e-mail of this application. Nothing was erased.' using errcode = '22023';
+    raise exception 'This is not the email of this application. Nothing was erased.' using errcode = '22023';
   end if;
   delete from public.retreat_applications as application
     where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
@@ -1386,6 +1395,106 @@ begin
       values (desk_erase.act, me.email, 'erased', jsonb_build_object('applications', erased));
   end if;
   return private.end_act(act, jsonb_build_object('erased', erased));
+end
+$$;
+
+-- Opens or closes the door. The command `door` also calls it, without a version, since it has seen none.
+create or replace function private.set_door(
+  author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
+) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  stood private.door;
+  state jsonb;
+  opens boolean;
+begin
+  if char_length(sentence) > 300 then
+    raise exception 'The sentence has at most 300 characters.' using errcode = '22023';
+  elsif closes_after <= 0 then
+    raise exception 'The number of applications is at least 1.' using errcode = '22023';
+  end if;
+  -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
+  if closes_after is not null then perform private.hold_applying(); end if;
+  select * into stood from private.door for update;
+  state := private.door_state();
+  if (state ->> 'version')::integer <> seen then
+    -- Sent again, because its answer was lost.
+    if stood.version = seen + 1 and stood.closed = set_door.closed and stood.sentence = coalesce(set_door.sentence, '')
+      and stood.closes_at is not distinct from set_door.closes_at
+      and stood.closes_after is not distinct from set_door.closes_after
+    then
+      return state;
+    end if;
+    raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
+  elsif set_door.closes_at is distinct from stood.closes_at then
+    if set_door.closes_at <= now() then
+      raise exception 'The closing time is in the past.' using errcode = '22023';
+    elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
+      raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
+    end if;
+  end if;
+  -- Another sentence on a door that a number or a moment closed does not open it.
+  opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
+    stood.closed or set_door.closes_at is distinct from stood.closes_at
+    or set_door.closes_after is distinct from stood.closes_after
+  );
+  update private.door set
+    version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
+    closes_at = set_door.closes_at, closes_after = set_door.closes_after,
+    opened_at = case when opens then now() else stood.opened_at end;
+  if closes_after is not null then
+    update private.door set received = (
+      select count(*) from (
+        select from public.retreat_applications where created_at >= opened_at limit set_door.closes_after
+      ) as since_opening
+    );
+  end if;
+  insert into private.history (author, kind, detail)
+    values (set_door.author, 'door', private.door_state() - '{version,received}'::text[]);
+  return private.door_state();
+end
+$$;
+
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose form
+-- answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray braces. A
+-- text that would be longer than `most` characters is cut and reported as too long, since a template may quote a long answer many
+-- times.
+create or replace function private.fill(
+  given text, answers jsonb, most integer default 20000,
+  out filled text, out missing text[], out unknown text[], out is_long boolean
+)
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
+  names text[] := array(
+    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, place)
+    order by place
+  );
+begin
+  filled := parts[1];
+  missing := '{}';
+  unknown := case
+    when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
+  end;
+  for place in 1 .. cardinality(names) loop
+    if not answers ? names[place] then
+      unknown := unknown || left(names[place], 100);
+    elsif answers ->> names[place] = '' then
+      missing := missing || names[place];
+    end if;
+    -- What is cut anyway is not added to.
+    if char_length(filled) <= most then
+      filled := filled || coalesce(
+        case answers ->> names[place] when '' then '{{' || names[place] || '}}' else answers ->> names[place] end, ''
+      ) || parts[place + 1];
+    end if;
+  end loop;
+  is_long := char_length(filled) > most;
+  filled := left(filled, most);
+  missing := array(select distinct name from unnest(missing) as name order by name);
+  unknown := array(select distinct name from unnest(unknown) as name order by name);
 end
 $$;
 
@@ -1470,7 +1579,7 @@ declare
   saved private.templates;
 begin
   if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
-    raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
+    raise exception 'A template has a name of 1 to 60 characters.' using errcode = '22023';
   end if;
   perform private.check_template(occasion, subject, body);
   if version is null then
@@ -2034,6 +2143,20 @@ $$;
 revoke all on function public.desk_write(uuid[], text, boolean, uuid) from public, anon, authenticated;
 grant execute on function public.desk_write(uuid[], text, boolean, uuid) to authenticated;
 
+-- Refuses an invalid letter to one person.
+create or replace function private.check_letter(subject text, body text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  perform private.check_text(subject, body);
+  -- It is sent as it stands, but for the link and the day, which are known when it is handed over.
+  if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
+    raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
+      using errcode = '22023';
+  end if;
+end
+$$;
+
 -- Drafts a letter to one person, without a template. Repeating the act drafts none.
 create or replace function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2130,7 +2253,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter quotes a blank answer.' using errcode = '22023';
+    raise exception 'This letter uses a question that was left blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
@@ -2190,7 +2313,7 @@ begin
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
   elsif not (is_postman_there or is_automation_there) then
-    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   elsif not is_postman_there and exists (
     select from private.letters as draft
     where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
@@ -2884,7 +3007,7 @@ declare
 begin
   perform private.check_template(occasion, subject, body);
   if not exists (select from private.postman where private.is_recent(seen_at)) then
-    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   end if;
   perform private.check_site(site);
   act := coalesce(act, gen_random_uuid());
@@ -3198,7 +3321,7 @@ begin
       where application_id = application and kind = 'answer' and author = 'applicant'
         and at > now() - interval '1 hour' and at <= clock_timestamp()
     ) >= 20 then
-      raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
+      raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
     end if;
     perform private.set_rsvp(application, act, 'applicant', answer);
   end if;
@@ -3251,7 +3374,7 @@ declare
   me record := private.caller();
 begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
-    raise exception 'A place is kept until today or a later day.' using errcode = '22023';
+    raise exception 'A deadline is today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
   -- A repeat must not overwrite what somebody set since.
@@ -3328,7 +3451,7 @@ begin
   if not coalesce(places between 0 and 1000000, true) then
     raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
   elsif not coalesce(days between 1 and 365, false) then
-    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+    raise exception 'There are 1 to 365 days to answer.' using errcode = '22023';
   end if;
   select * into former from private.places for update;
   zone := coalesce(zone, former.zone);
@@ -3625,6 +3748,41 @@ begin
     select count(distinct application_id) from private.deliveries
     where not desk_stop.stopped and kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
   ));
+end
+$$;
+
+-- Sets the reply address, and whether receipts are sent.
+create or replace function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The reply address is one email address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.version := desk_set_letters.version + 1;
+  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  if former.version = desk_set_letters.version then
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+  elsif kept is distinct from former then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
 end
 $$;
 

@@ -110,7 +110,7 @@ begin
     raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
   elsif set_door.closes_at is distinct from stood.closes_at then
     if set_door.closes_at <= now() then
-      raise exception 'The moment at which the door closes is past.' using errcode = '22023';
+      raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
       raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
     end if;

@@ -14,47 +14,48 @@ alter table private.templates enable row level security;
 insert into private.templates (name, kind, subject, body) values
   ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
 
-we would love to have you with us: your application to Unplugged. is accepted.
+We would love to have you with us: your application to Unplugged. is accepted.
 
 We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
 
 You can say so here: {{answer_link}}
 
-Or just answer this letter.
+Or just reply to this email.
 
 The organisers of Unplugged.'),
   ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
 
-we have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
+We have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
 
 You can say so here: {{answer_link}}
 
-Or just answer this letter.
+Or just reply to this email.
 
 The organisers of Unplugged.'),
   ('waitlisted', 'decision', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
 
-thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+Thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
 
-If one becomes free, we write to you at once.
+If one becomes free, we will write to you at once.
 
 The organisers of Unplugged.'),
   ('declined', 'decision', 'Your application to Unplugged', 'Hello {{first_name}},
 
-thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
+Thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
 
 We wish you and {{company}} all the best.
 
 The organisers of Unplugged.'),
   ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
 
-thank you for your application to Unplugged. We have it, and we will get back to you soon.
+Thank you for your application to Unplugged. We have it, and we will get back to you soon.
 
 The organisers of Unplugged.');
 
 -- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose form
--- answer is blank (`missing`), and placeholders that do not exist (`unknown`), including stray braces. A text that would be
--- longer than `most` characters is cut and reported as too long, since a template may quote a long answer many times.
+-- answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray braces. A
+-- text that would be longer than `most` characters is cut and reported as too long, since a template may quote a long answer many
+-- times.
 create function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
@@ -81,7 +82,9 @@ begin
     end if;
     -- What is cut anyway is not added to.
     if char_length(filled) <= most then
-      filled := filled || coalesce(answers ->> names[place], '') || parts[place + 1];
+      filled := filled || coalesce(
+        case answers ->> names[place] when '' then '{{' || names[place] || '}}' else answers ->> names[place] end, ''
+      ) || parts[place + 1];
     end if;
   end loop;
   is_long := char_length(filled) > most;
@@ -227,7 +230,7 @@ declare
   saved private.templates;
 begin
   if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
-    raise exception 'An occasion has a name of 1 to 60 characters.' using errcode = '22023';
+    raise exception 'A template has a name of 1 to 60 characters.' using errcode = '22023';
   end if;
   perform private.check_template(occasion, subject, body);
   if version is null then

@@ -99,7 +99,7 @@ begin
   perform private.check_text(subject, body);
   -- It is sent as it stands, but for the link and the day, which are known when it is handed over.
   if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
-    raise exception 'In a letter to one person there are no placeholders but {{answer_link}} and {{reply_by}}: write what is to stand there.'
+    raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
       using errcode = '22023';
   end if;
 end
@@ -212,7 +212,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter quotes a blank answer.' using errcode = '22023';
+    raise exception 'This letter uses a question that was left blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))

@@ -39,7 +39,7 @@ begin
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
   elsif not (is_postman_there or is_automation_there) then
-    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   elsif not is_postman_there and exists (
     select from private.letters as draft
     where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))

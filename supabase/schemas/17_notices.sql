@@ -224,7 +224,7 @@ declare
 begin
   perform private.check_template(occasion, subject, body);
   if not exists (select from private.postman where private.is_recent(seen_at)) then
-    raise exception 'Nobody carries letters: no server with a mail server is at work.' using errcode = 'PT409';
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   end if;
   perform private.check_site(site);
   act := coalesce(act, gen_random_uuid());

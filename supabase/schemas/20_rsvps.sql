@@ -83,7 +83,7 @@ begin
       where application_id = application and kind = 'answer' and author = 'applicant'
         and at > now() - interval '1 hour' and at <= clock_timestamp()
     ) >= 20 then
-      raise exception 'This answer was changed too often. Please try again in an hour.' using errcode = 'PT429';
+      raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
     end if;
     perform private.set_rsvp(application, act, 'applicant', answer);
   end if;
@@ -134,7 +134,7 @@ declare
   me record := private.caller();
 begin
   if act is null or until is null or until < private.today() or until > '9999-12-31' then
-    raise exception 'A place is kept until today or a later day.' using errcode = '22023';
+    raise exception 'A deadline is today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
   -- A repeat must not overwrite what somebody set since.

@@ -63,7 +63,7 @@ begin
   if not coalesce(places between 0 and 1000000, true) then
     raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
   elsif not coalesce(days between 1 and 365, false) then
-    raise exception 'A place is kept for 1 to 365 days.' using errcode = '22023';
+    raise exception 'There are 1 to 365 days to answer.' using errcode = '22023';
   end if;
   select * into former from private.places for update;
   zone := coalesce(zone, former.zone);

@@ -204,7 +204,7 @@ begin
   if char_length(reply_to) > 254
     or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
   then
-    raise exception 'The address for answers is one e-mail address, or blank.' using errcode = '22023';
+    raise exception 'The reply address is one email address, or blank.' using errcode = '22023';
   end if;
   select * into former from private.letter_settings for update;
   kept := former;

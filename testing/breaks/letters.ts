@@ -110,9 +110,9 @@ export const letters: readonly Break[] = [
     broken: 'An answer is changed as often as somebody likes',
     file: 'supabase/schemas/20_rsvps.sql',
     find: `    ) >= 20 then
-      raise exception 'This answer was changed too often.`,
+      raise exception 'There were too many changes.`,
     replace: `    ) >= 2000 then
-      raise exception 'This answer was changed too often.`,
+      raise exception 'There were too many changes.`,
     test: 'src/server/rest/places.test.ts',
     name: 'an RSVP is changed at most twenty times an hour',
   },

@@ -120,7 +120,7 @@ declare
     find: 'return `#/${queryOf(route.filters)}`',
     replace: "return queryOf(route.filters) || '#/'",
     test: 'e2e/desk.test.ts',
-    name: 'search goes over names, e-mail, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address',
+    name: 'search goes over names, email, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address',
   },
   {
     promise: 'removing an account or a session ends its tokens at once',

@@ -122,7 +122,7 @@ update private.statuses set set_at = now();`,
   {
     promise: 'Permanently erases applications of one email',
     of: 'supabase/schemas/07_erasing.sql',
-    broken: 'Applications of another e-mail are erased with it',
+    broken: 'Applications of another email are erased with it',
     file: 'supabase/schemas/07_erasing.sql',
     find: 'and private.person(application.email) is distinct from private.person(desk_erase.email)',
     replace: 'and false',

@@ -16,7 +16,7 @@ const usage = `Usage: npm run doctor -- [option]
 
   (none)            checks everything that a server needs: each thing is ok, not set, or it says what to do. Nothing
                     is changed; it ends with 1 where something is wrong.
-  --send <e-mail>   also sends a test email there, and a delivery of the type "test" to the webhook`
+  --send <email>    also sends a test email there, and a delivery of the type "test" to the webhook`
 
 /** Timeout of a running database that does not respond, in milliseconds. */
 const patience = 10_000
@@ -81,6 +81,6 @@ function checkedEmail(text: string) {
   try {
     return emailOf(text.trim())
   } catch (cause) {
-    throw new OperatorError(`"${text}" is not an e-mail address.`, { cause })
+    throw new OperatorError(`"${text}" is not an email address.`, { cause })
   }
 }

@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
         return console.log('No letter leaves from now on.')
       case 'start':
         await setStopped(owner, false)
-        return console.log('Letters leave again.')
+        return console.log('Sending resumed.')
       case undefined:
         return print(await countLetters(owner), await postmanState(owner))
     }

@@ -22,10 +22,10 @@ import type { Sql } from '../../server/database/sql.ts'
 const usage = `Usage: npm run -s organisers -- [option]
 
   (none)                   lists who may sign in
-  --add <e-mail>           adds an account; prints a link that signs in once, within an hour
-  --link <e-mail>          prints another link of this kind
-  --remove <e-mail>        deletes the account, its sessions and its rights at once
-  --reset-factor <e-mail>  removes a lost second factor
+  --add <email>            adds an account; prints a link that signs in once, within an hour
+  --link <email>           prints another link of this kind
+  --remove <email>         deletes the account, its sessions and its rights at once
+  --reset-factor <email>   removes a lost second factor
   --new-key                makes another key sign tokens from now on
 
   On the database of a Supabase project, accounts are the project's: --add and --remove only give and take the right.`
@@ -45,7 +45,7 @@ export async function run(): Promise<void> {
   const [[name, value] = ['list', ''], second] = Object.entries(options)
   if (second !== undefined)
     throw new OperatorError(`--${name} and --${second[0]} are two things: choose one.`)
-  if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one e-mail address.`)
+  if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one email address.`)
   const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isProjects = ownerOfAuth === 'supabase'
@@ -99,7 +99,7 @@ async function onProject(sql: Sql, name: string, email: string) {
 
 async function list(sql: Sql) {
   const organisers = await listOrganisers(sql)
-  if (organisers.length === 0) console.error('There are no organisers yet: --add <e-mail> makes one.')
+  if (organisers.length === 0) console.error('There are no organisers yet: --add <email> makes one.')
   for (const { email, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
     const signedIn =
       last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
@@ -141,6 +141,6 @@ function checkedEmail(text: string) {
   try {
     return emailOf(text.trim())
   } catch (cause) {
-    throw new OperatorError(`"${text}" is not an e-mail address.`, { cause })
+    throw new OperatorError(`"${text}" is not an email address.`, { cause })
   }
 }

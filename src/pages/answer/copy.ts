@@ -11,9 +11,9 @@ export const answerSentences = {
   coming: 'You are coming. See you there.',
   'not coming': 'You are not coming. Thank you for telling us.',
 }
-export const overSentence = 'The time to answer is over.'
-export const byMailSentence = 'Please answer the letter by mail.'
-export const invalidSentence = 'This link is not valid any more.'
+export const overSentence = 'The deadline to answer has passed.'
+export const byMailSentence = 'Please reply to the letter by email.'
+export const invalidSentence = 'This link is no longer valid.'
 export const cutSentence = 'This link is incomplete.'
 export const wholeLinkSentence = 'Please open it in the letter again, or copy all of it.'
 

@@ -170,8 +170,12 @@ function actionsOf(now: Place | undefined) {
 
 function changeButton(answer: Answer) {
   const change = button(changeLabel, 'second', () => {
-    const other = answerButton(answer === 'coming' ? 'not coming' : 'coming', '')
-    const keep = button(keepLabel, 'second', () => show(keep, fill))
+    // Coming is the filled button, whether it is the answer or the change.
+    const [other, keepClass] =
+      answer === 'coming'
+        ? [answerButton('not coming', 'second'), '']
+        : [answerButton('coming', ''), 'second']
+    const keep = button(keepLabel, keepClass, () => show(keep, fill))
     change.replaceWith(other, keep)
     other.focus()
   })

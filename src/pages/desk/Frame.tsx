@@ -24,7 +24,7 @@ export function Frame({ session, version, children }: FrameProps) {
   const { email, letters } = useDesk()
   const route = useRoute()
   const queries = useQueryClient()
-  // The last overview that was read; no call is made for it here.
+  // The screens read it, each when it has what it shows itself.
   const { data: overview } = useQuery({ ...letters(), enabled: false })
   return (
     <div className="desk-frame">
@@ -112,7 +112,7 @@ const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
     screens: ['letters', 'drafts', 'template', 'outbox'],
   },
   { name: 'Door', to: { screen: 'door' }, screens: ['door'] },
-  { name: 'Account', to: { screen: 'account' }, screens: ['account'] },
+  { name: 'Account', to: { screen: 'account' }, screens: ['account', 'history'] },
 ]
 
 const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyList, PartNotLoaded)

@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query'
+
 import type { LoadAuth } from '../../client/session.ts'
 import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
@@ -5,6 +7,7 @@ import { DraftList } from './drafts/DraftList.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, wholeList, type Route } from './kit/route.ts'
 import { Heading, useTitle } from './kit/Screen.tsx'
+import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
@@ -19,6 +22,8 @@ interface OtherScreenProps {
 
 /** All screens except the applications. They are in a script of their own, so that the first list does not wait for it. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
+  // For the number in the navigation.
+  useQuery(useDesk().letters())
   switch (route.screen) {
     case 'unknown':
       return <Unknown />

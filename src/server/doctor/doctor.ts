@@ -115,7 +115,7 @@ function withoutMail(environment: Environment) {
 async function checkOrganisers({ read }: OpenedAsItIs) {
   const organisers = await read((sql) => listOrganisers(sql))
   if (organisers.length === 0) {
-    return notSet('There are none yet: npm run -s organisers -- --add <e-mail> makes one.')
+    return notSet('There are none yet: npm run -s organisers -- --add <email> makes one.')
   }
   const guarded = organisers.filter(({ has_second_factor: has }) => has).length
   return ok(`${organisers.length}, of whom ${guarded} ${guarded === 1 ? 'has' : 'have'} a second factor.`)

@@ -2,7 +2,7 @@ import type { Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Letters that were refused or given up, and webhooks to the automation that were given up, counted up to 100,000. */
+  /** Refused letters or given up, and webhooks to the automation that were given up, counted up to 100,000. */
   lettersRefused: number
   /** Letters that were released and not sent yet, counted up to 100,000. */
   lettersWaiting: number

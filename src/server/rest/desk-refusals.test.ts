@@ -43,7 +43,7 @@ test.each([
     'has an id.',
   ],
   ['set_places', { version: 0, places: -1, days: 14 }, 'There are 0 to 1,000,000 places.'],
-  ['set_places', { version: 0, places: 1, days: 366 }, 'A place is kept for 1 to 365 days.'],
+  ['set_places', { version: 0, places: 1, days: 366 }, 'There are 1 to 365 days to answer.'],
   ['set_places', { version: 0, places: 1, days: 9, zone: 'Mars' }, 'There is no time zone "Mars".'],
 ])('desk_%s refuses %j in a sentence', async (name, given, sentence) => {
   const { error, status } = await client.rpc(`desk_${name}`, given)

@@ -262,7 +262,7 @@ test("an applicant's text is no link, and without a site the paragraph with the 
   expect(link).toBeNull()
   expect(body).toContain('Hello { {answer_link}},')
   expect(body).not.toContain('You can say so here')
-  expect(body).toContain('Or just answer this letter.')
+  expect(body).toContain('Or just reply to this email.')
 })
 
 test('nobody is asked who is not accepted, or whose deadline has passed', async () => {

@@ -62,7 +62,7 @@ function BlindEdit() {
     <Sheet title="Reading">
       <ActSwitch
         label="Blind reading"
-        hint="Hides name, e-mail, telephone, LinkedIn and company everywhere, for you alone. Search then covers the reasons and the custom answers. In an application you can reveal them one by one, which its history keeps."
+        hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
         isOn={data?.blind}
         pending={change.isPending ? change.given?.blind : undefined}
         onSwitch={(blind) => change.press({ blind })}
@@ -75,7 +75,7 @@ function BlindEdit() {
 
 const choices: [Notices['notices'], string][] = [
   ['off', 'None'],
-  ['each', 'One for each application, at most ten an hour; the rest comes in one mail a day'],
+  ['each', 'One for each application: at most ten an hour, the rest in one daily email'],
   ['daily', 'One a day, with the number and the names'],
 ]
 
@@ -86,12 +86,12 @@ function NoticesEdit() {
   const save = useDeskAct('desk_set_notices', { says: () => 'Saved.', fails: 'Not saved.', keepsLast: true })
   const shown = save.isPending ? save.given?.notices : kept?.notices
   return (
-    <Sheet title="Mails about new applications">
+    <Sheet title="Emails about new applications">
       {!kept && !error && <Loading />}
       {kept && (
         <>
           <fieldset aria-busy={save.isPending || undefined}>
-            <legend>Mails to {kept.email}</legend>
+            <legend>Emails to {kept.email}</legend>
             {choices.map(([notices, words]) => (
               <label key={notices} className="choice">
                 <input
@@ -105,7 +105,7 @@ function NoticesEdit() {
             ))}
           </fieldset>
           {kept.day_due_at !== null && kept.is_postman_there && (
-            <p>The next email of the day leaves {momentOf(kept.day_due_at)}.</p>
+            <p>The next daily email is sent {momentOf(kept.day_due_at)}.</p>
           )}
           {kept.notices !== 'off' && !kept.is_postman_there && (
             <p>No email is sent until this site has a mail server.</p>
@@ -146,10 +146,7 @@ function PasswordEdit({ auth, asMe }: Own) {
   )
   return (
     <Sheet title="Password">
-      <p>
-        With a password you sign in without a mail. A new one replaces the one before, and ends your sessions
-        in other browsers.
-      </p>
+      <p>With a password you sign in without a code. A new password ends your sessions in other browsers.</p>
       <form key={set} onSubmit={onSubmit}>
         {/* Tells the browser which account the password belongs to. */}
         <input hidden readOnly autoComplete="username" value={email} />
@@ -164,7 +161,7 @@ function PasswordEdit({ auth, asMe }: Own) {
         />
         {needsCode && (
           <CodeField
-            hint={`You signed in more than a day ago, so a mail with a code is on its way to ${email}.`}
+            hint={`You signed in more than a day ago. A code is on its way to ${email}.`}
             problem={problem}
             isFirst
           />
@@ -181,7 +178,7 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
   const { error, isPending, press } = useForm(asMe(() => session.signOut('global')))
   return (
     <Sheet title="Sessions">
-      <p>Ends every session of yours in every browser, this one too. Each has to sign in again.</p>
+      <p>Signs you out in every browser, including this one.</p>
       <ActButton isPending={isPending} onPress={press}>
         End all sessions
       </ActButton>

@@ -54,7 +54,7 @@ export function Answers({ application, isRevealing, onReveal }: AnswersProps) {
       {isHidden && (
         <p className="layout-row">
           <span className="layout-quiet">
-            Name, e-mail, phone, LinkedIn and company are hidden: you read blind.
+            Name, email, phone, LinkedIn and company are hidden: you read blind.
           </span>
           <ActButton isPending={isRevealing} onPress={onReveal}>
             Reveal

@@ -44,12 +44,12 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
         onClose={erase.cancel}
       >
         <p>
-          Answers, status, notes, history and delivery go, and cannot be brought back. That an application was
-          erased stays, and by whom. Backups made before, and whoever got it by the webhook, still have it:
-          erase it there too.
+          This deletes the answers, status, notes, letters and history, and cannot be undone. The history
+          still says that an application was erased, and by whom. Earlier backups and systems connected by the
+          webhook keep their copies: erase it there too.
         </p>
         {email === undefined ? (
-          <p>Reveal the application first: its e-mail has to be typed.</p>
+          <p>Reveal the application first: you confirm by typing its email.</p>
         ) : (
           <DialogForm
             act="Erase for good"
@@ -59,7 +59,7 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
           >
             {others.length > 0 && (
               <fieldset>
-                <legend>Also erase of the same e-mail</legend>
+                <legend>Also erase these with the same email</legend>
                 {others.map((other) => (
                   <Tick
                     key={other.id}
@@ -76,7 +76,7 @@ export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: 
             <Field
               label={
                 <>
-                  Type the e-mail, <bdi>{email}</bdi>
+                  Type the email, <bdi>{email}</bdi>
                 </>
               }
               autoComplete="off"

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
@@ -37,12 +38,14 @@ interface ApplicationListProps {
 export function ApplicationList({ filters, shown, onTicking, onEnter }: ApplicationListProps) {
   const isAlone = shown === null
   useTitle(isAlone ? 'Applications' : null)
-  const { account } = useDesk()
+  const { account, letters } = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, readAgain, overview, found, changes } = useList(filters)
+  // For the number in the navigation. The list does not wait for it.
+  useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({
@@ -132,7 +135,7 @@ function Found({ list: { applications, next }, filters, counts }: FoundProps) {
   if (next !== null) return null
   if (!isNarrowed(filters)) return <p>No applications here.</p>
   const elsewhere = counts?.all
-  if (filters.status === 'all' || elsewhere?.count === 0) return <p>Nothing was found.</p>
+  if (filters.status === 'all' || elsewhere?.count === 0) return <p>No application matches.</p>
   return (
     <p className="layout-row">
       Nothing in {statuses[filters.status]}.

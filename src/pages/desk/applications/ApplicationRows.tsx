@@ -182,6 +182,6 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 function newsOf([one, ...others]: readonly Pick<Seen, 'name' | 'status'>[]) {
   if (one === undefined) return ''
   return others.length === 0
-    ? `${one.name}: ${statuses[one.status]} now, set meanwhile`
+    ? `${one.name}: ${statuses[one.status]} now, changed meanwhile`
     : `${digits(others.length + 1)} changed meanwhile`
 }

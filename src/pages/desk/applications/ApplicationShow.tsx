@@ -214,7 +214,7 @@ function Neighbour({ route, label }: { route: Route | undefined; label: string }
 function Others({ filters, others }: { filters: Filters; others: Whole['others'] }) {
   if (others.length === 0) return null
   return (
-    <Sheet title="The same e-mail applied again">
+    <Sheet title="Other applications with this email">
       <ul>
         {others.map(({ id, created_at, company, status }) => (
           <li key={id}>

@@ -156,8 +156,14 @@ function StandingWord({ status, letter, answer: { answer, answer_state: state } 
   return letter && <span className="rows-letter">{wordOf(letter)}</span>
 }
 
+const stateWords: Partial<Record<LetterState['state'], string>> = {
+  sending: 'waiting',
+  'given up': 'undelivered',
+  withdrawn: 'stopped',
+}
+
 function wordOf({ way, state, otherwise }: LetterState) {
-  if (otherwise === 'told') return 'told otherwise'
+  if (otherwise === 'told') return 'told another way'
   if (way === 'automation' && state === 'sent') return 'automation told'
-  return `${way === 'mail' ? 'letter' : 'automation'} ${state === 'sending' ? 'waiting' : state}`
+  return `${way === 'mail' ? 'letter' : 'automation'} ${stateWords[state] ?? state}`
 }

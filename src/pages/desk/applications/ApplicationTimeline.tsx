@@ -107,14 +107,14 @@ function textOf(happening: Happening): ReactNode {
         </p>
       )
     case 'revealed':
-      return <p>Revealed name, e-mail, phone, LinkedIn and company</p>
+      return <p>Revealed name, email, phone, LinkedIn and company</p>
     case 'address':
       return <p>Letters go to {happening.detail.address ?? 'another address'} from now on</p>
     case 'told':
       return (
         <p>
           {happening.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
-          {nameOfOccasion(happening.detail.occasion)}” told otherwise
+          {nameOfOccasion(happening.detail.occasion)}” told another way
         </p>
       )
     case 'answer': {
@@ -122,7 +122,7 @@ function textOf(happening: Happening): ReactNode {
       return <p>Answer: {answer === null ? 'none' : answerStates[answer]}</p>
     }
     case 'kept':
-      return <p>Place kept until {dayOf(happening.detail.until)}</p>
+      return <p>Deadline: {dayOf(happening.detail.until)}</p>
     case 'link':
       return <p>Their link was put into the letter “{nameOfOccasion(happening.detail.occasion)}” by hand</p>
   }

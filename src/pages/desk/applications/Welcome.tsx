@@ -11,12 +11,12 @@ export function Welcome() {
   return (
     <section id={welcomeId} className="layout-sheet list-welcome" aria-label="First steps">
       <ul>
+        <li>Invite a colleague: ask the person who runs this site to add them.</li>
         <li>
-          Invite a colleague: whoever runs this site adds them by <code>npm run organisers</code>.
+          Read an application: open its row, decide with the buttons at the bottom, then go on to the next.
         </li>
-        <li>Read an application: press its row, decide by the buttons below, and go on to the next.</li>
         <li>
-          Close the <a href={hrefOf({ screen: 'door' })}>door</a> when you have as many as you want.
+          Close the <a href={hrefOf({ screen: 'door' })}>door</a> when you have enough applications.
         </li>
       </ul>
       <Button

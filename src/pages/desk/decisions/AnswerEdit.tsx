@@ -17,7 +17,7 @@ export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
     <span className="decisions-answer">
       {answerStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
-      {answer === null && until !== null && `, place kept until ${dayOf(until)}`}
+      {answer === null && until !== null && `, deadline ${dayOf(until)}`}
     </span>
   )
 }
@@ -55,32 +55,26 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
         </div>
       </fieldset>
       <ActProblems acts={[note]} />
-      <KeptUntilEdit application={application} name={name} />
+      <DeadlineEdit application={application} name={name} />
     </Sheet>
   )
 }
 
-function KeptUntilEdit({
-  application: { id, kept_until: until },
-  name,
-}: {
-  application: Read
-  name: string
-}) {
+function DeadlineEdit({ application: { id, kept_until: until }, name }: { application: Read; name: string }) {
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<{ day: string }>>(`kept until ${id}`),
+    kept: useTyped<Unsaved<{ day: string }>>(`deadline ${id}`),
     call: 'desk_keep_until',
     stored: { day: until ?? '' },
     version: until,
     givenOf: ({ day }) => ({ application: id, until: day }),
     versionOf: ({ application: { kept_until: saved } }) => saved,
     says: ({ application: { kept_until: saved } }) =>
-      saved === null ? '' : `${name}: place kept until ${dayOf(saved)}`,
+      saved === null ? '' : `${name}: deadline ${dayOf(saved)}`,
   })
   return (
     <form onSubmit={draft.onSubmit}>
       <Field
-        label="Kept until"
+        label="Deadline"
         type="date"
         required
         max="9999-12-31"
@@ -90,7 +84,10 @@ function KeptUntilEdit({
       <SaveButtons
         draft={draft}
         className="control-quiet"
-        meanwhile={until !== null && `Kept until ${dayOf(until)} now. What you entered is not saved.`}
+        meanwhile={
+          until !== null &&
+          `Somebody else changed the deadline to ${dayOf(until)}. Your change is not saved. Saving now replaces theirs.`
+        }
       />
     </form>
   )

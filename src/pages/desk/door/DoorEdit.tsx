@@ -21,7 +21,7 @@ export function DoorEdit() {
     <Screen title="Door" query={query}>
       {(door) => (
         <div className="door-screen">
-          <section className="layout-sheet" aria-label="How it stands">
+          <section className="layout-sheet" aria-label="Current state">
             <p className={`layout-notice door-standing ${door.is_open ? 'success' : 'door-closed'}`}>
               {doorSentence(door)}
             </p>
@@ -74,7 +74,7 @@ function DoorForm({ door, now }: DoorFormProps) {
       </fieldset>
       <TextField
         label="Sentence for applicants"
-        hint={`What they read while it is closed, at most ${mostCharacters.sentence} characters. Left blank: “${closedSentence}”`}
+        hint={`Applicants read it while the door is closed. At most ${mostCharacters.sentence} characters. If blank: “${closedSentence}”`}
         rows={2}
         maxLength={mostCharacters.sentence}
         value={entries.sentence}
@@ -122,7 +122,7 @@ function saveWords({ closed }: Entries, { is_open: isOpen }: Door) {
 function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   const since =
     openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
-  return `Counts ${isOpen ? since : 'from when you save'}. Anybody who sends many applications can close the door this way.`
+  return `Counts ${isOpen ? since : 'from when you save'}. Somebody who sends many applications can close the door this way.`
 }
 
 /** The notice for a change of the door during the input, with its current state. */
@@ -132,6 +132,6 @@ function meanwhile(door: DoorState, over: number) {
   const last = isByItself ? undefined : door.history[0]
   const who = last
     ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
-    : 'The door closed by itself meanwhile.'
+    : 'The door closed automatically.'
   return `${who} Your changes are not saved. Saving now replaces theirs. ${doorSentence(door)}`
 }

@@ -27,8 +27,8 @@ test.each<[Door, string]>([
     { ...limited, is_open: false },
     `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
-  [{ ...open, closes_after: 3, received: 1 }, 'The door is open, for 2 more applications: 1 of 3 came.'],
-  [limited, `The door is open, until ${momentOf(at)}, for 1 more application: 1,199 of 1,200 came.`],
+  [{ ...open, closes_after: 3, received: 1 }, 'The door is open, for 2 more applications (1 of 3 received).'],
+  [limited, `The door is open, until ${momentOf(at)}, for 1 more application (1,199 of 1,200 received).`],
   [
     { ...open, is_open: false, closed: true },
     'The door is closed. Applicants read: “Applications are closed.”',
@@ -67,7 +67,7 @@ test('each event has its words', () => {
   expect(words({ template: 'accepted' })).toBe('Template of letters changed: “accepted”')
   expect(words({ removed: 'Travel' })).toBe('Template of letters removed: “Travel”')
   expect(words({ stopped: true })).toBe('All letters stopped')
-  expect(words({ stopped: false })).toBe('Letters may leave again')
+  expect(words({ stopped: false })).toBe('Sending resumed')
   expect(words({ reply_to: 'desk@example.org' })).toBe('Replies to letters go to desk@example.org')
   expect(words({ reply_to: '' })).toBe('Replies to letters go to the sender')
   expect(words({ receipts: true })).toBe('Receipts switched on')

@@ -9,7 +9,7 @@ export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
   const limits = limitsOf(door, (after) => {
-    return `${countOf(after - received, 'more application')}: ${digits(received)} of ${digits(after)} came`
+    return `${countOf(after - received, 'more application')} (${digits(received)} of ${digits(after)} received)`
   })
   return `${['The door is open', ...limits].join(', ')}.`
 }

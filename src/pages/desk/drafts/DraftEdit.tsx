@@ -45,7 +45,7 @@ export function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
       <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
       <SaveButtons
         draft={draft}
-        meanwhile="This draft has changed meanwhile. What you entered is still here and not saved."
+        meanwhile="Somebody else changed this draft. Your changes are not saved. Saving now replaces theirs."
         onCancel={cancel}
       />
     </form>

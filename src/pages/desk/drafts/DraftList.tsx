@@ -51,7 +51,8 @@ export function DraftList({ occasion }: { occasion: string }) {
           )}
           {!isByHand && overview?.postman.is_there === false && (
             <p className="layout-quiet">
-              No mail leaves from here: an automation is told of the decisions, and writes to applicants.
+              This site sends no email itself. It passes decisions to an automation, which writes to
+              applicants.
             </p>
           )}
         </>

@@ -99,7 +99,13 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
       <div className="drafts-review layout-columns">
         <div className="drafts-column layout-sheet">
           {sendable.length > 1 && (
-            <Tick isOn={ticked.length === sendable.length} onTick={(isOn) => tick(sendable, isOn)}>
+            <Tick
+              ref={(box) => {
+                if (box) box.indeterminate = ticked.length > 0 && ticked.length < sendable.length
+              }}
+              isOn={ticked.length === sendable.length}
+              onTick={(isOn) => tick(sendable, isOn)}
+            >
               Send all {digits(sendable.length)}
             </Tick>
           )}

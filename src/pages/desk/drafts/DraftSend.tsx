@@ -92,7 +92,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       >
         {repeated > 0 && (
           <Tick isOn={again} onTick={setAgain}>
-            Send again to those who were sent this before ({repeated})
+            Send again to people who already have this letter ({repeated})
           </Tick>
         )}
         {isMany && (
@@ -113,10 +113,10 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
 
 const reasons: Record<Unsent['outcome'], string> = {
   changed: 'it changed since you read it. Please read it again.',
-  missing: 'it quotes a blank answer, or asks whether they come, and they cannot answer that any more.',
-  long: 'filled in, it is longer than a letter may be. Shorten it for this person.',
-  again: 'they were sent this before.',
-  gone: 'it is no draft any more: somebody sent or removed it, or decided otherwise.',
+  missing: 'it uses a question they left blank, or asks for an RSVP they can no longer give.',
+  long: 'too long once filled in. Shorten it for this person.',
+  again: 'they already have this letter.',
+  gone: 'no longer a draft: somebody sent it, removed it or changed the decision.',
 }
 
 /** A notice about the drafts that were not sent, with the reasons. */

@@ -75,7 +75,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const remove = useDeskAct('desk_discard', {
-    says: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'it is no draft any more'}`,
+    says: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
     fails: 'Not removed.',
     onSuccess: onGone,
   })
@@ -85,7 +85,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
     onSuccess: onGone,
   })
   const restore = useDeskAct('desk_edit', {
-    says: () => `${name}: as the template has it`,
+    says: () => `${name}: back to the template`,
     fails: 'Not changed.',
     // The pressed button disappears.
     onSuccess: () => editButton.current?.focus(),
@@ -117,8 +117,8 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
             To <LongText text={letter.to} />
           </>
         )}
-        {isOffTemplate && '. Changed for this person alone.'}
-        {isAgain(letter) && ' They were sent this before.'}
+        {isOffTemplate && '. Edited for this person.'}
+        {isAgain(letter) && ' They already have this letter.'}
       </p>
       {isEditing ? (
         <DraftEdit {...{ letter, kept, setIsOpen }} />

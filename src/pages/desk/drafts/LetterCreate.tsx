@@ -120,7 +120,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
       <h3 id="new-letter">New letter</h3>
       <LetterFields
         value={{ subject, body }}
-        hint={`It is sent as it stands here.${isAsked ? ` ${placeHint}` : ''}`}
+        hint={`It is sent exactly as written.${isAsked ? ` ${placeHint}` : ''}`}
         isFirst={isFirst}
         readOnly={write.isPending}
         onEnter={enter}

@@ -58,7 +58,7 @@ function letterWordsOf(detail: Extract<GeneralHappening, { kind: 'letters' }>['d
   const { template, removed, stopped, receipts, reply_to: replyTo } = detail
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`
-  if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Letters may leave again'
+  if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Sending resumed'
   if (receipts !== undefined) return `Receipts switched ${receipts ? 'on' : 'off'}`
   return replyTo ? `Replies to letters go to ${replyTo}` : 'Replies to letters go to the sender'
 }

@@ -67,8 +67,9 @@ test('a name is limited in length and combining marks, and has no direction mark
   expect(shortOf(`one\ntwo`)).toBe('one\ntwo')
 })
 
-test('a hidden name is shown as Application', () => {
-  expect(nameOf({})).toBe('Application')
-  expect(nameOf({ first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
-  expect(nameOf({ first_name: 'Ada' })).toBe('Ada')
+test('a hidden name is shown as Application, with the beginning of its id', () => {
+  const id = '02c90b33-435e-4c36-afa2-cef05d374b03'
+  expect(nameOf({ id })).toBe('Application 02c9')
+  expect(nameOf({ id, first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
+  expect(nameOf({ id, first_name: 'Ada' })).toBe('Ada')
 })

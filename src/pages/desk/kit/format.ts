@@ -102,7 +102,18 @@ export function shortOf(text: string): string {
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
 
-/** An applicant's name; `Application` if names are hidden. */
-export function nameOf({ first_name, last_name }: { first_name?: string; last_name?: string }): string {
-  return first_name === undefined ? 'Application' : shortOf(`${first_name} ${last_name ?? ''}`.trim())
+/** An applicant's name; if names are hidden, `Application` and the first characters of its id. */
+export function nameOf({ id, first_name, last_name }: Named): string {
+  return first_name === undefined ? hiddenName(id) : shortOf(`${first_name} ${last_name ?? ''}`.trim())
+}
+
+interface Named {
+  id: string
+  first_name?: string
+  last_name?: string
+}
+
+/** The words for an applicant whose name is hidden, by which they can be told apart. */
+export function hiddenName(application: string): string {
+  return `Application ${application.slice(0, 4)}`
 }

@@ -13,11 +13,22 @@ interface LetterTextProps {
   text: Written & Pick<Letter, 'missing' | 'unknown' | 'is_long'>
 }
 
-/** The text of a letter, and notices about placeholders that cannot be filled. */
+/** The text of a letter, below notices about placeholders that cannot be filled. */
 export function LetterText({ text: { subject, body, missing, unknown, is_long: isLong } }: LetterTextProps) {
   const blank = missing.filter((name) => !isOfPlace(name))
   return (
     <>
+      {isLong && <p className="layout-notice error">Too long once filled in. Only its beginning is shown.</p>}
+      {blank.length > 0 && (
+        <p className="layout-notice error">Left blank by the applicant: {blank.join(', ')}</p>
+      )}
+      {missing.length > blank.length && (
+        <p className="layout-notice error">
+          They cannot answer: they are not accepted, or their deadline has passed. Move the deadline in their
+          application.
+        </p>
+      )}
+      {unknown.length > 0 && <p className="layout-notice error">Unknown placeholder: {unknown.join(', ')}</p>}
       <div className="letters-letter">
         <p className="letters-subject">
           <span className="visually-hidden">Subject: </span>
@@ -27,21 +38,6 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
           <Filled text={body} />
         </p>
       </div>
-      {isLong && (
-        <p className="layout-notice error">
-          Filled in, it is longer than a letter may be. This is its beginning.
-        </p>
-      )}
-      {blank.length > 0 && <p className="layout-notice error">No answer to: {blank.join(', ')}</p>}
-      {missing.length > blank.length && (
-        <p className="layout-notice error">
-          They are not asked whether they come: they are not accepted, or the last day to answer is over. In
-          their application that day can be moved (“Kept until”).
-        </p>
-      )}
-      {unknown.length > 0 && (
-        <p className="layout-notice error">There is no placeholder: {unknown.join(', ')}</p>
-      )}
     </>
   )
 }

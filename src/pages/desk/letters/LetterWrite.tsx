@@ -76,15 +76,15 @@ const words: Record<
   string
 > = {
   drafted: 'The draft is below. Nothing has been sent.',
-  undecided: 'Not drafted: it has another status by now.',
+  undecided: 'Not drafted: its status has changed.',
   gone: 'This application is gone.',
   // The states of an earlier letter:
   draft: 'There is a draft already, below.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',
-  sent: 'They were sent this before.',
+  sent: 'They already have this letter.',
   refused: 'The mail server refused their letter.',
-  'given up': 'Their letter was given up: the mail server did not take it.',
+  'given up': 'Their letter was not delivered: the mail server did not accept it.',
 }
 
 function wordsOf({ outcome, state }: WriteOutcome) {
@@ -95,9 +95,9 @@ function wordsOf({ outcome, state }: WriteOutcome) {
 /** A link to the letter; its draft is on the same screen. */
 function linkTo({ state }: WriteOutcome) {
   if (state === 'waiting' || state === 'sending')
-    return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters that are leaving</a>
+    return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters on the way</a>
   if (state === 'refused' || state === 'given up')
-    return <a href={hrefOf({ screen: 'outbox', state })}>Send it elsewhere, or settle it</a>
+    return <a href={hrefOf({ screen: 'outbox', state })}>Deal with that letter</a>
   return null
 }
 
@@ -134,7 +134,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       isPending={write.isPending}
       onSend={() => occasion !== undefined && write.press({ occasion })}
     >
-      <p>Nothing is sent by this: the drafts are read first.</p>
+      <p>Nothing is sent yet: you read the drafts first.</p>
       {/* No default: the selected applicants may have any status. */}
       <Choice
         label="Template"
@@ -164,10 +164,10 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
 
 const counted = {
   drafted: 'drafted',
-  written: 'written before',
-  undelivered: 'written before and did not arrive: see Letters',
+  written: 'already had one',
+  undelivered: 'not delivered: see Letters',
   gone: 'gone',
-  undecided: 'not drafted: they have another status',
+  undecided: 'skipped: another status',
 }
 
 function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
@@ -181,5 +181,5 @@ function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
     return count === 0 ? [] : [`${digits(count)} ${said}`]
   })
   const left = wanted - outcomes.length
-  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${digits(left)} are left.` : ''}`
+  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${digits(left)} not drafted.` : ''}`
 }

@@ -23,7 +23,7 @@ export function LettersShow() {
       {(overview) => (
         <div className="letters-screen">
           <div className="letters-group">
-            <Sheet title="Who waits for a letter">
+            <Sheet title="Drafts to send">
               <DraftCounts {...overview} />
             </Sheet>
             <Delivery {...overview} />
@@ -67,8 +67,7 @@ function DraftCounts({ templates, personal }: LettersOverview) {
 }
 
 function waitWords(occasion: string, isOne: boolean) {
-  if (isOfDecision(occasion))
-    return `${occasion} ${isOne ? 'applicant waits' : 'applicants wait'} for their letter`
+  if (isOfDecision(occasion)) return `${occasion} ${isOne ? 'applicant' : 'applicants'}`
   const drafts = isOne ? 'draft' : 'drafts'
   return occasion === ''
     ? `${drafts} without a template, written to one person`
@@ -80,9 +79,9 @@ function review(drafts: Count) {
 }
 
 const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
-  waiting: (isOne) => (isOne ? 'is leaving' : 'are leaving'),
+  waiting: (isOne) => (isOne ? 'is on the way' : 'are on the way'),
   refused: (isOne) => (isOne ? 'was refused' : 'were refused'),
-  'given up': (isOne) => (isOne ? 'was given up' : 'were given up'),
+  'given up': (isOne) => (isOne ? 'was not delivered' : 'were not delivered'),
 }
 
 /** The state of sending, the button that stops all letters, and the letters that are pending or failed. */
@@ -94,14 +93,14 @@ function Delivery({ postman, settings, states }: LettersOverview) {
   })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
-    <Sheet title="Leaving">
+    <Sheet title="On the way">
       <p className={postman.stopped || postman.paused_until !== null ? 'layout-notice error' : ''}>
         {deliveryWords(postman)}
       </p>
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
-        <p>An automation is told of the decisions that you send.</p>
+        <p>The decisions that you send are passed to an automation too.</p>
       )}
-      {shown.length === 0 && <p className="layout-quiet">Nothing is leaving, and nothing failed.</p>}
+      {shown.length === 0 && <p className="layout-quiet">Nothing is on the way, and nothing failed.</p>}
       {shown.length > 0 && (
         <ul className="layout-lines">
           {shown.map((state) => (
@@ -130,12 +129,12 @@ function deliveryWords(postman: LettersOverview['postman']) {
   const { is_there: isThere, is_automation_there: isAutomationThere, paused_until: pausedUntil } = postman
   if (postman.stopped) return 'All letters are stopped. Nothing is sent until you resume.'
   if (!isThere && isAutomationThere)
-    return 'No mail leaves from here: an automation is told of the decisions that you send, and writes to applicants.'
+    return 'This site sends no email itself. It passes the decisions that you send to an automation, which writes to applicants.'
   if (!isThere)
     return 'This site has no mail server yet. Until it has one, each letter opens in your own mail program.'
   if (pausedUntil !== null)
-    return `The mail server takes no letters at the moment. They are tried again after ${momentOf(pausedUntil)}: ${postman.problem}`
-  return 'A letter leaves shortly after you send it; until then you can stop it.'
+    return `The mail server is not accepting letters. Next try after ${momentOf(pausedUntil)}: ${postman.problem}`
+  return 'A letter is sent shortly after you press Send. Until then you can stop it.'
 }
 
 /** The templates, and a form for a new name. A template is stored when its text is saved. */
@@ -184,8 +183,8 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
   return (
     <Sheet title="Receipt" isPart>
       <ActSwitch
-        label="Send a receipt to whoever applies"
-        hint="Sent automatically when somebody applies: at most one a day to each address, and never more than a day late."
+        label="Send a receipt to each applicant"
+        hint="Sent automatically after somebody applies: at most one a day to each address, and at most a day late."
         isOn={settings.receipts}
         pending={save.isPending ? save.given?.receipts : undefined}
         onSwitch={(receipts) => save.press({ version, reply_to, receipts })}
@@ -193,7 +192,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
       {settings.receipts && !postman.is_there && <p>No receipt is sent until this site has a mail server.</p>}
       <ActProblems acts={[save]} />
       <p>
-        <a href={hrefOf({ screen: 'template', occasion: received })}>What the receipt says</a>
+        <a href={hrefOf({ screen: 'template', occasion: received })}>Edit the receipt</a>
       </p>
     </Sheet>
   )
@@ -216,7 +215,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
       <form onSubmit={draft.onSubmit}>
         <Field
           label="Replies go to"
-          hint="One e-mail address. Leave blank for the sender."
+          hint="One email address. Leave blank for the sender."
           type="email"
           autoComplete="off"
           maxLength={mostCharacters.address}
@@ -226,7 +225,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
         <SaveButtons
           draft={draft}
           className="control-quiet"
-          meanwhile={`Somebody else changed this meanwhile: replies go to ${replyTo || 'the sender'} now. What you entered is not saved.`}
+          meanwhile={`Somebody else changed this meanwhile: replies go to ${replyTo || 'the sender'} now. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
     </Sheet>
@@ -239,7 +238,7 @@ const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', {
-    says: () => 'Looking into the mail server.',
+    says: () => 'Checking the mail server.',
     fails: 'Not checked.',
   })
   return (
@@ -268,7 +267,7 @@ function MailCheck({ postman }: LettersOverview) {
       )}
       <ActProblems acts={[check]} />
       <ActButton isOff={isChecking} isPending={check.isPending} onPress={() => check.press({})}>
-        {isChecking ? 'Looking…' : 'Check the mail server'}
+        {isChecking ? 'Checking…' : 'Check the mail server'}
       </ActButton>
     </Sheet>
   )

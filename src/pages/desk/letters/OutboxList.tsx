@@ -18,9 +18,9 @@ import { nameOfLetter, nameOfOccasion, received, triesOf } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 const titles: Record<OutboxState, string> = {
-  waiting: 'Letters that are leaving',
-  refused: 'Letters that were refused',
-  'given up': 'Letters that were given up',
+  waiting: 'Letters on the way',
+  refused: 'Refused letters',
+  'given up': 'Undelivered letters',
 }
 
 /** The screen of letters that were not sent yet or could not be delivered. */
@@ -66,7 +66,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
     (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
   const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
-    says: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'it had left already'}`,
+    says: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
     fails: 'Not stopped.',
     onSuccess: focusHeading,
   })
@@ -85,8 +85,8 @@ function OutboxLetter({ letter }: { letter: Letter }) {
         )}
         <span className="layout-quiet">
           {letter.attempts > 0 && triesOf(letter)}
-          {state === 'sending' && ' Being handed over.'}
-          {state === 'waiting' && dueAt !== null && ` Not before ${momentOf(dueAt)}.`}
+          {state === 'sending' && ' Being sent.'}
+          {state === 'waiting' && dueAt !== null && ` Sent after ${momentOf(dueAt)}.`}
         </span>
       </p>
       {state === 'waiting' && (
@@ -114,7 +114,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
     onSuccess: focusHeading,
   })
   const settle = useDeskAct('desk_settle', {
-    says: ({ settled }) => `${label}: ${settled > 0 ? 'told otherwise' : 'no longer needs to be told'}`,
+    says: ({ settled }) => `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
     fails: 'Not saved.',
     onSuccess: focusHeading,
   })
@@ -156,7 +156,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
   const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
-    says: (_letter, given) => `${label}: leaves for ${given.address}`,
+    says: (_letter, given) => `${label}: on the way to ${given.address}`,
     fails: 'Not sent.',
     onSuccess() {
       type(null)
@@ -176,7 +176,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
     >
       <Field
         label="Address"
-        hint="All letters to this applicant go there from now on. The application keeps the e-mail that was given."
+        hint="From now on, all letters to this applicant go there. The email in the application does not change."
         type="email"
         autoComplete="off"
         required

@@ -62,7 +62,7 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', {
     says({ withdrawn, left: gone }) {
-      const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had left already.`
+      const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had already been sent.`
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
     fails: 'Not stopped.',

@@ -57,23 +57,27 @@ const withdrawn = { state: 'withdrawn', sent_at: null, withdrawn_at: at } as con
 
 test.each<[Letter[], string[]]>([
   [[receipt], ['Receipt sent']],
-  [[{ ...receipt, ...withdrawn }], ['Receipt withdrawn']],
+  [[{ ...receipt, ...withdrawn }], ['Receipt stopped']],
   [[{ ...receipt, state: 'waiting', sent_at: null }], []],
   [
     [mail, told],
-    ['Letter “Accepted” released', 'Letter “Accepted” sent', 'Automation told: “Accepted”'],
+    ['Letter “Accepted” on the way', 'Letter “Accepted” sent', '“Accepted” passed to the automation'],
   ],
-  [[told], ['“Accepted” released to the automation', 'Automation told: “Accepted”']],
+  [[told], ['“Accepted” on the way to the automation', '“Accepted” passed to the automation']],
   [
     [
       { ...mail, ...withdrawn },
       { ...told, ...withdrawn },
     ],
-    ['Letter “Accepted” released', 'Letter “Accepted” withdrawn'],
+    ['Letter “Accepted” on the way', 'Letter “Accepted” stopped'],
   ],
   [
     [mail, { ...told, ...withdrawn }],
-    ['Letter “Accepted” released', 'Letter “Accepted” sent', 'Automation not told: “Accepted” withdrawn'],
+    [
+      'Letter “Accepted” on the way',
+      'Letter “Accepted” sent',
+      '“Accepted” not passed to the automation: stopped',
+    ],
   ],
 ])('a decision sent both ways was released once, and a receipt by nobody', (letters, words) => {
   expect(eventsOf(letters).map(({ text }) => text)).toEqual(words)
@@ -82,14 +86,17 @@ test.each<[Letter[], string[]]>([
 test.each<[Partial<Letter>, string]>([
   [
     { state: 'waiting', attempts: 0, due_at: at },
-    `The automation is told “Accepted”, not before ${momentOf(at)}.`,
+    `“Accepted” will be passed to the automation after ${momentOf(at)}.`,
   ],
-  [{ state: 'waiting', answer: 'HTTP 500' }, 'The automation is told “Accepted”, after 1 try: HTTP 500'],
-  [{ state: 'sending' }, 'The automation is being told “Accepted”.'],
-  [{ state: 'refused', answer: 'HTTP 410' }, 'The automation refused to be told “Accepted”: HTTP 410'],
+  [
+    { state: 'waiting', answer: 'HTTP 500' },
+    '“Accepted” will be passed to the automation, after 1 try: HTTP 500',
+  ],
+  [{ state: 'sending' }, '“Accepted” is being passed to the automation.'],
+  [{ state: 'refused', answer: 'HTTP 410' }, '“Accepted” was refused by the automation: HTTP 410'],
   [
     { state: 'given up', attempts: 2, answer: 'No answer came.' },
-    'The automation was not reached to be told “Accepted”, after 2 tries: No answer came.',
+    '“Accepted” did not reach the automation after 2 tries: No answer came.',
   ],
   [{ state: 'sent' }, ''],
 ])('the state of a letter to an automation has its own words: %j', (standing, words) => {
@@ -97,18 +104,18 @@ test.each<[Partial<Letter>, string]>([
 })
 
 test.each<[Partial<Letter>, string]>([
-  [{ state: 'waiting', attempts: 0 }, 'Letter “Accepted” is waiting.'],
+  [{ state: 'waiting', attempts: 0 }, 'Letter “Accepted” will be sent.'],
   [
     { state: 'waiting', attempts: 2, due_at: at, answer: '421 busy' },
-    `Letter “Accepted” is waiting, not to leave before ${momentOf(at)}, after 2 tries: 421 busy`,
+    `Letter “Accepted” will be sent after ${momentOf(at)}, after 2 tries: 421 busy`,
   ],
-  [{ state: 'sending' }, 'Letter “Accepted” is being handed over.'],
+  [{ state: 'sending' }, 'Letter “Accepted” is being sent.'],
   [{ state: 'refused', answer: '550 no' }, 'Letter “Accepted” was refused by the mail server: 550 no'],
-  [{ state: 'given up', attempts: 1 }, 'Letter “Accepted” was given up after 1 try'],
+  [{ state: 'given up', attempts: 1 }, 'Letter “Accepted” was not delivered after 1 try'],
   [{ state: 'refused', occasion: 'received' }, 'Receipt was refused by the mail server'],
   [
     { state: 'sending', occasion: '', subject: 'Your {{ reply_by }}' },
-    'Letter “Your the last day to answer” is being handed over.',
+    'Letter “Your their deadline” is being sent.',
   ],
   [{ state: 'draft' }, ''],
   [{ state: 'withdrawn' }, ''],
@@ -123,7 +130,7 @@ test('each event has its key, moment and author; the first one has the letter', 
       key: '1 released',
       at,
       author: 'ada@example.org',
-      text: 'Letter “Accepted” released',
+      text: 'Letter “Accepted” on the way',
       letter: { ...mail, sent_at: later },
     },
     { key: '1 sent', at: later, author: null, text: 'Letter “Accepted” sent' },
@@ -133,7 +140,7 @@ test('each event has its key, moment and author; the first one has the letter', 
     key: '1 withdrawn',
     at: later,
     author: 'bob@example.org',
-    text: 'Letter “Accepted” withdrawn',
+    text: 'Letter “Accepted” stopped',
   })
   const byHand: Letter = { ...mail, otherwise: 'by hand' }
   expect(eventsOf([byHand])).toEqual([
@@ -145,19 +152,19 @@ test('drafts, and letters told another way, have no sending event', () => {
   expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
   expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
   const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
-  expect(words([{ ...mail, otherwise: 'told' }])).toEqual(['Letter “Accepted” released'])
+  expect(words([{ ...mail, otherwise: 'told' }])).toEqual(['Letter “Accepted” on the way'])
   expect(words([{ ...mail, withdrawn_at: at }])).toEqual([
-    'Letter “Accepted” released',
+    'Letter “Accepted” on the way',
     'Letter “Accepted” sent',
   ])
-  expect(words([{ ...mail, ...withdrawn, withdrawn_at: null }])).toEqual(['Letter “Accepted” released'])
+  expect(words([{ ...mail, ...withdrawn, withdrawn_at: null }])).toEqual(['Letter “Accepted” on the way'])
 })
 
 test('a letter to an automation belongs to the email of the same act and person only', () => {
   const words = (beside: Partial<Letter>) =>
     eventsOf([{ ...mail, ...beside }, told])
       .map(({ text }) => text)
-      .includes('“Accepted” released to the automation')
+      .includes('“Accepted” on the way to the automation')
   expect([words({}), words({ act: 'y' }), words({ application: 'b' }), words({ way: 'automation' })]).toEqual(
     [false, true, true, true],
   )
@@ -193,7 +200,7 @@ test('placeholders of the invitation are shown as words, others unchanged', () =
     { words: 'Answer at ', isFilledLater: false },
     { words: 'their link to answer', isFilledLater: true },
     { words: ' by ', isFilledLater: false },
-    { words: 'the last day to answer', isFilledLater: true },
+    { words: 'their deadline', isFilledLater: true },
     { words: ', {{first_name}}.', isFilledLater: false },
   ])
   for (const [placeholder, words] of Object.entries(placeWords))
@@ -225,5 +232,6 @@ test('the second edition of a letter is a repetition, unless it is to one person
   expect([1, 2].map((edition) => isAgain({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(isAgain({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])
-  expect([nameOfLetter({ name: null }), nameOfLetter({ name: 'Ada' })]).toEqual(['Application', 'Ada'])
+  const nameOf = (name: string | null) => nameOfLetter({ name, application: '02c90b33-435e' })
+  expect([nameOf(null), nameOf('Ada')]).toEqual(['Application 02c9', 'Ada'])
 })

@@ -1,7 +1,7 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
-import { countOf, momentOf, shortOf } from '../kit/format.ts'
+import { countOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
 
 /** The decisions that applicants are told. */
 const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
@@ -28,7 +28,7 @@ export function isNamed(occasion: string): boolean {
 /** The placeholders that are filled in only on sending, and the words shown in their place at the desk. */
 export const placeWords = {
   answer_link: 'their link to answer',
-  reply_by: 'the last day to answer',
+  reply_by: 'their deadline',
 }
 
 /** The hint about these placeholders for the writer of a letter. */
@@ -87,9 +87,9 @@ export function isEdited({ occasion, is_edited }: Pick<Letter, 'occasion' | 'is_
   return is_edited && occasion !== ''
 }
 
-/** The recipient's name; `Application` if names are hidden. */
-export function nameOfLetter({ name }: Pick<Letter, 'name'>): string {
-  return name === null ? 'Application' : shortOf(name)
+/** The recipient's name, or the words for a hidden one. */
+export function nameOfLetter({ name, application }: Pick<Letter, 'name' | 'application'>): string {
+  return name === null ? hiddenName(application) : shortOf(name)
 }
 
 /** Whether a draft can be sent without changes. */
@@ -146,11 +146,11 @@ function mailBeside({ act, application }: Letter, letters: readonly Letter[]) {
 function eventWordsOf(letter: Letter) {
   const about = subjectOf(letter)
   if (letter.way === 'mail')
-    return { released: `${about} released`, sent: `${about} sent`, withdrawn: `${about} withdrawn` }
+    return { released: `${about} on the way`, sent: `${about} sent`, withdrawn: `${about} stopped` }
   return {
-    released: `${about} released to the automation`,
-    sent: `Automation told: ${about}`,
-    withdrawn: `Automation not told: ${about} withdrawn`,
+    released: `${about} on the way to the automation`,
+    sent: `${about} passed to the automation`,
+    withdrawn: `${about} not passed to the automation: stopped`,
   }
 }
 
@@ -168,22 +168,18 @@ export function wordsOfLetter(letter: Letter): string {
   const isMail = letter.way === 'mail'
   const about = subjectOf(letter)
   const said = answer === '' ? '' : `: ${answer}`
-  const when = dueAt === null ? '' : `, not ${isMail ? 'to leave ' : ''}before ${momentOf(dueAt)}`
+  const when = dueAt === null ? '' : ` after ${momentOf(dueAt)}`
   switch (state) {
     case 'waiting':
-      return `${isMail ? `${about} is waiting` : `The automation is told ${about}`}${when}${
+      return `${about} will be ${isMail ? 'sent' : 'passed to the automation'}${when}${
         attempts === 0 ? '.' : `, after ${triesOf(letter)}${said}`
       }`
     case 'sending':
-      return isMail ? `${about} is being handed over.` : `The automation is being told ${about}.`
+      return `${about} is being ${isMail ? 'sent' : 'passed to the automation'}.`
     case 'refused':
-      return isMail
-        ? `${about} was refused by the mail server${said}`
-        : `The automation refused to be told ${about}${said}`
+      return `${about} was refused by the ${isMail ? 'mail server' : 'automation'}${said}`
     case 'given up':
-      return isMail
-        ? `${about} was given up after ${triesOf(letter)}${said}`
-        : `The automation was not reached to be told ${about}, after ${triesOf(letter)}${said}`
+      return `${about} ${isMail ? 'was not delivered' : 'did not reach the automation'} after ${triesOf(letter)}${said}`
     case 'draft':
     case 'sent':
     case 'withdrawn':
@@ -197,7 +193,7 @@ export function wordsOfLetter(letter: Letter): string {
  * @param seconds Seconds until they are sent.
  */
 export function leavingWords(count: number, seconds: number): string {
-  if (count === 0) return 'Letters leave again.'
+  if (count === 0) return 'Sending resumed.'
   return `${countOf(count, 'letter')} ${count === 1 ? 'leaves' : 'leave'} in ${clockOf(seconds)}.`
 }
 

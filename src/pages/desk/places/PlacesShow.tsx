@@ -65,6 +65,13 @@ function Numbers({ places }: { places: Places }) {
   return (
     <>
       <ul className="places-numbers">
+        {free !== null && (
+          <li className={free > 0 ? 'places-free' : undefined}>
+            <p>
+              <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
+            </p>
+          </li>
+        )}
         {counts.map(([answer, count]) => (
           <li key={answer}>
             <a href={hrefOfState(answer)}>
@@ -78,13 +85,6 @@ function Numbers({ places }: { places: Places }) {
             )}
           </li>
         ))}
-        {free !== null && (
-          <li className={free > 0 ? 'places-free' : undefined}>
-            <p>
-              <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
-            </p>
-          </li>
-        )}
       </ul>
       {(free === null || free < 0) && <p>{freeSentence(places)}</p>}
     </>
@@ -95,7 +95,7 @@ function Numbers({ places }: { places: Places }) {
 function Remind({ count }: { count: number }) {
   const remind = useDeskAct('desk_remind', {
     says: (outcome) => remindedSentences(outcome).join(' '),
-    fails: 'Nobody was reminded.',
+    fails: 'No reminder drafted.',
   })
   const { response } = remind
   return (
@@ -109,8 +109,7 @@ function Remind({ count }: { count: number }) {
         {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
       </ActButton>
       <p className="control-hint" id="remind-hint">
-        Drafts a reminder for everybody who has not answered. Nothing is sent by this: you read the drafts
-        first.
+        Drafts a reminder for everybody who has not answered. Nothing is sent yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (
@@ -149,7 +148,7 @@ function PlacesEdit({ places }: { places: Places }) {
   })
   const { value, enter } = draft
   return (
-    <Sheet title="How many">
+    <Sheet title="Settings">
       <form onSubmit={draft.onSubmit}>
         <Field
           label="Places"
@@ -174,7 +173,7 @@ function PlacesEdit({ places }: { places: Places }) {
         />
         <Choice
           label="Time zone"
-          hint={`A day ends at midnight there.${isZoneSet ? '' : ' Not saved yet: until you save it, no letter with a deadline is sent.'}`}
+          hint={`Deadlines end at midnight in this time zone.${isZoneSet ? '' : ' Not saved yet: no letter with a deadline is sent until you save it.'}`}
           options={zonesWith(value.zone)}
           value={value.zone}
           onChoose={(chosen) => enter({ zone: chosen })}
@@ -194,7 +193,7 @@ function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   // Decisions made here count immediately, before the list is read again.
   const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
-  const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>All who are waitlisted</a>
+  const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>The whole waitlist</a>
   const total = many !== undefined && (
     <p className="places-total layout-quiet">
       {digits(many)} {many === 1 ? 'waits' : 'wait'} for a place.

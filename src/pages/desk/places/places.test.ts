@@ -19,8 +19,8 @@ test('the result of reminding mentions only what happened', () => {
   const none = { drafted: 0, late: 0, waiting: 0, reminded: 0, more: false }
   expect(remindedSentences(none)).toEqual(['No reminder was drafted.'])
   expect(remindedSentences({ drafted: 1_000, late: 2, waiting: 1, reminded: 3, more: true })).toEqual([
-    '1,000 reminders drafted. Nothing has left.',
-    '2 are late: move “Kept until” at their application before it is sent.',
+    '1,000 reminders drafted. Nothing has been sent.',
+    '2 are late: move the deadline in their application before you send it.',
     '1 already has a reminder that has not been sent.',
     '3 were sent one in the last three days.',
     'There are more than were drafted at once: draft reminders again for the rest.',
@@ -29,18 +29,18 @@ test('the result of reminding mentions only what happened', () => {
 
 test('the result of reminding uses the singular for one', () => {
   expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
-    '1 reminder drafted. Nothing has left.',
-    '1 is late: move “Kept until” at their application before it is sent.',
+    '1 reminder drafted. Nothing has been sent.',
+    '1 is late: move the deadline in their application before you send it.',
     '2 already have a reminder that has not been sent.',
     '1 was sent one in the last three days.',
   ])
 })
 
 test('the settings of seats include the days to answer', () => {
-  expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, each kept for 1 day')
-  expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, each kept for 14 days')
+  expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, 1 day to answer')
+  expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, 14 days to answer')
   expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(
-    '30 places, each kept for 14 days, time zone America/New York',
+    '30 places, 14 days to answer, time zone America/New York',
   )
 })
 

@@ -15,7 +15,7 @@ export function placesWordsOf(
 ): string {
   const { places, days, zone } = given
   const many = places === null ? 'Places: not known how many' : countOf(places, 'place')
-  return `${many}, each kept for ${countOf(days, 'day')}${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
+  return `${many}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
 }
 
 /** A time zone's name with spaces: `Europe/Isle of Man`. */
@@ -34,10 +34,12 @@ export function remindedSentences({ drafted, late, waiting, reminded, more }: Re
   const one = (count: number, singular: string, plural: string) =>
     `${digits(count)} ${count === 1 ? singular : plural}`
   return [
-    drafted === 0 ? 'No reminder was drafted.' : `${countOf(drafted, 'reminder')} drafted. Nothing has left.`,
+    drafted === 0
+      ? 'No reminder was drafted.'
+      : `${countOf(drafted, 'reminder')} drafted. Nothing has been sent.`,
     ...(late === 0
       ? []
-      : [`${one(late, 'is', 'are')} late: move “Kept until” at their application before it is sent.`]),
+      : [`${one(late, 'is', 'are')} late: move the deadline in their application before you send it.`]),
     ...(waiting === 0
       ? []
       : [`${one(waiting, 'already has', 'already have')} a reminder that has not been sent.`]),

@@ -50,7 +50,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     return (
       <Step title={words.title} notice={end}>
         <button ref={focus} onClick={leave}>
-          {end.isProblem ? 'Get a code by mail' : 'Go to the desk'}
+          {end.isProblem ? 'Get a code by email' : 'Go to the desk'}
         </button>
       </Step>
     )

@@ -30,7 +30,7 @@ test.each(Object.entries(asked))(
 )
 
 test('one error code may mean something else for a factor or a password', () => {
-  const ofAddress = 'This is not an e-mail address that can be used. Please check it.'
+  const ofAddress = 'This email address cannot be used. Please check it.'
   expect(sentenceOfSignIn(refusal('validation_failed'))).toBe(ofAddress)
   expect(sentenceOfFactor(refusal('validation_failed'))).toBe(ofAddress)
   expect(sentenceOfPassword(refusal('validation_failed'))).toMatch(/^This password is too long\./)
@@ -48,7 +48,7 @@ test("the project's own message explains a weak password", () => {
 test.each([
   ['you can only request this after 12 seconds', 'Please wait 12 seconds before you ask for another.'],
   ['after 1 second', 'Please wait 1 second before you ask for another.'],
-  ['too many', 'Too many mails were asked for. Please wait an hour, and try again.'],
+  ['too many', 'Too many emails were requested. Please wait an hour, and try again.'],
 ])('after too many emails the sentence says how long to wait: %s', (message, sentence) => {
   expect(sentenceOfSignIn(refusal('over_email_send_rate_limit', message))).toContain(sentence)
 })

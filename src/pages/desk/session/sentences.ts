@@ -11,15 +11,14 @@ export interface Notice {
 
 // Stryker disable StringLiteral: words, which a test would only repeat
 const sentences: Record<string, string> = {
-  otp_expired:
-    'This code is wrong, was used already, or its time is over. The newest mail has the one that counts.',
+  otp_expired: 'This code is wrong, was used already or has expired. Use the one in the newest email.',
   invalid_credentials:
-    'The address or the password is wrong. Whoever has no password signs in by a code, and sets one under Account.',
+    'The address or the password is wrong. Without a password, sign in by a code; you can then set one under Account.',
   over_request_rate_limit: 'There were too many tries. Please wait 15 minutes, and try again.',
-  validation_failed: 'This is not an e-mail address that can be used. Please check it.',
-  email_address_invalid: 'This is not an e-mail address that can be used. Please check it.',
+  validation_failed: 'This email address cannot be used. Please check it.',
+  email_address_invalid: 'This email address cannot be used. Please check it.',
   email_address_not_authorized:
-    'The project may not send mails to this address yet: it needs SMTP of its own.',
+    'The project may not send emails to this address yet: it needs an SMTP server of its own.',
   user_banned: 'This account is suspended. Please ask whoever runs this site.',
   bad_jwt: 'Your session has ended. Please sign in again.',
   session_not_found: 'Your session has ended. Please sign in again.',
@@ -31,15 +30,15 @@ const factorSentences: Record<string, string> = {
     'This code is wrong, or was used already. Please type the one that your app shows now.',
   mfa_challenge_expired: 'That took too long. Please type the code that your app shows now.',
   mfa_ip_address_mismatch: 'Your connection changed meanwhile. Please try again.',
-  mfa_factor_not_found: 'This second factor is not there any more. Please reload the page.',
+  mfa_factor_not_found: 'This second factor no longer exists. Please reload the page.',
   insufficient_aal: 'Please sign out, and sign in again with the code of your app, to change this.',
   mfa_totp_enroll_not_enabled: 'Second factors are switched off in the settings of the project.',
-  too_many_enrolled_mfa_factors: 'This account has as many second factors as it may have.',
+  too_many_enrolled_mfa_factors: 'This account has the maximum number of second factors.',
 }
 
 const passwordSentences: Record<string, string> = {
-  reauthentication_not_valid: 'This code is wrong, or its time is over. Please check it.',
-  same_password: 'This is the password that you have already. Please choose another.',
+  reauthentication_not_valid: 'This code is wrong or has expired. Please check it.',
+  same_password: 'This is your current password. Please choose another.',
   validation_failed: 'This password is too long. Please choose a shorter one.',
   email_provider_disabled:
     'You signed in more than a day ago. Please sign out, and sign in again by a new link, to set a password.',
@@ -77,8 +76,8 @@ function sentenceIn(known: Record<string, string>, { code }: AuthError) {
 function tooManyMails(message: string) {
   const seconds = /(\d+) seconds?/.exec(message)?.[1]
   return seconds === undefined
-    ? 'Too many mails were asked for. Please wait an hour, and try again.'
-    : `A mail was asked for a moment ago. Please wait ${seconds} ${seconds === '1' ? 'second' : 'seconds'} before you ask for another.`
+    ? 'Too many emails were requested. Please wait an hour, and try again.'
+    : `An email was requested a moment ago. Please wait ${seconds} ${seconds === '1' ? 'second' : 'seconds'} before you ask for another.`
 }
 
 function ofTheServer(error: AuthError) {

@@ -26,13 +26,13 @@ const linkDidNotWork: Notice = {
 /** The notice after a used or expired link was opened. */
 export const linkHasEnded: Notice = {
   isProblem: true,
-  text: 'This link was used already, or its time is over. Please ask for a code instead.',
+  text: 'This link was used already or has expired. Please ask for a code instead.',
 }
 
 /** The notice after one of the two links of an address change was used. */
 export const halfConfirmed: Notice = {
   isProblem: false,
-  text: 'This address is confirmed. Please open the link in the mail to the other address, too.',
+  text: 'This address is confirmed. Please also open the link in the email to the other address.',
 }
 
 /**

@@ -92,7 +92,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
     <div className="templates-screen layout-columns">
       <form ref={form} className="layout-sheet" onSubmit={draft.onSubmit}>
         {template === undefined && !draft.isEntered && (
-          <p className="layout-quiet">This template is new: it is kept when you save it.</p>
+          <p className="layout-quiet">This template is new. Save it to keep it.</p>
         )}
         <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
         <fieldset className="templates-placeholders">
@@ -166,7 +166,7 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
     }),
   )
   const test = useDeskAct('desk_send_test', {
-    says: ({ to }) => `A test leaves for ${to}.`,
+    says: ({ to }) => `A test is on the way to ${to}.`,
     fails: 'No test was sent.',
   })
   return (
@@ -236,7 +236,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
       <Field
         ref={field}
         label="Preview with"
-        hint={`${isBlind ? 'A word of an answer' : 'A name or an e-mail'}; the newest application otherwise.`}
+        hint={`${isBlind ? 'A word of an answer' : 'A name or an email'}; the newest application otherwise.`}
         type="search"
         autoComplete="off"
         spellCheck={false}
