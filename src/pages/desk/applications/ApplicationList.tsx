@@ -103,7 +103,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
         <Trouble error={error} onTryAgain={readAgain} />
         {!list && !error && <Loading />}
         {/* Earlier decisions can still be undone. */}
-        {!list && isAlone && <DecisionBar seen={[]} about="" />}
+        {!list && isAlone && <DecisionBar applications={[]} about="" />}
       </div>
     </div>
   )

@@ -10,7 +10,7 @@ import type { Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading, useWhenGone } from '../kit/focus.ts'
 import { digits, nameOf } from '../kit/format.ts'
 import { countsOf } from '../decisions/sentences.ts'
-import type { Seen } from '../kit/decision-state.ts'
+import type { SeenApplication } from '../kit/decision-state.ts'
 import type { List } from '../kit/list.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { go } from '../kit/route.ts'
@@ -56,25 +56,30 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const [selection, setSelection] = useState(nothing)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
   // The recipients in the letter dialog. The bar stays open for them while the list changes.
-  const [writtenTo, setWrittenTo] = useState<readonly Seen[]>([])
+  const [writtenTo, setWrittenTo] = useState<readonly SeenApplication[]>([])
   useWhenGone(writtenTo.length > 0, goBack)
 
   const ofRows = new Set(rows.map(({ id }) => id))
   const there = rows.filter(({ id }) => !gone.has(id))
   const beyond = selection.beyond.filter(({ id }) => !ofRows.has(id) && !gone.has(id))
   const known: Selected[] = [...there, ...beyond]
-  const asShown = known.map((row) => ({ id: row.id, version: queue.shownOf(row).version }))
+  const asShown = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
   const selected = selectedOf(selection, asShown)
   const choose = (ids: readonly string[], isOn: boolean) =>
     setSelection(select(selection, asShown, ids, isOn))
   const selectNone = () => setSelection(nothing)
   // "Select all" leaves out rows whose status has changed since.
-  const isOfThisList = (row: Selected) => [undefined, queue.shownOf(row).status].includes(filter.status)
+  const isOfThisList = (row: Selected) => [undefined, queue.currentOf(row).status].includes(filter.status)
   const ofThisList = there.filter(isOfThisList).map(({ id }) => id)
   const isWhole = ofThisList.length > 0 && ofThisList.every((id) => selected.has(id))
   const seen = known
     .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
-    .map((row): Seen => ({ id: row.id, name: nameOf(row), status: row.status, version: row.version }))
+    .map((row): SeenApplication => ({
+      id: row.id,
+      name: nameOf(row),
+      status: row.status,
+      version: row.version,
+    }))
   const isTicking = selected.size > 0
   const isGoingOn = useSwitch(goingOn)
   useEffect(() => {
@@ -92,7 +97,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const leftOutWords = `${digits(leftOut)} changed meanwhile and left out`
   const changed = there.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   useAnnounced(isAllLeftOut ? leftOutWords : '')
-  useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.shownOf(row).status }))))
+  useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.currentOf(row).status }))))
 
   useKeys({
     j: () => step(1),
@@ -131,7 +136,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       <ApplicationListFoot {...{ list, onMore }} />
       {isDecidedOn && (
         <DecisionBar
-          seen={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
+          applications={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
           about={aboutOf(seen)}
           {...{ onDecided, onUndone }}
         >
@@ -149,7 +154,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     selectNone()
     if (isTicking || !isGoingOn || status === 'new') return
     const place = rows.findIndex(({ id }) => id === current)
-    const next = rows.slice(place + 1).find((row) => queue.shownOf(row).status === 'new')
+    const next = rows.slice(place + 1).find((row) => queue.currentOf(row).status === 'new')
     if (next) focusApplication(next.id)
   }
 
@@ -168,10 +173,10 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   }
 
   /** The text of the bar: one name, or the number of selected rows with remarks about unexpected ones. */
-  function aboutOf([only, ...others]: readonly Seen[]) {
+  function aboutOf([only, ...others]: readonly SeenApplication[]) {
     const someLeftOut = leftOut > 0 && !isAllLeftOut
     if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
-    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.shownOf(each).status)
+    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.currentOf(each).status)
     const remarks = countsOf(elsewhere)
     if (someLeftOut) remarks.push(leftOutWords)
     return [`${digits(seen.length)} selected`, ...remarks].join(', ')
@@ -179,7 +184,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 }
 
 /** A sentence about changes by others in the rows shown; blank without any. */
-function newsOf([one, ...others]: readonly Pick<Seen, 'name' | 'status'>[]) {
+function newsOf([one, ...others]: readonly Pick<SeenApplication, 'name' | 'status'>[]) {
   if (one === undefined) return ''
   return others.length === 0
     ? `${one.name}: ${statuses[one.status]} now, changed meanwhile`

@@ -12,7 +12,7 @@ import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
-import type { Seen } from '../kit/decision-state.ts'
+import type { SeenApplication } from '../kit/decision-state.ts'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
 import { goingOn } from '../kit/switches.ts'
@@ -67,8 +67,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
       : data
   const name = whole ? nameOf(whole.application) : 'Application'
   useTitle(name)
-  const seen: Seen[] = whole ? [{ ...whole.application, name }] : []
-  const isAccepted = whole !== undefined && queue.shownOf(whole.application).status === 'accepted'
+  const seen: SeenApplication[] = whole ? [{ ...whole.application, name }] : []
+  const isAccepted = whole !== undefined && queue.currentOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: goOnTo }
   const toOther = (other: string | undefined): Route | undefined =>
@@ -102,7 +102,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <Heading {...{ takesFocus }}>
             <bdi>{name}</bdi>
           </Heading>
-          <StatusPill seen={whole.application} />
+          <StatusPill application={whole.application} />
           {isAccepted && <AnswerSentence answer={whole.application} />}
           <Facts application={whole.application} />
           {changed && <span className="application-changed">Set by {changed} since you looked</span>}
@@ -125,7 +125,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <Sheet title="What happened">
               <NoteCreate application={id} field={note} history={whole.history} />
               <ApplicationTimeline whole={whole} fresh={fresh} />
-              <LetterWrite application={id} status={queue.shownOf(whole.application).status} />
+              <LetterWrite application={id} status={queue.currentOf(whole.application).status} />
               <LetterCreate
                 application={id}
                 letters={whole.letters}
@@ -139,7 +139,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <ApplicationErase whole={whole} onErased={() => go(list)} />
         </div>
       )}
-      {isDecidedOn && <DecisionBar seen={seen} about={name} {...listeners} />}
+      {isDecidedOn && <DecisionBar applications={seen} about={name} {...listeners} />}
     </div>
   )
 
@@ -178,7 +178,7 @@ function useNeighbours(filter: Filter, id: string) {
   const known = left?.ids.includes(id) ? left : asRead
   const isDecided = (other: string) => {
     const row = list?.applications.find((each) => each.id === other)
-    return row !== undefined && queue.shownOf(row).status !== 'new'
+    return row !== undefined && queue.currentOf(row).status !== 'new'
   }
   return {
     ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),

@@ -72,7 +72,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
       </thead>
       <tbody>
         {rows.map((row) => {
-          const { status, isPending } = queue.shownOf(row)
+          const { status, isPending } = queue.currentOf(row)
           return (
             <Row
               key={row.id}

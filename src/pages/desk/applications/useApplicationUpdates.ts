@@ -76,6 +76,6 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     data !== undefined &&
     last?.kind === 'status' &&
     fresh.has(last.act) &&
-    queue.shownOf(data.application).status === last.detail.status
+    queue.currentOf(data.application).status === last.detail.status
   return { data, error, fresh, changed: isShown ? last.author : undefined }
 }

@@ -4,13 +4,13 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
-import { progressIn, undoable, type Decision, type Seen } from '../kit/decision-state.ts'
+import { progressIn, undoable, type Decision, type SeenApplication } from '../kit/decision-state.ts'
 import { digits, ofAll } from '../kit/format.ts'
 import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { alike, isKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
+import { groupAlike, isStatusKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and its key. */
 const decisions = [
@@ -31,7 +31,7 @@ export interface DecisionListeners {
 
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
-  seen: readonly Seen[]
+  applications: readonly SeenApplication[]
   /** The text for these applications. */
   about: string
   /** Further buttons for these applications. */
@@ -39,14 +39,14 @@ interface DecisionBarProps extends DecisionListeners {
 }
 
 /** The decision bar at the bottom of the window. */
-export function DecisionBar({ seen, about, children, ...listeners }: DecisionBarProps) {
+export function DecisionBar({ applications, about, children, ...listeners }: DecisionBarProps) {
   const { queue, state } = useDecisionQueue()
   const lastAct = undoable(state)
   const progress = progressIn(state)
   const keysAreOn = useSwitch(singleKeys)
-  const isEmpty = seen.length === 0
+  const isEmpty = applications.length === 0
   if (isEmpty && lastAct.length === 0 && progress === null) return null
-  const isAll = (status: Status) => seen.every((each) => queue.shownOf(each).status === status)
+  const isAll = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
   return (
     <section className="decisions-bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
       <p className="decisions-about">{!isEmpty && <bdi>{about}</bdi>}</p>
@@ -59,7 +59,7 @@ export function DecisionBar({ seen, about, children, ...listeners }: DecisionBar
             aria-pressed={status === 'new' ? undefined : isAll(status)}
             aria-disabled={status === 'new' ? isAll(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
-            onPress={() => decide(queue, seen, status, listeners)}
+            onPress={() => decide(queue, applications, status, listeners)}
           >
             {label}
           </Button>
@@ -93,7 +93,7 @@ function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Deci
   if (others.length > 0) return `Undo: ${digits(others.length + 1)} ${word}`
   return (
     <>
-      Undo: <bdi>{first.seen.name},</bdi> {word}
+      Undo: <bdi>{first.application.name},</bdi> {word}
     </>
   )
 }
@@ -101,17 +101,17 @@ function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Deci
 /**
  * The keys that decide and undo, for `useKeys`.
  *
- * @param seen The applications to decide on.
+ * @param applications The applications to decide on.
  */
 export function decisionKeys(
   queue: DecisionQueue,
-  seen: readonly Seen[],
+  applications: readonly SeenApplication[],
   listeners: DecisionListeners,
 ): Keys {
   return {
     z: () => undo(queue, listeners),
     ...Object.fromEntries(
-      decisions.map(({ key, status }) => [key, () => decide(queue, seen, status, listeners)]),
+      decisions.map(({ key, status }) => [key, () => decide(queue, applications, status, listeners)]),
     ),
   }
 }
@@ -119,18 +119,18 @@ export function decisionKeys(
 function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
   const [first, ...others] = undoable(queue.state())
   queue.undo()
-  if (first && others.length === 0) onUndone?.(first.seen.id)
+  if (first && others.length === 0) onUndone?.(first.application.id)
 }
 
 /** Decides, unless all have this status already; then the selection stays. */
 function decide(
   queue: DecisionQueue,
-  seen: readonly Seen[],
+  applications: readonly SeenApplication[],
   status: Status,
   { onDecided }: DecisionListeners,
 ) {
-  if (seen.every((each) => queue.shownOf(each).status === status)) return
-  queue.decide(seen, status)
+  if (applications.every((each) => queue.currentOf(each).status === status)) return
+  queue.decide(applications, status)
   onDecided?.(status)
 }
 
@@ -139,26 +139,26 @@ export function DecisionProblems() {
   const { queue, state } = useDecisionQueue()
   return (
     <div role="alert" className="decisions-problems">
-      {alike(state.refusals.values()).map((refusals) => {
-        const [{ seen, wanted, reason }, ...others] = refusals
+      {groupAlike(state.refusals.values()).map((refusals) => {
+        const [{ application, wanted, reason }, ...others] = refusals
         const choose = (act: () => void) => {
           act()
           // The pressed button disappears.
-          focusApplication(seen.id)
+          focusApplication(application.id)
         }
         const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
         return (
-          <section key={seen.id} className="layout-notice error">
+          <section key={application.id} className="layout-notice error">
             <p>{refusalOf(refusals[0], others.length)}</p>
             <p className="layout-row">
               {reason.kind !== 'gone' && (
-                <Button onPress={() => choose(() => queue.insist(refusals))}>
+                <Button onPress={() => choose(() => queue.repeat(refusals))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </Button>
               )}
               <Button onPress={() => choose(() => queue.dismiss(refusals))}>
-                {isKnown(reason)
-                  ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[seen.status]}`
+                {isStatusKnown(reason)
+                  ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[application.status]}`
                   : 'Close'}
               </Button>
             </p>

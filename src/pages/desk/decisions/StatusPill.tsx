@@ -1,10 +1,10 @@
-import type { Seen } from '../kit/decision-state.ts'
+import type { SeenApplication } from '../kit/decision-state.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { Pill } from './Pill.tsx'
 
 /** An application's status, with a mark while it is pending or after somebody else changed it. */
-export function StatusPill({ seen }: { seen: Omit<Seen, 'name'> }) {
+export function StatusPill({ application }: { application: Omit<SeenApplication, 'name'> }) {
   const { queue } = useDecisionQueue()
-  const { status, isPending } = queue.shownOf(seen)
-  return <Pill {...{ status, isPending }} isChanged={queue.isChanged(seen)} />
+  const { status, isPending } = queue.currentOf(application)
+  return <Pill {...{ status, isPending }} isChanged={queue.isChanged(application)} />
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
-import type { Act, Decision, Refusal } from '../kit/decision-state.ts'
-import { alike, countsOf, outcomeOf, progressOf, refusalOf, undoneWord } from './sentences.ts'
+import type { DecisionAct, Decision, Refusal } from '../kit/decision-state.ts'
+import { groupAlike, countsOf, outcomeOf, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
-const seen = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
-const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', takesBack = false) => ({
-  seen: seen(id, status),
+const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
+const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', isUndo = false) => ({
+  application: application(id, status),
   wanted,
-  base: 1,
-  takesBack,
+  baseVersion: 1,
+  isUndo,
 })
 const saved = (...given: Parameters<typeof decision>): Decision => ({
   ...decision(...given),
@@ -22,15 +22,16 @@ const refusal = (
   reason: Refusal['reason'],
   status: Status = 'declined',
   wanted: Status = 'accepted',
-) => ({ seen: seen(id, status), wanted, takesBack: false, reason })
+) => ({ application: application(id, status), wanted, isUndo: false, reason })
 const refused = (id: string, status: Status): Decision => ({
   ...decision(id),
   state: 'refused',
   refusal: refusal(id, { kind: 'stale', author: null, at: null }, status),
 })
-const act = (...decisions: Decision[]): Act => new Map(decisions.map((each) => [each.seen.id, each]))
+const act = (...decisions: Decision[]): DecisionAct =>
+  new Map(decisions.map((each) => [each.application.id, each]))
 
-test.each<[string, Act]>([
+test.each<[string, DecisionAct]>([
   ['Person 1: Accepted', act(saved('1'))],
   ['Person 1: Accepted already', act(refused('1', 'accepted'))],
   ['Person 1: not saved', act(refused('1', 'declined'))],
@@ -85,7 +86,7 @@ test('the most frequent status comes first', () => {
 test('refusals with the same sentence are grouped', () => {
   const failed = { kind: 'failed', message: 'The disk is full.', isUncertain: false } as const
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
-  const groups = alike([
+  const groups = groupAlike([
     refusal('1', failed, 'new'),
     refusal('2', bob, 'declined'),
     refusal('3', failed, 'waitlisted'),
@@ -94,7 +95,7 @@ test('refusals with the same sentence are grouped', () => {
     refusal('6', bob, 'declined'),
     refusal('7', { kind: 'told' }),
   ])
-  const ids = groups.map((group) => group.map((each) => each.seen.id).join())
+  const ids = groups.map((group) => group.map((each) => each.application.id).join())
   expect(ids).toEqual(['1,3', '2,6', '4', '5', '7'])
 })
 

@@ -1,31 +1,38 @@
 import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
-import { isAsWanted, type Act, type Decision, type Progress, type Refusal } from '../kit/decision-state.ts'
+import {
+  hasWantedStatus,
+  type DecisionAct,
+  type Decision,
+  type Progress,
+  type Refusal,
+} from '../kit/decision-state.ts'
 import { momentOf, ofAll } from '../kit/format.ts'
 
 /** The outcome of an act, for the live region. */
-export function outcomeOf(act: Act): string {
+export function outcomeOf(act: DecisionAct): string {
   const decisions = [...act.values()]
   const done = decisions.filter(isDone)
   const stopped = decisions.filter(({ state }) => state === 'stopped').length
-  const lost = decisions.flatMap((each) =>
-    each.state === 'refused' && !isAsWanted(each.refusal) ? each.refusal : [],
+  const refusals = decisions.flatMap((each) =>
+    each.state === 'refused' && !hasWantedStatus(each.refusal) ? each.refusal : [],
   )
-  const said: string[] = []
-  if (done.length > 0) said.push(outcomeOfDone(done))
-  const [one] = lost
-  if (one) said.push(`${decisions.length > 1 ? lost.length : `${one.seen.name}:`} ${notSaved(one)}`)
-  if (stopped > 0) said.push(`stopped, ${stopped} left as they were`)
-  return said.join('; ')
+  const parts: string[] = []
+  if (done.length > 0) parts.push(outcomeOfDone(done))
+  const [one] = refusals
+  if (one)
+    parts.push(`${decisions.length > 1 ? refusals.length : `${one.application.name}:`} ${notSaved(one)}`)
+  if (stopped > 0) parts.push(`stopped, ${stopped} left as they were`)
+  return parts.join('; ')
 }
 
 function outcomeOfDone(done: readonly Decision[]) {
-  const [{ seen, state, takesBack } = {}] = done
+  const [{ application, state, isUndo } = {}] = done
   const isOne = done.length === 1
-  const whom = isOne ? seen?.name : `${done.length} applications`
+  const whom = isOne ? application?.name : `${done.length} applications`
   const wanted = new Set(done.map((decision) => statuses[decision.wanted]))
   const [status] = wanted.size === 1 ? wanted : []
-  if (takesBack && state === 'saved') {
+  if (isUndo && state === 'saved') {
     return `Undone: ${whom} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
   }
   return `${whom}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
@@ -38,15 +45,13 @@ function notSaved({ reason }: Refusal) {
 
 /** Whether the application has the wanted status, by this decision or somebody else's. */
 function isDone(decision: Decision) {
-  return decision.state === 'saved' || (decision.state === 'refused' && isAsWanted(decision.refusal))
+  return decision.state === 'saved' || (decision.state === 'refused' && hasWantedStatus(decision.refusal))
 }
 
 /** The former statuses, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
 function formerOf(decisions: readonly Decision[]) {
-  const counts = countsOf(decisions.map(({ seen }) => seen.status))
-  return counts.length < 2 || decisions.some(({ takesBack }) => takesBack)
-    ? ''
-    : ` (before: ${counts.join(', ')})`
+  const counts = countsOf(decisions.map(({ application }) => application.status))
+  return counts.length < 2 || decisions.some(({ isUndo }) => isUndo) ? '' : ` (before: ${counts.join(', ')})`
 }
 
 /** The number of each status, such as `26 New`, the most frequent first. */
@@ -71,11 +76,11 @@ export function progressOf(progress: Progress): string {
 }
 
 /** Groups refusals of the same status with the same reason. */
-export function alike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
+export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
   const groups = new Map<string, [Refusal, ...Refusal[]]>()
   for (const refusal of refusals) {
-    const { seen, wanted, reason } = refusal
-    const key = JSON.stringify([wanted, reason, isKnown(reason) && seen.status])
+    const { application, wanted, reason } = refusal
+    const key = JSON.stringify([wanted, reason, isStatusKnown(reason) && application.status])
     const group = groups.get(key)
     if (group) group.push(refusal)
     else groups.set(key, [refusal])
@@ -84,7 +89,7 @@ export function alike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
 }
 
 /** Whether the current status is known, so that the organiser can keep it. */
-export function isKnown({ kind }: Refusal['reason']): boolean {
+export function isStatusKnown({ kind }: Refusal['reason']): boolean {
   return kind === 'stale' || kind === 'told'
 }
 
@@ -94,10 +99,12 @@ export function isKnown({ kind }: Refusal['reason']): boolean {
  * @param others Number of other applications with the same refusal.
  */
 export function refusalOf(refusal: Refusal, others: number): string {
-  const { seen, wanted, reason } = refusal
+  const { application, wanted, reason } = refusal
   const isOne = others === 0
-  const whom = isOne ? seen.name : `${seen.name} and ${others} ${others === 1 ? 'other' : 'others'}`
-  const status = statuses[seen.status]
+  const whom = isOne
+    ? application.name
+    : `${application.name} and ${others} ${others === 1 ? 'other' : 'others'}`
+  const status = statuses[application.status]
   if (reason.kind === 'told') {
     const letters = isOne ? `a letter saying “${status}” has` : `letters saying “${status}” have`
     return `Not undone for ${whom}: ${letters} already been sent.`

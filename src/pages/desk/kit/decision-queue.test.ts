@@ -5,14 +5,14 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
 import { OfflineError } from '../../../client/session.ts'
 import { createDecisionQueue } from './decision-queue.ts'
-import type { Act, Seen } from './decision-state.ts'
+import type { DecisionAct, SeenApplication } from './decision-state.ts'
 
 interface Given {
   act: string
   decisions: Decision[]
 }
 
-const seen = (id: string, status: Status = 'new', version = 0): Seen => ({
+const application = (id: string, status: Status = 'new', version = 0): SeenApplication => ({
   id,
   name: `Person ${id}`,
   status,
@@ -20,9 +20,9 @@ const seen = (id: string, status: Status = 'new', version = 0): Seen => ({
 })
 
 /** A started queue, and a desk whose responses the test can hold back. */
-function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true, isOffline = false } = {}) {
+function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, isOffline = false } = {}) {
   const calls: Given[] = []
-  const settled: string[] = []
+  const finishedCount: string[] = []
   const waiting: (() => void)[] = []
   const callDesk = (async (_name: string, given: Given, signal: AbortSignal) => {
     calls.push(given)
@@ -42,14 +42,16 @@ function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true, isOffline
     }))
   }) as CallDesk
   const queue = createDecisionQueue(callDesk, (act) => {
-    settled.push([...act.values()].map((decision) => `${decision.seen.id}: ${decision.state}`).join())
-    onSettled(act)
+    finishedCount.push(
+      [...act.values()].map((decision) => `${decision.application.id}: ${decision.state}`).join(),
+    )
+    onFinished(act)
   })
   return {
     queue,
     end: queue.start(),
     calls,
-    settled,
+    finishedCount,
     reply: () => waiting.shift()?.(),
     idle: () => vi.waitUntil(() => !queue.isWaiting()),
   }
@@ -59,24 +61,24 @@ function queueAt({ onSettled = (_act: Act): void => {}, isOpen = true, isOffline
 const turnsAreOver = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('acts are sent one after another, each with its own id, and reported when they are settled', async () => {
-  const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
-  queue.decide([seen('1', 'new', 3)], 'accepted')
-  queue.decide([seen('1', 'new', 3), seen('2')], 'declined')
+  const { queue, calls, finishedCount, reply, idle } = queueAt({ isOpen: false })
+  queue.decide([application('1', 'new', 3)], 'accepted')
+  queue.decide([application('1', 'new', 3), application('2')], 'declined')
   await turnsAreOver()
   expect(calls.map(({ decisions }) => decisions)).toEqual([
     [{ id: '1', status: 'accepted', version: 3, takes_back: false }],
   ])
-  expect(settled).toEqual([])
+  expect(finishedCount).toEqual([])
   reply()
   await turnsAreOver()
-  expect(settled).toEqual(['1: saved'])
+  expect(finishedCount).toEqual(['1: saved'])
   expect(calls[1]?.decisions).toEqual([
     { id: '1', status: 'declined', version: 4, takes_back: false },
     { id: '2', status: 'declined', version: 0, takes_back: false },
   ])
   reply()
   await idle()
-  expect(settled).toEqual(['1: saved', '1: saved,2: saved'])
+  expect(finishedCount).toEqual(['1: saved', '1: saved,2: saved'])
   expect(new Set(calls.map(({ act }) => act)).size).toBe(2)
   queue.undo()
   await turnsAreOver()
@@ -84,21 +86,21 @@ test('acts are sent one after another, each with its own id, and reported when t
 })
 
 test('acts that are refused together are reported in order', async () => {
-  const { queue, settled, idle } = queueAt({ isOffline: true })
-  queue.decide([seen('1')], 'accepted')
-  queue.decide([seen('1')], 'declined')
+  const { queue, finishedCount, idle } = queueAt({ isOffline: true })
+  queue.decide([application('1')], 'accepted')
+  queue.decide([application('1')], 'declined')
   await idle()
-  expect(settled).toEqual(['1: refused', '1: refused'])
+  expect(finishedCount).toEqual(['1: refused', '1: refused'])
 })
 
 test('a decision made offline is refused with a reason', async () => {
   const { queue, idle } = queueAt({ isOffline: true })
-  queue.decide([seen('1')], 'accepted')
+  queue.decide([application('1')], 'accepted')
   await idle()
   expect([...queue.state().refusals.values()]).toMatchObject([
     { reason: { kind: 'failed', message: 'You were offline.', isUncertain: false } },
   ])
-  queue.insist([...queue.state().refusals.values()])
+  queue.repeat([...queue.state().refusals.values()])
   expect(queue.state().refusals.size).toBe(0)
 })
 
@@ -111,28 +113,28 @@ test('an invalid reply or an error in a report does not block later decisions', 
     throw error
   })
   queue.start()
-  queue.decide([seen('1')], 'accepted')
-  queue.decide([seen('2')], 'accepted')
+  queue.decide([application('1')], 'accepted')
+  queue.decide([application('2')], 'accepted')
   await vi.waitUntil(() => !queue.isWaiting())
   expect([...queue.state().refusals.values()].map(({ reason }) => reason.kind)).toEqual(['failed', 'gone'])
   expect(reported.mock.calls).toEqual([[error], [error]])
 })
 
 test('after its end the queue sends nothing and ignores the pending response', async () => {
-  const { queue, calls, settled, end } = queueAt({ isOpen: false })
-  queue.decide([seen('1')], 'accepted')
-  queue.decide([seen('2')], 'accepted')
+  const { queue, calls, finishedCount, end } = queueAt({ isOpen: false })
+  queue.decide([application('1')], 'accepted')
+  queue.decide([application('2')], 'accepted')
   await turnsAreOver()
   end()
-  queue.decide([seen('3')], 'accepted')
+  queue.decide([application('3')], 'accepted')
   await turnsAreOver()
   expect(calls.map(({ decisions }) => decisions[0]?.id)).toEqual(['1'])
-  expect([settled, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
+  expect([finishedCount, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
 })
 
 test('a queue that ends and starts again sends its pending decisions, as in StrictMode', async () => {
-  const { queue, calls, settled, end, reply, idle } = queueAt({ isOpen: false })
-  queue.decide([seen('1')], 'accepted')
+  const { queue, calls, finishedCount, end, reply, idle } = queueAt({ isOpen: false })
+  queue.decide([application('1')], 'accepted')
   end()
   queue.start()
   await turnsAreOver()
@@ -140,16 +142,16 @@ test('a queue that ends and starts again sends its pending decisions, as in Stri
   reply()
   reply()
   await idle()
-  expect(settled).toEqual(['1: saved'])
+  expect(finishedCount).toEqual(['1: saved'])
 })
 
 test('a subscriber hears of each change until it unsubscribes', async () => {
   const { queue, idle } = queueAt()
   const told = vi.fn<() => void>()
   const end = queue.subscribe(told)
-  queue.decide([seen('1', 'accepted')], 'accepted')
+  queue.decide([application('1', 'accepted')], 'accepted')
   expect(told).not.toHaveBeenCalled()
-  queue.decide([seen('1')], 'accepted')
+  queue.decide([application('1')], 'accepted')
   expect(told).toHaveBeenCalled()
   end()
   told.mockClear()
@@ -159,23 +161,23 @@ test('a subscriber hears of each change until it unsubscribes', async () => {
 
 test('a change by somebody else is distinguished from a decision made here', async () => {
   const { queue, idle } = queueAt()
-  const read = seen('1')
+  const read = application('1')
   expect(queue.isChanged(read)).toBe(false)
-  queue.learn(seen('1', 'declined', 1))
-  expect([queue.isChanged(read), queue.isChanged(seen('1', 'declined', 1))]).toEqual([true, false])
-  expect(queue.shownOf(read)).toMatchObject({ status: 'declined', version: 1 })
-  queue.decide([seen('1', 'declined', 1)], 'accepted')
+  queue.recordRead(application('1', 'declined', 1))
+  expect([queue.isChanged(read), queue.isChanged(application('1', 'declined', 1))]).toEqual([true, false])
+  expect(queue.currentOf(read)).toMatchObject({ status: 'declined', version: 1 })
+  queue.decide([application('1', 'declined', 1)], 'accepted')
   expect(queue.isChanged(read)).toBe(false)
   await idle()
   expect(queue.isChanged(read)).toBe(false)
-  queue.learn(seen('1', 'waitlisted', 3))
+  queue.recordRead(application('1', 'waitlisted', 3))
   expect(queue.isChanged(read)).toBe(true)
 })
 
 test('stopping drops the unsent steps of an act', async () => {
-  const { queue, calls, settled, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finishedCount, reply, idle } = queueAt({ isOpen: false })
   queue.decide(
-    Array.from({ length: 250 }, (_, index) => seen(String(index))),
+    Array.from({ length: 250 }, (_, index) => application(String(index))),
     'accepted',
   )
   await turnsAreOver()
@@ -183,12 +185,12 @@ test('stopping drops the unsent steps of an act', async () => {
   reply()
   await idle()
   expect(calls).toHaveLength(1)
-  expect(settled[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
+  expect(finishedCount[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
 })
 
 test('refusals are dismissed', async () => {
   const { queue, idle } = queueAt({ isOffline: true })
-  queue.decide([seen('200')], 'declined')
+  queue.decide([application('200')], 'declined')
   await idle()
   expect(queue.state().refusals.size).toBe(1)
   queue.dismiss([...queue.state().refusals.values()])

@@ -5,13 +5,13 @@ import { reduce, type QueueEvent } from './decision-reducer.ts'
 import {
   emptyQueue,
   isWaiting,
-  sentIn,
-  shownIn,
-  type Act,
+  sentDecisions,
+  currentIn,
+  type DecisionAct,
   type Decision,
   type Refusal,
-  type Seen,
-  type Shown,
+  type SeenApplication,
+  type CurrentStatus,
 } from './decision-state.ts'
 import { createListeners } from './listen.ts'
 import { isUncertain, sentenceOf } from './Problem.tsx'
@@ -22,28 +22,28 @@ export type DecisionQueue = ReturnType<typeof createDecisionQueue>
 /**
  * Creates the decision queue of one organiser. It sends nothing until `start` is called.
  *
- * @param onSettled Called once for each act, in order, when none of its decisions is queued or sent any more.
+ * @param onFinished Called once for each act, in order, when none of its decisions is queued or sent any more.
  */
-export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) => void) {
+export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: DecisionAct) => void) {
   const { subscribe, tell } = createListeners()
   let state = emptyQueue
   let signal = AbortSignal.abort()
   let isSending = false
 
   const dispatch = (event: QueueEvent) => {
-    const { settled } = state
+    const { finishedCount } = state
     const next = reduce(state, event)
     if (next === state) return
     state = next
     tell()
-    for (const act of state.acts.slice(settled, state.settled)) report(act)
+    for (const act of state.acts.slice(finishedCount, state.finishedCount)) report(act)
     void send()
   }
 
-  /** An error in `onSettled` must not block later acts. */
-  const report = (act: Act) => {
+  /** An error in `onFinished` must not block later acts. */
+  const report = (act: DecisionAct) => {
     try {
-      onSettled(act)
+      onFinished(act)
     } catch (error) {
       reportError(error)
     }
@@ -55,7 +55,7 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
     while (isWaiting(state) && !signal.aborted) {
       const present = signal
       dispatch({ type: 'send' })
-      const event = await replyTo(sentIn(state), present)
+      const event = await replyTo(sentDecisions(state), present)
       // An aborted call has an unknown outcome.
       if (!present.aborted) dispatch(event)
     }
@@ -64,11 +64,11 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
 
   const replyTo = async (decisions: readonly Decision[], until: AbortSignal): Promise<QueueEvent> => {
     try {
-      const given = decisions.map(({ seen: { id }, wanted, base, takesBack }) => ({
+      const given = decisions.map(({ application: { id }, wanted, baseVersion, isUndo }) => ({
         id,
         status: wanted,
-        version: base,
-        takes_back: takesBack,
+        version: baseVersion,
+        takes_back: isUndo,
       }))
       const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: given }, until)
       return { type: 'reply', outcomes: new Map(outcomes.map((outcome) => [outcome.id, outcome])) }
@@ -88,26 +88,26 @@ export function createDecisionQueue(callDesk: CallDesk, onSettled: (act: Act) =>
       return () => ending.abort()
     },
     /** Sets the status of the given applications, as one act. */
-    decide: (applications: readonly Seen[], wanted: Status) =>
+    decide: (applications: readonly SeenApplication[], wanted: Status) =>
       dispatch({ type: 'decide', applications, wanted }),
     /** Undoes the last act that can be undone. */
     undo: () => dispatch({ type: 'undo' }),
     /** Repeats refused decisions, as one act, after the organiser has seen why they were refused. */
-    insist: (refusals: readonly Refusal[]) => dispatch({ type: 'insist', refusals }),
+    repeat: (refusals: readonly Refusal[]) => dispatch({ type: 'repeat', refusals }),
     /** Drops refusals and leaves their applications as they are. */
     dismiss: (refusals: readonly Refusal[]) => dispatch({ type: 'dismiss', refusals }),
     /** Stops an act that takes several calls: its unsent decisions are dropped. */
     stop: () => dispatch({ type: 'stop' }),
     /** Records the status of an application as it was read, if that is newer. */
-    learn: (application: Omit<Seen, 'name'>) => dispatch({ type: 'read', application }),
+    recordRead: (application: Omit<SeenApplication, 'name'>) => dispatch({ type: 'read', application }),
     /** Forgets the decisions on erased applications; without ids, on all. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
     /** The status to show for an application, given the one that was read. */
-    shownOf: (read: Omit<Seen, 'name'>): Shown => shownIn(state, read),
+    currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentIn(state, read),
     /** Whether somebody else has changed an application since it was read. */
-    isChanged(read: Omit<Seen, 'name'>): boolean {
-      const { isOthers = false, version } = shownIn(state, read)
-      return isOthers && version > read.version
+    isChanged(read: Omit<SeenApplication, 'name'>): boolean {
+      const { isByOthers = false, version } = currentIn(state, read)
+      return isByOthers && version > read.version
     },
     /** Whether any decision is queued or sent. */
     isWaiting: () => isWaiting(state),

@@ -2,26 +2,26 @@ import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import type { DecisionOutcome } from '../../../client/desk/applications.ts'
 import {
-  isAsWanted,
+  hasWantedStatus,
   isPending,
-  shownIn,
+  currentIn,
   undoable,
   type Decision,
-  type Known,
+  type KnownStatus,
   type QueueState,
   type Refusal,
-  type Seen,
+  type SeenApplication,
 } from './decision-state.ts'
 
 /** An event of the decision queue. */
 export type QueueEvent =
-  | { type: 'read'; application: Omit<Seen, 'name'> }
+  | { type: 'read'; application: Omit<SeenApplication, 'name'> }
   /** Forgets the decisions on some applications; without ids, on all. */
   | { type: 'forget'; ids: readonly string[] | undefined }
-  | { type: 'decide'; applications: readonly Seen[]; wanted: Status }
+  | { type: 'decide'; applications: readonly SeenApplication[]; wanted: Status }
   | { type: 'undo' }
   /** The organiser repeats refused decisions, or drops the refusals. */
-  | { type: 'insist' | 'dismiss'; refusals: readonly Refusal[] }
+  | { type: 'repeat' | 'dismiss'; refusals: readonly Refusal[] }
   /** Marks the first decisions of the current act as sent, up to the limit of one call. */
   | { type: 'send' }
   | { type: 'reply'; outcomes: ReadonlyMap<string, DecisionOutcome> }
@@ -40,46 +40,55 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
     case 'decide':
       return withAct(
         state,
-        event.applications.map((seen) => ({ seen, wanted: event.wanted })),
+        event.applications.map((application) => ({ application, wanted: event.wanted })),
       )
     case 'undo':
-      return withAct(state, undoable(state).map(undoing))
-    case 'insist':
-      return withAct(withoutRefusals(state, event.refusals), event.refusals.map(insisting))
+      return withAct(state, undoable(state).map(undoOf))
+    case 'repeat':
+      return withAct(withoutRefusals(state, event.refusals), event.refusals.map(repeatOf))
     case 'dismiss':
       return withoutRefusals(state, event.refusals)
     case 'send':
-      return withDraft(state, send)
+      return withChanges(state, send)
     case 'reply':
-      return withDraft(state, (draft) => settle(draft, event.outcomes))
+      return withChanges(state, (queue) => applyReply(queue, event.outcomes))
     case 'fail':
-      return withDraft(state, (draft) => fail(draft, event))
+      return withChanges(state, (queue) => fail(queue, event))
     case 'stop':
-      return withDraft(state, stop)
+      return withChanges(state, stop)
   }
 }
 
-/** A decision to queue. `base`: the version to send, if it differs from the one shown. */
-type Wish = Pick<Decision, 'seen' | 'wanted'> & { base?: number | undefined; takesBack?: boolean }
+/** A decision to queue. `baseVersion`: the version to send, if it differs from the one shown. */
+type NewDecision = Pick<Decision, 'application' | 'wanted'> & {
+  baseVersion?: number | undefined
+  isUndo?: boolean
+}
 
-function undoing(decision: Decision): Wish {
-  const { seen } = decision
+function undoOf(decision: Decision): NewDecision {
+  const { application } = decision
   // If somebody else has decided since, the old version makes the database refuse the undo.
-  const base = decision.state === 'saved' ? decision.version : undefined
-  return { seen, wanted: seen.status, base, takesBack: true }
+  const baseVersion = decision.state === 'saved' ? decision.version : undefined
+  return { application, wanted: application.status, baseVersion, isUndo: true }
 }
 
-function insisting({ seen, wanted, takesBack, reason }: Refusal): Wish {
-  return { seen, wanted, base: seen.version, takesBack: takesBack && reason.kind === 'failed' }
+function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision {
+  return { application, wanted, baseVersion: application.version, isUndo: isUndo && reason.kind === 'failed' }
 }
 
-function withAct(state: QueueState, wishes: readonly Wish[]): QueueState {
+function withAct(state: QueueState, newDecisions: readonly NewDecision[]): QueueState {
   const act = new Map<string, Decision>()
-  for (const { seen, wanted, base, takesBack = false } of wishes) {
-    const { status, version } = shownIn(state, seen)
+  for (const { application, wanted, baseVersion, isUndo = false } of newDecisions) {
+    const { status, version } = currentIn(state, application)
     if (status === wanted) continue
-    const now = { ...seen, status, version }
-    act.set(seen.id, { seen: now, wanted, base: base ?? version, takesBack, state: 'queued' })
+    const now = { ...application, status, version }
+    act.set(application.id, {
+      application: now,
+      wanted,
+      baseVersion: baseVersion ?? version,
+      isUndo,
+      state: 'queued',
+    })
   }
   if (act.size === 0) return state
   const refusals = new Map([...state.refusals].filter(([id]) => !act.has(id)))
@@ -93,10 +102,10 @@ function withoutRefusals(state: QueueState, refusals: readonly Refusal[]): Queue
   }
 }
 
-function withRead(state: QueueState, { id, status, version }: Omit<Seen, 'name'>): QueueState {
+function withRead(state: QueueState, { id, status, version }: Omit<SeenApplication, 'name'>): QueueState {
   const known = state.known.get(id)
   if (known && known.version >= version) return state
-  return { ...state, known: new Map([...state.known, [id, { status, version, isOthers: true }]]) }
+  return { ...state, known: new Map([...state.known, [id, { status, version, isByOthers: true }]]) }
 }
 
 /**
@@ -111,84 +120,89 @@ function without(state: QueueState, ids: readonly string[] | undefined): QueueSt
   return { ...state, acts, refusals: new Map([...state.refusals].filter(([id]) => !isForgotten(id))) }
 }
 
-/** The parts of the queue that sending and settling change. */
-interface Draft {
+/** The parts of the queue that sending and its reply change. */
+interface MutableQueue {
   /** The current act, and the ones after it. */
   act: Map<string, Decision>
   later: Map<string, Decision>[]
-  known: Map<string, Known>
+  known: Map<string, KnownStatus>
   refusals: Map<string, Refusal>
 }
 
-function withDraft(state: QueueState, change: (draft: Draft) => void): QueueState {
-  const [act, ...later] = state.acts.slice(state.settled).map((each) => new Map(each))
+function withChanges(state: QueueState, change: (queue: MutableQueue) => void): QueueState {
+  const [act, ...later] = state.acts.slice(state.finishedCount).map((each) => new Map(each))
   if (act === undefined) return state
   const [known, refusals] = [new Map(state.known), new Map(state.refusals)]
   change({ act, later, known, refusals })
-  const acts = [...state.acts.slice(0, state.settled), act, ...later]
+  const acts = [...state.acts.slice(0, state.finishedCount), act, ...later]
   const open = acts.findIndex((each) => [...each.values()].some(isPending))
-  return { acts, settled: open === -1 ? acts.length : open, known, refusals }
+  return { acts, finishedCount: open === -1 ? acts.length : open, known, refusals }
 }
 
-function send({ act }: Draft) {
+function send({ act }: MutableQueue) {
   for (const decision of [...act.values()].filter(isPending).slice(0, stepSize))
-    act.set(decision.seen.id, { ...decision, state: 'sent' })
+    act.set(decision.application.id, { ...decision, state: 'sent' })
 }
 
-function settle(draft: Draft, outcomes: ReadonlyMap<string, DecisionOutcome>) {
-  const { act, later, known } = draft
+function applyReply(queue: MutableQueue, outcomes: ReadonlyMap<string, DecisionOutcome>) {
+  const { act, later, known } = queue
   for (const decision of [...act.values()].filter(({ state }) => state === 'sent')) {
-    const { seen } = decision
-    const outcome = outcomes.get(seen.id)
+    const { application } = decision
+    const outcome = outcomes.get(application.id)
     if (outcome === undefined || outcome.outcome === 'gone') {
-      refuse(draft, seen, { kind: 'gone' })
+      refuse(queue, application, { kind: 'gone' })
       continue
     }
     const { outcome: kind, status, version, author, at } = outcome
     // A newer version may have been read meanwhile.
-    if ((known.get(seen.id)?.version ?? version) <= version) known.set(seen.id, { status, version })
+    if ((known.get(application.id)?.version ?? version) <= version)
+      known.set(application.id, { status, version })
     if (kind === 'kept') {
-      act.set(seen.id, { ...decision, state: 'saved', version })
-      rebase(later, seen.id, (next) => ({ ...next, base: version }))
+      act.set(application.id, { ...decision, state: 'saved', version })
+      rebase(later, application.id, (next) => ({ ...next, baseVersion: version }))
     } else {
-      refuse(draft, { ...seen, status, version }, kind === 'told' ? { kind } : { kind, author, at })
+      refuse(queue, { ...application, status, version }, kind === 'told' ? { kind } : { kind, author, at })
     }
   }
 }
 
-function fail(draft: Draft, { message, isUncertain }: Extract<QueueEvent, { type: 'fail' }>) {
-  for (const { seen, base } of [...draft.act.values()].filter(isPending))
-    refuse(draft, { ...seen, version: base }, { kind: 'failed', message, isUncertain })
+function fail(queue: MutableQueue, { message, isUncertain }: Extract<QueueEvent, { type: 'fail' }>) {
+  for (const { application, baseVersion } of [...queue.act.values()].filter(isPending))
+    refuse(queue, { ...application, version: baseVersion }, { kind: 'failed', message, isUncertain })
 }
 
 /** Refuses all pending decisions on an application: the later ones were made without knowing of the refusal. */
-function refuse({ act, later, refusals }: Draft, seen: Seen, reason: Refusal['reason']) {
+function refuse(
+  { act, later, refusals }: MutableQueue,
+  application: SeenApplication,
+  reason: Refusal['reason'],
+) {
   for (const each of [act, ...later]) {
-    const decision = each.get(seen.id)
+    const decision = each.get(application.id)
     if (!decision || !isPending(decision)) continue
-    const { wanted, takesBack } = decision
-    const refusal = { seen, wanted, takesBack, reason }
-    each.set(seen.id, { ...decision, state: 'refused', refusal })
-    refusals.delete(seen.id)
-    if (!isAsWanted(refusal)) refusals.set(seen.id, refusal)
+    const { wanted, isUndo } = decision
+    const refusal = { application, wanted, isUndo, reason }
+    each.set(application.id, { ...decision, state: 'refused', refusal })
+    refusals.delete(application.id)
+    if (!hasWantedStatus(refusal)) refusals.set(application.id, refusal)
   }
 }
 
-function stop({ act, later }: Draft) {
+function stop({ act, later }: MutableQueue) {
   const decisions = [...act.values()]
   if (!decisions.some(({ state }) => state === 'sent')) return
   for (const decision of decisions.filter(({ state }) => state === 'queued')) {
-    const { seen, base } = decision
-    act.set(seen.id, { ...decision, state: 'stopped' })
-    rebase(later, seen.id, (next) => {
-      const isNothing = next.wanted === seen.status
-      return { ...next, seen, base, state: isNothing ? 'stopped' : 'queued' }
+    const { application, baseVersion } = decision
+    act.set(application.id, { ...decision, state: 'stopped' })
+    rebase(later, application.id, (next) => {
+      const isNoChange = next.wanted === application.status
+      return { ...next, application, baseVersion, state: isNoChange ? 'stopped' : 'queued' }
     })
   }
 }
 
 /** Changes the next queued decisions on an application, until one stays queued, after the previous one was saved or stopped. */
-function rebase(later: Draft['later'], id: string, change: (next: Decision) => Decision) {
+function rebase(later: MutableQueue['later'], id: string, change: (next: Decision) => Decision) {
   for (const act of later) {
     const next = act.get(id)
     if (next?.state !== 'queued') continue

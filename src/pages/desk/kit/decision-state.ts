@@ -2,7 +2,7 @@ import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 
 /** An application as the organiser saw it. */
-export interface Seen {
+export interface SeenApplication {
   id: string
   name: string
   status: Status
@@ -11,22 +11,22 @@ export interface Seen {
 }
 
 /** The status to show for an application. */
-export interface Shown extends Pick<Seen, 'status' | 'version'> {
+export interface CurrentStatus extends Pick<SeenApplication, 'status' | 'version'> {
   /** Whether the decision is still queued or sent. */
   isPending: boolean
   /** Whether somebody else set it, or this organiser in another window. */
-  isOthers?: boolean
+  isByOthers?: boolean
 }
 
 /** The last status and version that the database reported for an application. */
-export type Known = Omit<Shown, 'isPending'>
+export type KnownStatus = Omit<CurrentStatus, 'isPending'>
 
 /** A decision that was not saved, and the reason. */
 export interface Refusal {
   /** The application as it is now, as far as known. */
-  seen: Seen
+  application: SeenApplication
   wanted: Status
-  takesBack: boolean
+  isUndo: boolean
   reason:
     | { kind: 'stale'; author: string | null; at: string | null }
     | { kind: 'gone' }
@@ -39,12 +39,12 @@ export interface Refusal {
 /** A decision on one application. It is queued, then sent, then saved or refused. A queued one can be stopped. */
 export type Decision = {
   /** The application as it was shown when the organiser decided. */
-  seen: Seen
+  application: SeenApplication
   wanted: Status
   /** The version sent with it. The database refuses the decision if a newer version exists. */
-  base: number
+  baseVersion: number
   /** Whether it undoes an earlier decision. */
-  takesBack: boolean
+  isUndo: boolean
 } & (
   | { state: 'queued' | 'sent' | 'stopped' }
   | { state: 'saved'; version: number }
@@ -52,38 +52,41 @@ export type Decision = {
 )
 
 /** The decisions made in one step, by application id. */
-export type Act = ReadonlyMap<string, Decision>
+export type DecisionAct = ReadonlyMap<string, Decision>
 
 /** The decision queue. */
 export interface QueueState {
   /** All acts of the session, in order. They are sent one after another. */
-  acts: readonly Act[]
+  acts: readonly DecisionAct[]
   /** Number of acts at the beginning that have nothing queued or sent. */
-  settled: number
+  finishedCount: number
   /** The last known state of applications, by id. */
-  known: ReadonlyMap<string, Known>
+  known: ReadonlyMap<string, KnownStatus>
   /** Refusals that the organiser has not handled yet, by application id, the newest last. */
   refusals: ReadonlyMap<string, Refusal>
 }
 
 /** The queue before the first decision. */
-export const emptyQueue: QueueState = { acts: [], settled: 0, known: new Map(), refusals: new Map() }
+export const emptyQueue: QueueState = { acts: [], finishedCount: 0, known: new Map(), refusals: new Map() }
 
 /** Whether any decision is queued or sent. */
-export function isWaiting({ acts, settled }: QueueState): boolean {
-  return settled < acts.length
+export function isWaiting({ acts, finishedCount }: QueueState): boolean {
+  return finishedCount < acts.length
 }
 
 /** The decisions in the current call. */
-export function sentIn(queue: QueueState): Decision[] {
-  return firstIn(queue).filter(({ state }) => state === 'sent')
+export function sentDecisions(queue: QueueState): Decision[] {
+  return currentDecisions(queue).filter(({ state }) => state === 'sent')
 }
 
 /** The status to show for an application, given the one that was read. A pending decision comes first, then the newer version. */
-export function shownIn(state: QueueState, { id, status, version }: Omit<Seen, 'name'>): Shown {
-  const decisions = state.acts.slice(state.settled).map((act) => act.get(id))
+export function currentIn(
+  state: QueueState,
+  { id, status, version }: Omit<SeenApplication, 'name'>,
+): CurrentStatus {
+  const decisions = state.acts.slice(state.finishedCount).map((act) => act.get(id))
   const pending = decisions.findLast((decision) => decision && isPending(decision))
-  if (pending) return { status: pending.wanted, version: pending.seen.version, isPending: true }
+  if (pending) return { status: pending.wanted, version: pending.application.version, isPending: true }
   const known = state.known.get(id)
   return { ...(known && known.version >= version ? known : { status, version }), isPending: false }
 }
@@ -92,29 +95,29 @@ export function shownIn(state: QueueState, { id, status, version }: Omit<Seen, '
 export function undoable(state: QueueState): Decision[] {
   const last = state.acts.findLastIndex((act) => [...act.values()].some(hasEffect))
   const later = state.acts.slice(last + 1)
-  const isUndone = ({ seen }: Decision) =>
+  const isUndone = ({ application }: Decision) =>
     later.some((act) => {
-      const undoing = act.get(seen.id)
-      return undoing?.takesBack === true && undoing.state !== 'stopped'
+      const undo = act.get(application.id)
+      return undo?.isUndo === true && undo.state !== 'stopped'
     })
   return [...(state.acts[last]?.values() ?? [])].filter(
     (decision) =>
       hasEffect(decision) &&
       !isUndone(decision) &&
-      shownIn(state, decision.seen).status !== decision.seen.status,
+      currentIn(state, decision.application).status !== decision.application.status,
   )
 }
 
 /** Whether a decision was saved or may still be saved. Decisions that undo others do not count. */
 function hasEffect(decision: Decision) {
-  return !decision.takesBack && (isPending(decision) || decision.state === 'saved')
+  return !decision.isUndo && (isPending(decision) || decision.state === 'saved')
 }
 
 /** The progress of the current act; null if nothing is being sent, or all its decisions fit into one call. */
 export function progressIn(queue: QueueState): Progress | null {
-  const decisions = firstIn(queue).filter(({ state }) => state !== 'stopped')
+  const decisions = currentDecisions(queue).filter(({ state }) => state !== 'stopped')
   const count = decisions.length
-  if (count <= stepSize || sentIn(queue).length === 0) return null
+  if (count <= stepSize || sentDecisions(queue).length === 0) return null
   return { done: decisions.filter((decision) => !isPending(decision)).length, count }
 }
 
@@ -125,8 +128,8 @@ export interface Progress {
 }
 
 /** Whether the application already has the wanted status, so that the refusal needs no attention. */
-export function isAsWanted({ seen, wanted, reason }: Refusal): boolean {
-  return reason.kind !== 'gone' && seen.status === wanted
+export function hasWantedStatus({ application, wanted, reason }: Refusal): boolean {
+  return reason.kind !== 'gone' && application.status === wanted
 }
 
 /** Whether a decision is queued or sent. */
@@ -135,6 +138,6 @@ export function isPending({ state }: Decision): boolean {
 }
 
 /** The decisions of the current act. */
-function firstIn({ acts, settled }: QueueState): Decision[] {
-  return [...(acts[settled]?.values() ?? [])]
+function currentDecisions({ acts, finishedCount }: QueueState): Decision[] {
+  return [...(acts[finishedCount]?.values() ?? [])]
 }

@@ -8,14 +8,14 @@ import {
   emptyQueue,
   isWaiting,
   progressIn,
-  sentIn,
-  shownIn,
+  sentDecisions,
+  currentIn,
   undoable,
   type QueueState,
-  type Seen,
+  type SeenApplication,
 } from './decision-state.ts'
 
-const many = Array.from({ length: 250 }, (_, index): Seen => ({
+const many = Array.from({ length: 250 }, (_, index): SeenApplication => ({
   id: String(index),
   name: `Person ${index}`,
   status: 'new',
@@ -29,10 +29,12 @@ const undo: QueueEvent = { type: 'undo' }
 
 /** Saves everything that was sent. */
 function saved(state: QueueState) {
-  const outcomes = sentIn(state).map(({ seen: { id }, wanted, base }): [string, DecisionOutcome] => [
-    id,
-    { id, outcome: 'kept', status: wanted, version: base + 1, author: 'me', at: null },
-  ])
+  const outcomes = sentDecisions(state).map(
+    ({ application: { id }, wanted, baseVersion }): [string, DecisionOutcome] => [
+      id,
+      { id, outcome: 'kept', status: wanted, version: baseVersion + 1, author: 'me', at: null },
+    ],
+  )
   return reduce(state, { type: 'reply', outcomes: new Map(outcomes) })
 }
 
@@ -43,7 +45,7 @@ const ended = (state: QueueState): QueueState => (isWaiting(state) ? ended(next(
 function shown(state: QueueState) {
   const counts: Partial<Record<Status, number>> = {}
   for (const each of many) {
-    const { status } = shownIn(state, each)
+    const { status } = currentIn(state, each)
     counts[status] = (counts[status] ?? 0) + 1
   }
   return counts
@@ -52,14 +54,14 @@ function shown(state: QueueState) {
 test('an act larger than one call is sent in steps and undone as one act', () => {
   const first = play(emptyQueue, decide('accepted'), send)
   expect(shown(first)).toEqual({ accepted: 250 })
-  expect(sentIn(first)).toHaveLength(stepSize)
+  expect(sentDecisions(first)).toHaveLength(stepSize)
   // Sending again, after the queue was started again, sends nothing more.
-  expect(sentIn(reduce(first, send))).toHaveLength(stepSize)
+  expect(sentDecisions(reduce(first, send))).toHaveLength(stepSize)
   expect(progressIn(first)).toEqual({ done: 0, count: 250 })
   const second = reduce(saved(first), send)
   expect(progressIn(second)).toEqual({ done: 100, count: 250 })
   const last = reduce(saved(second), send)
-  expect(sentIn(last)).toHaveLength(50)
+  expect(sentDecisions(last)).toHaveLength(50)
   expect(progressIn(last)).toEqual({ done: 200, count: 250 })
   const all = saved(last)
   expect([progressIn(all), undoable(all).length]).toEqual([null, 250])
@@ -108,8 +110,8 @@ test('later decisions on stopped applications are sent, based on the original ve
   )
   const end = ended(saved(state))
   expect(shown(end)).toEqual({ accepted: 200, declined: 5, waitlisted: 10, new: 35 })
-  expect(shownIn(end, { id: '200', status: 'new', version: 0 }).version).toBe(1)
-  expect(shownIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
+  expect(currentIn(end, { id: '200', status: 'new', version: 0 }).version).toBe(1)
+  expect(currentIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
 })
 
 test('a failed step keeps the earlier ones, and the rest can be retried', () => {
@@ -120,6 +122,6 @@ test('a failed step keeps the earlier ones, and the rest can be retried', () => 
   })
   expect(shown(state)).toEqual({ declined: 100, new: 150 })
   expect(state.refusals.size).toBe(150)
-  const again = reduce(state, { type: 'insist', refusals: [...state.refusals.values()] })
+  const again = reduce(state, { type: 'repeat', refusals: [...state.refusals.values()] })
   expect(shown(ended(again))).toEqual({ declined: 250 })
 })

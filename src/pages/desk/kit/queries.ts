@@ -142,7 +142,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
               const { filter, readAt } = asRead
               const part = partOf(asRead)
               const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
-              for (const each of now.changes.changed) queue.learn(each)
+              for (const each of now.changes.changed) queue.recordRead(each)
               queue.forget(now.changes.gone)
               return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
             }
@@ -167,7 +167,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryFn: async ({ signal }) => {
           const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
           const { place } = opened
-          queue.learn(opened.application)
+          queue.recordRead(opened.application)
           if (place !== null) {
             const asRead = queries.getQueryData(list(filter).queryKey)
             queries.setQueryData(left(filter).queryKey, (former) =>
@@ -222,7 +222,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryKey: ['places'],
         queryFn: async ({ signal }) => {
           const places = await call('desk_places', {}, signal)
-          for (const each of places.waitlist) queue.learn(each)
+          for (const each of places.waitlist) queue.recordRead(each)
           return places
         },
         ...followed,

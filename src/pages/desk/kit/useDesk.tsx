@@ -5,7 +5,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { ActName } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
-import type { Act as Decided, QueueState } from './decision-state.ts'
+import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
 import { queriesOf, readAgain } from './queries.ts'
 import { isActing } from './useAct.ts'
@@ -47,7 +47,7 @@ const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefin
 interface DeskProviderProps {
   me: Me
   /** Describes the outcome of an act in a sentence. */
-  outcomeOf: (act: Decided) => string
+  outcomeOf: (act: DecisionAct) => string
   children: ReactNode
 }
 

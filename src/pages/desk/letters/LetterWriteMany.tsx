@@ -1,6 +1,6 @@
 import { Dialog } from '../kit/Dialog.tsx'
 import { digits } from '../kit/format.ts'
-import type { Seen } from '../kit/decision-state.ts'
+import type { SeenApplication } from '../kit/decision-state.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const LetterWriteManyForm = lazyScreen(
@@ -10,7 +10,7 @@ const LetterWriteManyForm = lazyScreen(
 
 interface LetterWriteManyProps {
   /** The applicants selected when the dialog opened, even if the list changes; empty while it is closed. */
-  written: readonly Seen[]
+  written: readonly SeenApplication[]
   onOpen: () => void
   onClosed: () => void
 }

@@ -41,7 +41,7 @@ export function PlacesShow() {
           </div>
         )}
       </Screen>
-      <DecisionBar seen={[]} about="" />
+      <DecisionBar applications={[]} about="" />
     </>
   )
 }
@@ -191,7 +191,7 @@ function PlacesEdit({ places }: { places: Places }) {
 function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   const { queue } = useDecisionQueue()
   // Decisions made here count immediately, before the list is read again.
-  const taken = waitlist.filter((each) => queue.shownOf(each).status === 'accepted').length
+  const taken = waitlist.filter((each) => queue.currentOf(each).status === 'accepted').length
   const left = free === null ? Infinity : free - taken
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>The whole waitlist</a>
   const total = many !== undefined && (
@@ -239,7 +239,7 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
           </time>
         </span>
       </p>
-      {queue.shownOf(row).status === 'waitlisted' ? (
+      {queue.currentOf(row).status === 'waitlisted' ? (
         left > 0 && (
           <Button
             about={name}
@@ -254,7 +254,7 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
           </Button>
         )
       ) : (
-        <StatusPill seen={row} />
+        <StatusPill application={row} />
       )}
     </li>
   )
