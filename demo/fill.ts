@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import type { Answer, Status } from '../src/application/statuses.ts'
+import type { Rsvp, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
 import { writeSite } from '../src/server/database/places.ts'
 import { compose } from '../src/server/mail/compose.ts'
@@ -142,7 +142,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     for (const each of mail.received.slice(before)) each.at = clock.now()
   }
 
-  const answer = (application: string, given: Answer) => sql`
+  const answer = (application: string, given: Rsvp) => sql`
     select public.answer_place(token::text, ${given}, ${randomUUID()}) from private.invitations
     where application_id = ${application} and told_at is not null`
 

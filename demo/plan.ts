@@ -1,4 +1,4 @@
-import type { Answer, Status } from '../src/application/statuses.ts'
+import type { Rsvp, Status } from '../src/application/statuses.ts'
 import { howMany, people } from './people.ts'
 
 /** The domain whose mailboxes no longer exist. */
@@ -35,7 +35,7 @@ export const sittings: { days: number; hour: number; by: number; chooses?: true;
 ]
 
 /** The RSVPs of accepted people, in turn. `undefined` is nothing yet. */
-export const answers: (Answer | undefined)[] = [
+export const answers: (Rsvp | undefined)[] = [
   'coming',
   'coming',
   'not coming',

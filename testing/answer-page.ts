@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-import type { Place } from '../src/client/place.ts'
+import type { Invitation } from '../src/client/invitation.ts'
 
 /** A token as in a letter's link. */
 export const aToken = (): string => crypto.randomUUID()
@@ -16,10 +16,10 @@ export const places = {
   'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
   'over, answered': { state: 'over', ...ada, answer: 'coming' },
   invalid: { state: 'invalid' },
-} satisfies Record<string, Place>
+} satisfies Record<string, Invitation>
 
 /** Answers each request for an invitation with the result of `stands` for its token. */
-export async function placesStand(page: Page, stands: (token: string) => Place): Promise<void> {
+export async function placesStand(page: Page, stands: (token: string) => Invitation): Promise<void> {
   await page.route('**/rpc/place_by_token', (route) => {
     const { token } = route.request().postDataJSON() as { token: string }
     return route.fulfill({ json: stands(token) })
@@ -69,4 +69,4 @@ export const answerStates = {
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-} satisfies Record<string, { place: Place; reach: (page: Page) => Promise<void> }>
+} satisfies Record<string, { place: Invitation; reach: (page: Page) => Promise<void> }>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import type { Answer } from '../../src/application/statuses.ts'
-import type { Place } from '../../src/client/place.ts'
+import type { Rsvp } from '../../src/application/statuses.ts'
+import type { Invitation } from '../../src/client/invitation.ts'
 import type { DecisionOutcome } from '../../src/client/desk/applications.ts'
 import type { Places } from '../../src/client/desk/retreat.ts'
 import { startDesk } from '../../testing/desk.ts'
@@ -36,18 +36,18 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
       .toBeTypeOf('object')
     return said as Said
   }
-  const answer = (token: string, given: Answer, act: string) =>
+  const answer = (token: string, given: Rsvp, act: string) =>
     insist(async () => {
       const response = await fetch(`${desk.origin}/rest/v1/rpc/answer_place`, {
         method: 'POST',
         headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
         body: JSON.stringify({ token, answer: given, act }),
       })
-      return response.ok ? ((await response.json()) as Place) : undefined
+      return response.ok ? ((await response.json()) as Invitation) : undefined
     })
 
   /** The acknowledged RSVPs, by act. */
-  const acknowledged = new Map<string, { id: string; answer: Answer }>()
+  const acknowledged = new Map<string, { id: string; answer: Rsvp }>()
   const waiting = [...people]
   const answering = Array.from({ length: 50 }, async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -107,7 +107,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
   isOver = true
   await Promise.all([deciding, watching])
 
-  const kept = await sql<{ id: string; act: string; answer: Answer }[]>`
+  const kept = await sql<{ id: string; act: string; answer: Rsvp }[]>`
     select application_id as id, act, detail ->> 'answer' as answer from private.history
     where kind = 'answer' order by history.id`
   expect(Object.fromEntries(kept.map(({ act, ...rest }) => [act, rest]))).toEqual(
@@ -115,11 +115,11 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
   )
   expect(kept).toHaveLength(acknowledged.size)
   const newest = new Map(kept.map(({ id, answer: given }) => [id, given]))
-  const stands = await sql<{ id: string; answer: Answer }[]>`
+  const stands = await sql<{ id: string; answer: Rsvp }[]>`
     select application_id as id, rsvp as answer from private.invitations where rsvp is not null`
   expect(new Map(stands.map(({ id, answer: given }) => [id, given]))).toEqual(newest)
   const { data } = await organiser.rpc('desk_places')
-  const count = (given: Answer) => [...newest.values()].filter((each) => each === given).length
+  const count = (given: Rsvp) => [...newest.values()].filter((each) => each === given).length
   expect(data).toMatchObject({ coming: count('coming'), not_coming: count('not coming') })
   expect(acknowledged.size).toBeGreaterThan(guests / 2)
   expect(looks).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-import type { Answer } from './statuses.ts'
+import type { Rsvp } from './statuses.ts'
 import { columns, paidSolutions, teamSizes, type Application } from './application.ts'
 
 /** Marks a table as UTF-8 for spreadsheets. */
@@ -27,7 +27,7 @@ export type TableColumn = (typeof tableColumns)[number]
 /** The organisers' work on an application, from `private.made_of`; times are in ISO 8601. */
 export interface Made {
   /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
-  answer: Answer | null
+  answer: Rsvp | null
   answered_at: string | null
   /** The author and time of its last status; null where nobody set it. */
   decided_by: string | null

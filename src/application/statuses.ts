@@ -10,7 +10,7 @@ export const statuses = {
 export type Status = keyof typeof statuses
 
 /** The state of an accepted applicant's RSVP. `late`: there is none, and the deadline has passed. */
-export const answerStates = {
+export const rsvpStates = {
   coming: 'Coming',
   'not coming': 'Not coming',
   'no answer': 'No answer yet',
@@ -18,7 +18,7 @@ export const answerStates = {
   'not told': 'Not told yet',
 } as const
 
-export type AnswerState = keyof typeof answerStates
+export type RsvpState = keyof typeof rsvpStates
 
 /** An RSVP. */
-export type Answer = Extract<AnswerState, 'coming' | 'not coming'>
+export type Rsvp = Extract<RsvpState, 'coming' | 'not coming'>

@@ -1,6 +1,6 @@
 import type { Application } from '../../application/application.ts'
 import type { Made } from '../../application/csv.ts'
-import type { Answer, AnswerState, Status } from '../../application/statuses.ts'
+import type { Rsvp, RsvpState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 
@@ -12,7 +12,7 @@ export interface Filter {
   team_size?: Application['team_size'] | undefined
   paid_solution?: Application['paid_solution'] | undefined
   /** The RSVP of accepted people. `no answer` includes those who are late. */
-  answer?: AnswerState | undefined
+  answer?: RsvpState | undefined
   /** From `since` on, and before `until`, in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
@@ -21,9 +21,9 @@ export interface Filter {
 }
 
 /** An applicant's RSVP; all null where they are not accepted. */
-export interface AnswerShown {
-  answer_state: AnswerState | null
-  answer: Answer | null
+export interface RsvpDetails {
+  answer_state: RsvpState | null
+  answer: Rsvp | null
   answered_at: string | null
   /** The last day for their RSVP, as `2026-12-31`. */
   kept_until: string | null
@@ -39,7 +39,7 @@ export interface Position {
 type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
 /** The organisers' work on an application, and the applicant's RSVP. */
-export interface Summary extends AnswerShown {
+export interface Summary extends RsvpDetails {
   id: string
   created_at: string
   status: Status
@@ -84,7 +84,7 @@ export interface ListChanges {
   /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
   /** The RSVPs of applications that are or were accepted, by id. */
-  answers: Record<string, AnswerShown>
+  answers: Record<string, RsvpDetails>
   /** How many applications pass the filter and are not shown: those newer than every shown one, and the others. */
   newer: number
   older: number
@@ -112,7 +112,7 @@ export type Happening = { act: string; at: string; author: string } & (
   /** The applicant was told without the letter that did not arrive. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` where they gave the RSVP themselves; null where an organiser noted that there is none. */
-  | { kind: 'answer'; detail: { answer: Answer | null } }
+  | { kind: 'answer'; detail: { answer: Rsvp | null } }
   /** The deadline that an organiser set. */
   | { kind: 'kept'; detail: { until: string } }
   /** The RSVP link was given to the author's mail program, in a letter of this occasion. */

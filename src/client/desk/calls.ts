@@ -1,4 +1,4 @@
-import type { Answer } from '../../application/statuses.ts'
+import type { Rsvp } from '../../application/statuses.ts'
 import type {
   Decision,
   DecisionOutcome,
@@ -86,7 +86,7 @@ interface Acts {
     Pick<Letter, 'subject' | 'body'>,
   ]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
-  desk_set_answer: [{ act: string; application: string; answer: Answer | null }, Whole]
+  desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, Whole]
   desk_keep_until: [{ act: string; application: string; until: string }, Whole]
   desk_remind: [{ act: string }, Reminded]
   /** `leaving`: how many letters are sent after the time in which they can be stopped. */

@@ -2,12 +2,12 @@
 export const title = 'Your place at Unplugged.'
 export const description = 'Where somebody who was accepted says whether they come.'
 
-export const answerLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
+export const rsvpLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
 export const changeLabel = 'Change my answer'
 export const keepLabel = 'Keep it'
 export const againLabel = 'Try again'
 
-export const answerSentences = {
+export const rsvpSentences = {
   coming: 'You are coming. See you there.',
   'not coming': 'You are not coming. Thank you for telling us.',
 }

@@ -2,17 +2,17 @@
  * The whole script of the page, inline in the document. Opening the page only reads: email scanners open links and run scripts.
  * Only a button sends an RSVP.
  */
-import type { Answer } from '../../application/statuses.ts'
+import type { Rsvp } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
-import { answerPlace, readPlace, type Place } from '../../client/place.ts'
+import { sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
 import { RefusedCall } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
 import type { AnswerData } from './answer-data.ts'
 import {
   againLabel,
-  answerLabels,
-  answerSentences,
+  rsvpLabels,
+  rsvpSentences,
   byMailSentence,
   changeLabel,
   cutSentence,
@@ -34,17 +34,17 @@ const backend = { url: url ?? siteRoot(), anonKey }
 const page = document.getElementById('place') as HTMLElement
 
 let token = ''
-let place: Place | undefined
+let invitation: Invitation | undefined
 /** The last call; only its response is shown. */
 let latest: AbortController | undefined
 /** Whether a call started by a button is pending. */
 let isPressed = false
-/** The kind of call that failed, while its problem is shown. */
+/** The words of the call that failed, while its problem is shown. */
 let failed: typeof reading | undefined
 
 function begin() {
   latest?.abort()
-  latest = place = failed = undefined
+  latest = invitation = failed = undefined
   isPressed = false
   token = location.hash.slice(1)
   if (token) {
@@ -52,25 +52,25 @@ function begin() {
     page.setAttribute('aria-busy', 'true')
     read()
   } else {
-    place = { state: 'invalid' }
+    invitation = { state: 'invalid' }
     show(undefined, fill)
   }
 }
 
-/** Reads again: the RSVP may have changed elsewhere. */
-function look() {
+/** Reads the invitation again: the RSVP may have changed elsewhere. */
+function refresh() {
   if (token && !isPressed && !document.hidden) read()
 }
 
 function read() {
   const own = token
-  void ask(reading, (signal) => readPlace(backend, own, signal))
+  void ask(reading, (signal) => readInvitation(backend, own, signal))
 }
 
-function send(answer: Answer, pressed: HTMLButtonElement) {
+function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
   const own = token
   const act = newAct()
-  void ask(sending, (signal) => answerPlace(backend, own, answer, act, signal), pressed)
+  void ask(sending, (signal) => sendRsvp(backend, own, rsvp, act, signal), pressed)
 }
 
 /**
@@ -79,37 +79,37 @@ function send(answer: Answer, pressed: HTMLButtonElement) {
  * @param pressed The button that started the call; undefined for a refresh.
  */
 async function ask(
-  what: typeof reading,
-  call: (signal: AbortSignal) => Promise<Place>,
+  words: typeof reading,
+  call: (signal: AbortSignal) => Promise<Invitation>,
   pressed?: HTMLButtonElement,
 ) {
   if (pressed) {
     isPressed = true
     for (const each of page.querySelectorAll('button')) each.disabled = true
-    pressed.textContent = what.label
+    pressed.textContent = words.label
     pressed.classList.add('pressed')
   }
   latest?.abort()
   const own = (latest = new AbortController())
   const timer = setTimeout(() => own.abort(), timeout)
   try {
-    const now = await call(own.signal)
+    const response = await call(own.signal)
     if (own !== latest) return
-    const isOther = JSON.stringify(now) !== JSON.stringify(place)
-    place = now
+    const isNew = JSON.stringify(response) !== JSON.stringify(invitation)
+    invitation = response
     // A background refresh must not close opened buttons or an unrelated problem.
-    if (pressed || isOther || failed === reading) show(pressed, fill)
+    if (pressed || isNew || failed === reading) show(pressed, fill)
   } catch (error) {
     if (own !== latest) return
     show(pressed, () => {
       // Enables the buttons again.
-      if (pressed || !place) fill()
-      failed = what
+      if (pressed || !invitation) fill()
+      failed = words
       page.querySelector('.error')?.remove()
       // Guests can do nothing about any other refusal.
       const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
-      const message = sentence(isForGuests ? error.message : what.failure)
-      const again = button(againLabel, 'second', () => void ask(what, call, again))
+      const message = sentence(isForGuests ? error.message : words.failure)
+      const again = button(againLabel, 'second', () => void ask(words, call, again))
       const box = element('div', message, again)
       box.className = 'outcome error'
       page.append(box)
@@ -125,56 +125,54 @@ async function ask(
  * read it, so it is not announced too.
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
-  const isTaken = pressed ?? page.contains(document.activeElement)
-  page.setAttribute('aria-live', isTaken ? 'off' : 'polite')
+  const takesFocus = pressed ?? page.contains(document.activeElement)
+  page.setAttribute('aria-live', takesFocus ? 'off' : 'polite')
   page.setAttribute('aria-busy', 'false')
   isPressed = false
-  const came = change()
-  if (isTaken) came?.focus()
+  const newText = change()
+  if (takesFocus) newText?.focus()
 }
 
 /** Shows the invitation as it was last read. */
 function fill() {
   failed = undefined
   // The style lets the sun set by this attribute.
-  page.dataset['answer'] = place?.answer ?? ''
-  const sentences = sentencesOf(place)
-  page.replaceChildren(...sentences, ...actionsOf(place))
+  page.dataset['answer'] = invitation?.answer ?? ''
+  const sentences = sentencesOf(invitation)
+  page.replaceChildren(...sentences, ...actionsOf(invitation))
   return sentences[0]
 }
 
-function sentencesOf(now: Place | undefined) {
-  if (!now) return []
-  if (now.state === 'invalid') {
+function sentencesOf(shown: Invitation | undefined) {
+  if (!shown) return []
+  if (shown.state === 'invalid') {
     return token.length < tokenLength
       ? [sentence(cutSentence), sentence(wholeLinkSentence)]
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
-  const answered = now.answer ? [sentence(answerSentences[now.answer])] : []
-  if (now.state === 'over') return [...answered, sentence(overSentence), contact(now.address)]
-  if (now.answer) return answered
+  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer])] : []
+  if (shown.state === 'over') return [...answered, sentence(overSentence), contact(shown.address)]
+  if (shown.answer) return answered
   // The deadline is the same day in every time zone.
-  const day = new Date(now.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  const day = new Date(shown.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   const until = element('span', day, '.')
-  return [sentence('Hello ', element('bdi', now.first_name), ', your place is kept until ', until)]
+  return [sentence('Hello ', element('bdi', shown.first_name), ', your place is kept until ', until)]
 }
 
 /** The buttons for an open invitation, and the contact. */
-function actionsOf(now: Place | undefined) {
-  if (now?.state !== 'open') return []
-  const buttons = now.answer
-    ? [changeButton(now.answer)]
-    : [answerButton('coming', ''), answerButton('not coming', 'second')]
-  return [...buttons, contact(now.address, 'Questions? ')]
+function actionsOf(shown: Invitation | undefined) {
+  if (shown?.state !== 'open') return []
+  const buttons = shown.answer
+    ? [changeButton(shown.answer)]
+    : [rsvpButton('coming', ''), rsvpButton('not coming', 'second')]
+  return [...buttons, contact(shown.address, 'Questions? ')]
 }
 
-function changeButton(answer: Answer) {
+function changeButton(rsvp: Rsvp) {
   const change = button(changeLabel, 'second', () => {
-    // Coming is the filled button, whether it is the answer or the change.
+    // Coming is the filled button, whether it is the current RSVP or the change.
     const [other, keepClass] =
-      answer === 'coming'
-        ? [answerButton('not coming', 'second'), '']
-        : [answerButton('coming', ''), 'second']
+      rsvp === 'coming' ? [rsvpButton('not coming', 'second'), ''] : [rsvpButton('coming', ''), 'second']
     const keep = button(keepLabel, keepClass, () => show(keep, fill))
     change.replaceWith(other, keep)
     other.focus()
@@ -189,33 +187,33 @@ function contact(address: string | undefined, intro = '') {
   return sentence(intro, 'Please write to ', link, '.')
 }
 
-function answerButton(answer: Answer, className: string) {
-  const made = button(answerLabels[answer], className, () => send(answer, made))
-  return made
+function rsvpButton(rsvp: Rsvp, className: string) {
+  const created = button(rsvpLabels[rsvp], className, () => send(rsvp, created))
+  return created
 }
 
 function button(label: string, className: string, press: () => void) {
-  const made = element('button', label)
-  made.type = 'button'
-  made.className = className
-  made.addEventListener('click', press)
-  return made
+  const created = element('button', label)
+  created.type = 'button'
+  created.className = className
+  created.addEventListener('click', press)
+  return created
 }
 
 function sentence(...content: (Node | string)[]) {
-  const made = element('p', ...content)
-  made.tabIndex = -1
-  return made
+  const created = element('p', ...content)
+  created.tabIndex = -1
+  return created
 }
 
 function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, ...content: (Node | string)[]) {
-  const made = document.createElement(tag)
-  made.append(...content)
-  return made
+  const created = document.createElement(tag)
+  created.append(...content)
+  return created
 }
 
 begin()
 addEventListener('hashchange', begin)
 addEventListener('pageshow', ({ persisted }) => persisted && begin())
-for (const event of ['focus', 'online']) addEventListener(event, look)
-document.addEventListener('visibilitychange', look)
+for (const event of ['focus', 'online']) addEventListener(event, refresh)
+document.addEventListener('visibilitychange', refresh)

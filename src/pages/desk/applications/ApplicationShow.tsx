@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Filter, Whole } from '../../../client/desk/applications.ts'
-import { AnswerEdit, AnswerSentence } from '../decisions/AnswerEdit.tsx'
+import { RsvpEdit, RsvpSentence } from '../decisions/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
@@ -103,7 +103,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill application={whole.application} />
-          {isAccepted && <AnswerSentence answer={whole.application} />}
+          {isAccepted && <RsvpSentence rsvp={whole.application} />}
           <Facts application={whole.application} />
           {changed && <span className="application-changed">Set by {changed} since you looked</span>}
         </header>
@@ -133,7 +133,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                 isBlind={data?.application.email === undefined}
               />
             </Sheet>
-            {isAccepted && <AnswerEdit application={whole.application} name={name} />}
+            {isAccepted && <RsvpEdit application={whole.application} name={name} />}
           </div>
           <Others filters={filters} others={whole.others} />
           <ApplicationErase whole={whole} onErased={() => go(list)} />

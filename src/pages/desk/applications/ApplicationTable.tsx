@@ -1,7 +1,7 @@
 import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
 
-import { answerStates, type Status } from '../../../application/statuses.ts'
-import type { AnswerShown, Listed } from '../../../client/desk/applications.ts'
+import { rsvpStates, type Status } from '../../../application/statuses.ts'
+import type { RsvpDetails, Listed } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
@@ -27,7 +27,7 @@ interface ApplicationTableProps extends RowListeners {
   /** Letters of all rows, oldest first. */
   letters: readonly LetterState[]
   /** RSVPs that were read after the rows, by application id. */
-  answers: Readonly<Record<string, AnswerShown>>
+  answers: Readonly<Record<string, RsvpDetails>>
   filters: Filters
   selected: ReadonlySet<string>
   current: string | null
@@ -102,7 +102,7 @@ interface RowProps {
   /** Whether somebody else has changed its status. */
   isChanged: boolean
   letter: LetterState | undefined
-  answer: AnswerShown
+  answer: RsvpDetails
   isCurrent: boolean
   isSelected: boolean
   isGone: boolean
@@ -149,9 +149,7 @@ function StandingWord({ status, letter, answer: { answer, answer_state: state } 
   const saysMore = letter !== undefined && answer === null && (state === 'not told' || isLost)
   if (status === 'accepted' && state !== null && !saysMore)
     return (
-      <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>
-        {answerStates[state]}
-      </span>
+      <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>{rsvpStates[state]}</span>
     )
   return letter && <span className="rows-letter">{wordOf(letter)}</span>
 }

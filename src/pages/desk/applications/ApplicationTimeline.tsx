@@ -1,7 +1,7 @@
 import type { ReactNode, RefObject } from 'react'
 
 import { mostCharacters } from '../../../application/limits.ts'
-import { answerStates, statuses } from '../../../application/statuses.ts'
+import { rsvpStates, statuses } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Delivery, Happening, Opened } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -119,7 +119,7 @@ function textOf(happening: Happening): ReactNode {
       )
     case 'answer': {
       const { answer } = happening.detail
-      return <p>Answer: {answer === null ? 'none' : answerStates[answer]}</p>
+      return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>
     }
     case 'kept':
       return <p>Deadline: {dayOf(happening.detail.until)}</p>

@@ -1,5 +1,5 @@
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
-import { answerStates, type AnswerState } from '../../../application/statuses.ts'
+import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import type { Filters } from '../kit/filters.ts'
 
@@ -27,7 +27,7 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
       />
       <Choice
         label="Coming?"
-        options={answerOptions}
+        options={rsvpOptions}
         value={answer ?? any}
         // Only accepted people have an RSVP.
         onChoose={(chosen) =>
@@ -52,7 +52,7 @@ const orders = [
   ['oldest', 'Oldest first'],
 ] as const
 
-const answerOptions = [[any, 'Any'], ...Object.entries(answerStates)] as [AnswerState | typeof any, string][]
+const rsvpOptions = [[any, 'Any'], ...Object.entries(rsvpStates)] as [RsvpState | typeof any, string][]
 
 function answersOf<Answer extends string>(words: Record<Answer, string>) {
   const answers = Object.entries(words) as [Answer, string][]

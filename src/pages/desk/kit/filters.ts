@@ -1,5 +1,5 @@
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
-import { answerStates, statuses, type AnswerState, type Status } from '../../../application/statuses.ts'
+import { rsvpStates, statuses, type RsvpState, type Status } from '../../../application/statuses.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 
 /** The filters of a list, as they appear in the address. */
@@ -10,7 +10,7 @@ export interface Filters {
   team_size: Application['team_size'] | null
   paid_solution: Application['paid_solution'] | null
   /** The RSVP of accepted people; null means any. */
-  answer: AnswerState | null
+  answer: RsvpState | null
   /** Days such as `2026-12-31`, both inclusive; blank means no limit. */
   from: string
   to: string
@@ -40,7 +40,7 @@ export function filtersFrom(search: string): Filters {
     search: given.get('search') ?? '',
     team_size: choice('team_size', keys(teamSizes)),
     paid_solution: choice('paid_solution', keys(paidSolutions)),
-    answer: (isAsked(status) ? one('answer', keys(answerStates)) : undefined) ?? null,
+    answer: (isAsked(status) ? one('answer', keys(rsvpStates)) : undefined) ?? null,
     from: day('from'),
     to: day('to'),
     order: one('order', ['oldest']) ?? 'newest',

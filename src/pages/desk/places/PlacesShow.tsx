@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 
-import { answerStates, type AnswerState } from '../../../application/statuses.ts'
+import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
@@ -49,14 +49,14 @@ export function PlacesShow() {
 const waitlisted = filtersFrom('status=waitlisted')
 
 /** The address of the list of people with this RSVP. */
-function hrefOfState(answer: AnswerState) {
+function hrefOfRsvp(answer: RsvpState) {
   return hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })
 }
 
 /** The number of people with each RSVP, and of free seats. */
 function Numbers({ places }: { places: Places }) {
   const { coming, not_coming, no_answer, late, not_told, free } = places
-  const counts: [AnswerState, number][] = [
+  const counts: [RsvpState, number][] = [
     ['coming', coming],
     ['not coming', not_coming],
     ['no answer', no_answer],
@@ -74,13 +74,13 @@ function Numbers({ places }: { places: Places }) {
         )}
         {counts.map(([answer, count]) => (
           <li key={answer}>
-            <a href={hrefOfState(answer)}>
-              <b>{digits(count)}</b> {answerStates[answer]}
+            <a href={hrefOfRsvp(answer)}>
+              <b>{digits(count)}</b> {rsvpStates[answer]}
             </a>
             {answer === 'no answer' && late > 0 && (
               <>
                 {' '}
-                <a href={hrefOfState('late')}>{digits(late)} of them late</a>
+                <a href={hrefOfRsvp('late')}>{digits(late)} of them late</a>
               </>
             )}
           </li>

@@ -1,5 +1,5 @@
-import { answerStates, type Answer } from '../../../application/statuses.ts'
-import type { AnswerShown, Read } from '../../../client/desk/applications.ts'
+import { rsvpStates, type Rsvp } from '../../../application/statuses.ts'
+import type { RsvpDetails, Read } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
@@ -10,26 +10,26 @@ import { useTyped } from '../kit/useTyped.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 
 /** The RSVP of an accepted applicant, in words; nothing until they are asked. */
-export function AnswerSentence({ answer: given }: { answer: AnswerShown }) {
-  const { answer_state: state, answer, answered_at: at, kept_until: until } = given
+export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {
+  const { answer_state: state, answer, answered_at: at, kept_until: until } = rsvp
   if (state === null) return null
   return (
     <span className="decisions-answer">
-      {answerStates[state]}
+      {rsvpStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
       {answer === null && until !== null && `, deadline ${dayOf(until)}`}
     </span>
   )
 }
 
-const answers: readonly (Answer | null)[] = ['coming', 'not coming', null]
+const rsvps: readonly (Rsvp | null)[] = ['coming', 'not coming', null]
 
-function wordsOf(answer: Answer | null) {
-  return answer === null ? 'Not answered' : answerStates[answer]
+function wordsOf(rsvp: Rsvp | null) {
+  return rsvp === null ? 'Not answered' : rsvpStates[rsvp]
 }
 
 /** Sets an RSVP that did not come by the link, and moves the deadline. */
-export function AnswerEdit({ application, name }: { application: Read; name: string }) {
+export function RsvpEdit({ application, name }: { application: Read; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', {
     says: (_whole, given) => `${name}: ${wordsOf(given.answer)}`,
@@ -42,7 +42,7 @@ export function AnswerEdit({ application, name }: { application: Read; name: str
       <fieldset>
         <legend className="visually-hidden">Answer</legend>
         <div className="layout-row">
-          {answers.map((value) => (
+          {rsvps.map((value) => (
             <ActButton
               key={value}
               isPending={note.isPending && note.given?.answer === value}

@@ -1,14 +1,14 @@
-import type { Answer } from '../application/statuses.ts'
+import type { Rsvp } from '../application/statuses.ts'
 import { requestOf, send, type DataInterface } from './rest.ts'
 
 /** The invitation as the page shows it to the holder of its token. */
-export type Place =
+export type Invitation =
   | { state: 'invalid'; answer?: undefined }
   | {
       state: 'open' | 'over'
       first_name: string
       until: string
-      answer: Answer | null
+      answer: Rsvp | null
       /** The reply address; blank where there is none. An older schema omits it while the invitation is open. */
       address?: string
     }
@@ -22,7 +22,11 @@ const retryPauses = [700, 1_800]
  * @throws {RefusedCall} where it was refused, such as after too many wrong tokens; another error where there was no valid
  *   response.
  */
-export function readPlace(backend: DataInterface, token: string, signal: AbortSignal): Promise<Place> {
+export function readInvitation(
+  backend: DataInterface,
+  token: string,
+  signal: AbortSignal,
+): Promise<Invitation> {
   return call(backend, 'place_by_token', { token }, signal)
 }
 
@@ -33,18 +37,18 @@ export function readPlace(backend: DataInterface, token: string, signal: AbortSi
  * @returns The invitation's new state. If it is not open, nothing was stored.
  * @throws {RefusedCall} where it was refused; another error where the outcome is unknown.
  */
-export function answerPlace(
+export function sendRsvp(
   backend: DataInterface,
   token: string,
-  answer: Answer,
+  rsvp: Rsvp,
   act: string,
   signal: AbortSignal,
-): Promise<Place> {
-  return call(backend, 'answer_place', { token, answer, act }, signal)
+): Promise<Invitation> {
+  return call(backend, 'answer_place', { token, answer: rsvp, act }, signal)
 }
 
 async function call(backend: DataInterface, name: string, given: object, signal: AbortSignal) {
-  const place = await send(requestOf(backend, `rpc/${name}`, given), retryPauses, signal)
-  if (!(place as Partial<Place> | null)?.state) throw new SyntaxError()
-  return place as Place
+  const invitation = await send(requestOf(backend, `rpc/${name}`, given), retryPauses, signal)
+  if (!(invitation as Partial<Invitation> | null)?.state) throw new SyntaxError()
+  return invitation as Invitation
 }

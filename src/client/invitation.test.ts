@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { answerPlace, readPlace } from './place.ts'
+import { sendRsvp, readInvitation } from './invitation.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -17,7 +17,7 @@ function backendAnswers(...answers: Response[]) {
 
 test('an invitation is read by the token of a letter', async () => {
   const fetcher = backendAnswers(Response.json(open))
-  expect(await readPlace(backend, 'token', signal)).toEqual(open)
+  expect(await readInvitation(backend, 'token', signal)).toEqual(open)
   const [address, request] = fetcher.mock.calls[0] ?? []
   expect(address).toBe('https://project.example/rest/v1/rpc/place_by_token')
   expect(request).toMatchObject({ method: 'POST', body: '{"token":"token"}' })
@@ -26,7 +26,7 @@ test('an invitation is read by the token of a letter', async () => {
 test('an RSVP without a response is sent again unchanged', async () => {
   vi.useFakeTimers()
   const fetcher = backendAnswers(new Response('', { status: 502 }), Response.json(open))
-  const answered = answerPlace(backend, 'token', 'not coming', 'act', signal)
+  const answered = sendRsvp(backend, 'token', 'not coming', 'act', signal)
   await vi.runAllTimersAsync()
   vi.useRealTimers()
   expect(await answered).toEqual(open)
@@ -37,7 +37,7 @@ test('an RSVP without a response is sent again unchanged', async () => {
 
 test('a refusal keeps its status, so that the page knows whether its message is for guests', async () => {
   backendAnswers(Response.json({ message: 'Too many.' }, { status: 429 }))
-  await expect(readPlace(backend, 'token', signal)).rejects.toMatchObject({
+  await expect(readInvitation(backend, 'token', signal)).rejects.toMatchObject({
     name: 'RefusedCall',
     message: 'Too many.',
     status: 429,
@@ -46,5 +46,5 @@ test('a refusal keeps its status, so that the page knows whether its message is 
 
 test.each([{ message: 'Hello.' }, null])('a reply about something else is no place: %j', async (reply) => {
   backendAnswers(Response.json(reply))
-  await expect(readPlace(backend, 'token', signal)).rejects.toThrow(SyntaxError)
+  await expect(readInvitation(backend, 'token', signal)).rejects.toThrow(SyntaxError)
 })
