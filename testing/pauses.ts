@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
-import { retryPauses as pausesOfInsert } from '../src/client/insert.ts'
-import { retryPauses as pausesOfCall } from '../src/client/session.ts'
+import { retryDelays as pausesOfInsert } from '../src/client/insert.ts'
+import { retryDelays as pausesOfCall } from '../src/client/session.ts'
 
 /**
  * Makes a page retry at once after a missing response, from now on and after a reload. Unit tests cover the back-off

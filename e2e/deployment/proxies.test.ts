@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect } from 'vitest'
 
-import { isAlreadyStored, type Application } from '../../src/application/application.ts'
+import { isDuplicate, type Application } from '../../src/application/application.ts'
 import { startCaddy } from '../../testing/caddy.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { verifyLink } from '../../testing/links.ts'
@@ -470,7 +470,7 @@ describe.each([
     expect(page.text).toContain('Application Submitted Successfully!')
     // The page treats this as success.
     expect(answer.status).toBe(409)
-    expect(isAlreadyStored(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
+    expect(isDuplicate(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
     for (const application of [native, sent]) {
       expect(await stored(application, proxy.settings)).toMatchObject([application])
     }

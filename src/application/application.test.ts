@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import {
   applicationFrom,
   columns,
-  isAlreadyStored,
+  isDuplicate,
   isComplete,
-  longest,
+  maxLengthOf,
   webhookBody,
   type Application,
 } from './application.ts'
@@ -104,14 +104,14 @@ test.each<[string, object[]]>([
 })
 
 test('the two long form answers may be ten times as long as the others', () => {
-  const long = columns.filter((column) => longest(column) === 100_000)
+  const long = columns.filter((column) => maxLengthOf(column) === 100_000)
   expect(long).toEqual(['custom_solution', 'reason'])
-  expect(columns.filter((column) => longest(column) === 10_000)).toHaveLength(9)
+  expect(columns.filter((column) => maxLengthOf(column) === 10_000)).toHaveLength(9)
 })
 
 test("the unique index refuses a duplicate, and its error has the index's name", () => {
   const message = 'duplicate key value violates unique constraint "retreat_applications_once"'
-  expect(isAlreadyStored({ code: '23505', message })).toBe(true)
-  expect(isAlreadyStored({ code: '23505', message: message.replace('_once', '_pkey') })).toBe(false)
-  expect(isAlreadyStored({ code: '23514', message })).toBe(false)
+  expect(isDuplicate({ code: '23505', message })).toBe(true)
+  expect(isDuplicate({ code: '23505', message: message.replace('_once', '_pkey') })).toBe(false)
+  expect(isDuplicate({ code: '23514', message })).toBe(false)
 })

@@ -37,19 +37,19 @@ export interface Application {
 export const table = 'retreat_applications'
 
 /** The unique index that prevents duplicates of an application. */
-export const onceIndex = 'retreat_applications_once'
+export const uniqueIndex = 'retreat_applications_once'
 
 /**
  * Whether the database refused an application as a duplicate. Only the message names the index.
  *
  * @param error The SQLSTATE and PostgreSQL's message.
  */
-export function isAlreadyStored({ code, message }: { code: string; message: string }): boolean {
-  return code === '23505' && message.includes(`"${onceIndex}"`)
+export function isDuplicate({ code, message }: { code: string; message: string }): boolean {
+  return code === '23505' && message.includes(`"${uniqueIndex}"`)
 }
 
 /** Each column once. The type makes sure that none is missing. */
-const once: Record<keyof Application, null> = {
+const columnKeys: Record<keyof Application, null> = {
   first_name: null,
   last_name: null,
   email: null,
@@ -64,10 +64,10 @@ const once: Record<keyof Application, null> = {
 }
 
 /** The eleven columns that an applicant fills, in the order of the form. */
-export const columns = Object.keys(once) as (keyof Application)[]
+export const columns = Object.keys(columnKeys) as (keyof Application)[]
 
 /** The most characters of a form answer in the database: a limit against abuse, since the form has none. */
-export function longest(column: keyof Application): number {
+export function maxLengthOf(column: keyof Application): number {
   return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
 }
 
@@ -78,7 +78,7 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
     if (column === 'consent') return answer === true
     // PostgreSQL's text cannot hold these.
     if (typeof answer !== 'string' || /[\0\p{Surrogate}]/u.test(answer)) return false
-    if (answer.length > longest(column)) return false
+    if (answer.length > maxLengthOf(column)) return false
     if (column === 'paid_solution') return answer === '' || Object.hasOwn(paidSolutions, answer)
     if (column === 'team_size') return answer === '' || Object.hasOwn(teamSizes, answer)
     return column === 'custom_solution' || answer !== ''

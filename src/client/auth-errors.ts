@@ -3,13 +3,13 @@ import type { AuthError } from '@supabase/auth-js'
 // By name: the library's own checks would load all of it.
 
 /** Whether the sign-in did not respond, and may be asked again. */
-export function isUnanswered(
+export function isRetryable(
   error: AuthError | null,
 ): error is AuthError & { name: 'AuthRetryableFetchError' } {
   return error?.name === 'AuthRetryableFetchError'
 }
 
 /** Whether another program responded in place of the sign-in. */
-export function isForeign(error: AuthError): boolean {
+export function isForeignResponse(error: AuthError): boolean {
   return error.name === 'AuthUnknownError'
 }

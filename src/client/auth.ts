@@ -1,6 +1,6 @@
 import { AuthClient, type GoTrueClient } from '@supabase/auth-js'
 
-import { sessionKey } from './kept-session.ts'
+import { sessionKey } from './stored-session.ts'
 import { keyHeaders } from './public-key.ts'
 import { storageOf } from './storage.ts'
 

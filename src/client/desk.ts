@@ -7,13 +7,13 @@ const timeout = 20_000
 /**
  * Makes a call of the desk.
  *
- * @param pauses Milliseconds before the second try, the third and so on.
+ * @param delays Milliseconds before the second try, the third and so on.
  */
 export type CallDesk = <Name extends keyof Calls>(
   name: Name,
   given: Arguments<Name>,
   signal?: AbortSignal,
-  pauses?: readonly number[],
+  delays?: readonly number[],
 ) => Promise<Result<Name>>
 
 /**
@@ -23,8 +23,8 @@ export type CallDesk = <Name extends keyof Calls>(
  *   `DOMException` after the timeout.
  */
 export function createDesk(call: CallFunction): CallDesk {
-  return async (name, given, signal, pauses) => {
+  return async (name, given, signal, delays) => {
     const inTime = AbortSignal.timeout(timeout)
-    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime, pauses)) as never
+    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime, delays)) as never
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { askDoor } from './door.ts'
+import { readDoorSentence } from './door.ts'
 import { RefusedCall } from './rest.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -10,7 +10,7 @@ const backend = { url: 'https://project.example', anonKey: 'key' }
 test('a closed door has a sentence, and an open one has none', async () => {
   const asked: unknown[] = []
   const ask = (answer: unknown) =>
-    askDoor(backend, async (address) => {
+    readDoorSentence(backend, async (address) => {
       asked.push(address)
       return Response.json(answer)
     })
@@ -23,7 +23,7 @@ test('a closed door has a sentence, and an open one has none', async () => {
 test('a failed request for the door is only logged in the console', async () => {
   const told = vi.spyOn(console, 'info').mockReturnValue()
   const refusal = Response.json({ message: 'no such function' }, { status: 404 })
-  expect(await askDoor(backend, async () => refusal)).toBeUndefined()
+  expect(await readDoorSentence(backend, async () => refusal)).toBeUndefined()
   const unknown = 'Whether applications are taken is not known:'
   expect(told.mock.calls).toEqual([[unknown, new RefusedCall('no such function', '', 404)]])
 })

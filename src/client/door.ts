@@ -5,7 +5,7 @@ import { requestOf, send, type DataInterface } from './rest.ts'
  *
  * @returns The sentence for applicants; undefined while applications are open, or without a response.
  */
-export async function askDoor(backend: DataInterface, fetcher = fetch): Promise<string | undefined> {
+export async function readDoorSentence(backend: DataInterface, fetcher = fetch): Promise<string | undefined> {
   try {
     const door = await send(requestOf(backend, 'rpc/door_is_open', {}), [], null, fetcher)
     return (door as { sentence?: string } | null)?.sentence

@@ -1,10 +1,10 @@
-import { isAlreadyStored, table, type Application } from '../application/application.ts'
+import { isDuplicate, table, type Application } from '../application/application.ts'
 import { RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
 
 /** Timeout of a send, including all its tries, in milliseconds. */
 const timeout = 20_000
 /** Milliseconds before the second and the third try. */
-export const retryPauses = [700, 1_800]
+export const retryDelays = [700, 1_800]
 
 /** The backend could not be reached. The cause has the browser's own message, which differs by engine. */
 export class UnreachableError extends Error {}
@@ -30,9 +30,9 @@ export async function insertApplication(
   }, timeout)
   const request = requestOf(backend, table, application)
   try {
-    await send(request, retryPauses, controller.signal, fetcher)
+    await send(request, retryDelays, controller.signal, fetcher)
   } catch (error) {
-    if (error instanceof RefusedCall && isAlreadyStored(error)) return
+    if (error instanceof RefusedCall && isDuplicate(error)) return
     throw error instanceof TypeError ? new UnreachableError('', { cause: error }) : error
   } finally {
     clearTimeout(timer)

@@ -14,7 +14,7 @@ export type Invitation =
     }
 
 /** Milliseconds before the second and the third try. */
-const retryPauses = [700, 1_800]
+const retryDelays = [700, 1_800]
 
 /**
  * Reads the state of an invitation without changing it.
@@ -48,7 +48,7 @@ export function sendRsvp(
 }
 
 async function call(backend: DataInterface, name: string, given: object, signal: AbortSignal) {
-  const invitation = await send(requestOf(backend, `rpc/${name}`, given), retryPauses, signal)
+  const invitation = await send(requestOf(backend, `rpc/${name}`, given), retryDelays, signal)
   if (!(invitation as Partial<Invitation> | null)?.state) throw new SyntaxError()
   return invitation as Invitation
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
 import { keyHeaders } from './public-key.ts'
-import { replyIn, requestOf, send } from './rest.ts'
+import { parseResponse, requestOf, send } from './rest.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -57,16 +57,16 @@ test('a request is repeated unchanged until a response comes, or its caller abor
 })
 
 test('a reply is JSON, or null for an empty one', async () => {
-  expect(await replyIn(new Response('[1]'))).toEqual([1])
-  expect(await replyIn(new Response('null'))).toBeNull()
-  expect(await replyIn(new Response('', { status: 201 }))).toBeNull()
+  expect(await parseResponse(new Response('[1]'))).toEqual([1])
+  expect(await parseResponse(new Response('null'))).toBeNull()
+  expect(await parseResponse(new Response('', { status: 201 }))).toBeNull()
 })
 
 test.each([
   ['{"message":"Not yours.","code":"42501"}', 'Not yours.', '42501'],
   ['{"message":"Not now."}', 'Not now.', ''],
 ])('a refusal has its own message: %s', async (text, message, code) => {
-  await expect(replyIn(new Response(text, { status: 403 }))).rejects.toMatchObject({
+  await expect(parseResponse(new Response(text, { status: 403 }))).rejects.toMatchObject({
     name: 'RefusedCall',
     message,
     code,
@@ -83,5 +83,5 @@ test.each([
   ['a list', Response.json([], { status: 404 })],
   ['a message that is no text', Response.json({ message: { a: 1 } }, { status: 500 })],
 ])('the text of another program is no message for a visitor: %s', async (_what, response) => {
-  await expect(replyIn(response)).rejects.toEqual(new SyntaxError(''))
+  await expect(parseResponse(response)).rejects.toEqual(new SyntaxError(''))
 })

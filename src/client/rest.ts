@@ -57,16 +57,16 @@ export function requestOf(
 /**
  * Sends a request, retries it where no response came, and reads the response.
  *
- * @param pauses Milliseconds before the second try, the third and so on.
- * @throws The errors of `replyIn`; a `TypeError` where no response came; the signal's reason.
+ * @param delays Milliseconds before the second try, the third and so on.
+ * @throws The errors of `parseResponse`; a `TypeError` where no response came; the signal's reason.
  */
 export async function send(
   { url, init }: RestRequest,
-  pauses: readonly number[],
+  delays: readonly number[],
   signal: AbortSignal | null,
   fetcher = fetch,
 ): Promise<unknown> {
-  return replyIn(await withRetry(() => fetcher(url, { ...init, signal }), pauses, signal))
+  return parseResponse(await withRetry(() => fetcher(url, { ...init, signal }), delays, signal))
 }
 
 /**
@@ -77,16 +77,16 @@ export async function send(
  *   meant for visitors.
  * @see https://docs.postgrest.org/en/stable/references/errors.html
  */
-export async function replyIn(response: Response): Promise<unknown> {
+export async function parseResponse(response: Response): Promise<unknown> {
   const text = await response.text()
   if (response.ok && text === '') return null
-  const reply = parsed(text) as { message?: unknown; code?: string } | null | undefined
+  const reply = parseJson(text) as { message?: unknown; code?: string } | null | undefined
   if (response.ok && reply !== undefined) return reply
   if (typeof reply?.message !== 'string') throw new SyntaxError()
   throw new RefusedCall(reply.message, reply.code, response.status)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

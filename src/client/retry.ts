@@ -1,32 +1,32 @@
 /** Statuses of a proxy that cannot reach its server, and of a backend that cannot reach its database. */
-const unanswered = new Set([502, 503, 504])
+const retryableStatuses = new Set([502, 503, 504])
 
 /**
  * Retries a request until it gets a response. Only for idempotent requests.
  *
- * @param pauses Milliseconds before the second try, the third and so on.
+ * @param delays Milliseconds before the second try, the third and so on.
  * @param signal The request's own: once it is aborted, there are no more tries.
  * @returns The last try's response.
  * @throws The error of the last try, or the signal's reason.
  */
 export async function withRetry(
   attempt: () => Promise<Response>,
-  pauses: readonly number[],
+  delays: readonly number[],
   signal?: AbortSignal | null,
 ): Promise<Response> {
-  for (const pause of pauses) {
+  for (const delay of delays) {
     try {
       const response = await attempt()
-      if (!unanswered.has(response.status)) return response
+      if (!retryableStatuses.has(response.status)) return response
     } catch (error) {
       if (signal?.aborted) throw error
     }
-    await delay(pause, signal)
+    await wait(delay, signal)
   }
   return attempt()
 }
 
-function delay(milliseconds: number, signal?: AbortSignal | null) {
+function wait(milliseconds: number, signal?: AbortSignal | null) {
   return new Promise<void>((resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
     setTimeout(resolve, milliseconds)

@@ -6,8 +6,8 @@ import { beforeEach, expect, test, vi } from 'vitest'
 
 import { atEnd } from '../../testing/endings.ts'
 import { createDesk } from './desk.ts'
-import { MissingScript } from './missing-script.ts'
-import { actPauses, createSession, OfflineError, SignedOutError } from './session.ts'
+import { MissingScriptError } from './missing-script.ts'
+import { actRetryDelays, createSession, OfflineError, SignedOutError } from './session.ts'
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
@@ -93,9 +93,9 @@ test('a script of the sign-in that could not be loaded is loaded again on the ne
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
   const failed = await session.auth().catch((error: unknown) => error)
   vi.doUnmock('./auth.ts')
-  expect(failed).toBeInstanceOf(MissingScript)
+  expect(failed).toBeInstanceOf(MissingScriptError)
   const client = await session.auth()
-  expect([await session.auth(), await session.authIsThere]).toEqual([client, client])
+  expect([await session.auth(), await session.authLoaded]).toEqual([client, client])
 })
 
 /** A backend that treats every token as signed in. `answer` responds to all other calls. */
@@ -156,7 +156,7 @@ test('an act that somebody waits for is retried once', async () => {
   })
   await signIn(session, 'ada')
   await expect(
-    createDesk(session.callAs('ada'))('desk_remind', { act: 'act' }, undefined, actPauses),
+    createDesk(session.callAs('ada'))('desk_remind', { act: 'act' }, undefined, actRetryDelays),
   ).rejects.toBeInstanceOf(TypeError)
   expect(asked).toBe(2)
 })

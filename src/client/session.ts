@@ -1,21 +1,21 @@
 import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 
-import { isUnanswered } from './auth-errors.ts'
-import { callKey, takeBegun } from './begun.ts'
-import { keptSession, type KeptSession } from './kept-session.ts'
-import { scriptOf } from './missing-script.ts'
-import { replyIn, requestOf, send, type DataInterface } from './rest.ts'
+import { isRetryable } from './auth-errors.ts'
+import { callKey, takeEarlyResponse } from './early-calls.ts'
+import { storedSession, type StoredSession } from './stored-session.ts'
+import { loadScript } from './missing-script.ts'
+import { parseResponse, requestOf, send, type DataInterface } from './rest.ts'
 
 /**
  * Calls a function of the data interface.
  *
- * @param pauses Milliseconds before the second try, the third and so on.
+ * @param delays Milliseconds before the second try, the third and so on.
  */
 export type CallFunction = (
   name: string,
   given: object,
   signal: AbortSignal,
-  pauses?: readonly number[],
+  delays?: readonly number[],
 ) => Promise<unknown>
 
 /** Returns the sign-in's own client, which is loaded on first use. */
@@ -25,12 +25,12 @@ export type LoadAuth = () => Promise<GoTrueClient>
 export interface Session {
   auth: LoadAuth
   /** Resolves with the sign-in's client once something has loaded it. */
-  authIsThere: Promise<GoTrueClient>
+  authLoaded: Promise<GoTrueClient>
   /**
    * Reads who is signed in. Asks the sign-in's client where it is already loaded, or where the browser's store does not have the
    * answer.
    */
-  read: () => Promise<{ session: KeptSession | null; error: AuthError | null }>
+  read: () => Promise<{ session: StoredSession | null; error: AuthError | null }>
   /**
    * Calls functions as the owner of an account, by id. Another window of the browser may sign somebody else in at any time: then
    * nothing more is sent.
@@ -55,33 +55,33 @@ export class OfflineError extends TypeError {
 }
 
 /**
- * The pauses of calls in milliseconds. Each call may be repeated: it only reads, has an act's id, or changes nothing the second
+ * The retry delays of calls in milliseconds. Each call may be repeated: it only reads, has an act's id, or changes nothing the second
  * time.
  */
-export const retryPauses = [500, 1_000, 2_000, 4_000]
+export const retryDelays = [500, 1_000, 2_000, 4_000]
 
 /** The same for an act that somebody waits for, so that the outcome is known within a second. */
-export const actPauses = [500]
+export const actRetryDelays = [500]
 
 /**
  * Signs in, and calls functions with the signed-in person's access token. A call without a response is retried with the same
  * token. The sign-in's own client retries its calls.
  *
  * @param backend.url The backend's address, not null.
- * @param pauses Milliseconds before the second try, the third and so on.
+ * @param delays Milliseconds before the second try, the third and so on.
  */
 export function createSession(
   { url, anonKey }: DataInterface & { url: string },
-  pauses: readonly number[] = retryPauses,
+  delays: readonly number[] = retryDelays,
 ): Session {
-  let tell: (client: GoTrueClient) => void
-  const authIsThere = new Promise<GoTrueClient>((resolve) => (tell = resolve))
+  let resolveLoaded: (client: GoTrueClient) => void
+  const authLoaded = new Promise<GoTrueClient>((resolve) => (resolveLoaded = resolve))
   let loading: Promise<GoTrueClient> | undefined
   const auth = () => {
-    loading ??= scriptOf(import('./auth.ts')).then(
+    loading ??= loadScript(import('./auth.ts')).then(
       ({ createAuth }) => {
         const client = createAuth(url.replace(/\/$/, ''), anonKey)
-        tell(client)
+        resolveLoaded(client)
         return client
       },
       (error: unknown) => {
@@ -92,28 +92,31 @@ export function createSession(
     return loading
   }
   const read = async () => {
-    const kept = loading === undefined ? keptSession() : undefined
-    if (kept !== undefined) return { session: kept, error: null }
+    const stored = loading === undefined ? storedSession() : undefined
+    if (stored !== undefined) return { session: stored, error: null }
     const { data, error } = await (await auth()).getSession()
     return { session: data.session, error }
   }
   const callAs =
     (account: string): CallFunction =>
-    async (name, given, signal, pausesOfCall = pauses) => {
+    async (name, given, signal, delaysOfCall = delays) => {
       const { session, error } = await read()
-      if (isUnanswered(error)) {
+      if (isRetryable(error)) {
         const failure = new TypeError('no new token came', { cause: error })
         throw navigator.onLine ? failure : new OfflineError(failure)
       }
       if (session?.user.id !== account) throw new SignedOutError()
       const request = requestOf({ url, anonKey }, `rpc/${name}`, given, session.access_token)
-      const begun = await takeBegun(callKey(session.access_token, request.url, request.init.body), signal)
-      if (begun) return replyIn(begun)
-      if (navigator.onLine) return send(request, pausesOfCall, signal)
+      const response = await takeEarlyResponse(
+        callKey(session.access_token, request.url, request.init.body),
+        signal,
+      )
+      if (response) return parseResponse(response)
+      if (navigator.onLine) return send(request, delaysOfCall, signal)
       // Tried once: a server on the same machine responds even offline.
       return send(request, [], signal).catch((failure: unknown) => {
         throw failure instanceof TypeError ? new OfflineError(failure) : failure
       })
     }
-  return { auth, authIsThere, read, callAs }
+  return { auth, authLoaded, read, callAs }
 }

@@ -7,14 +7,15 @@ export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
  */
 export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
   const refused = new Map<string, string>()
-  let isTold = false
+  let hasWarned = false
   const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
     try {
       // Reading the property already throws where storage is forbidden.
       return access(globalThis[name])
     } catch (error) {
-      if (!isTold) console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)
-      isTold = true
+      if (!hasWarned)
+        console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)
+      hasWarned = true
       return undefined
     }
   }

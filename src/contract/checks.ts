@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { longest, onceIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
+import { maxLengthOf, uniqueIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
 import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type Refusal } from './check.ts'
 import { deskCalls } from './desk-calls.ts'
 import type { Answer } from './target.ts'
@@ -8,7 +8,7 @@ import type { Answer } from './target.ts'
 /** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
 const denied: Refusal = { status: 401, codes: ['42501'] }
 /** A caller who may not read learns nothing else about the stored row. */
-const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${onceIndex}"` }
+const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${uniqueIndex}"` }
 const withoutConsent: Refusal = {
   status: 400,
   codes: ['23514'],
@@ -148,7 +148,7 @@ export const checks: readonly Check[] = [
   ...(['company', 'reason'] as const).map((column) =>
     refusedAnswer(
       `an endless answer to "${column}" is refused`,
-      { [column]: 'x'.repeat(longest(column) + 1) },
+      { [column]: 'x'.repeat(maxLengthOf(column) + 1) },
       { status: 400, codes: ['23514'], naming: `"${column}"` },
     ),
   ),

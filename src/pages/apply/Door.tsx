@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 
 import type { DataInterface } from '../../client/rest.ts'
-import { askDoor } from '../../client/door.ts'
+import { readDoorSentence } from '../../client/door.ts'
 
 interface DoorProps {
   /** The sentence that is already in the document. */
@@ -17,7 +17,7 @@ export function Door({ sentence, ask }: DoorProps) {
 
   // Runs once, when the script has loaded.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(() => void (ask && askDoor(ask).then(setTold)), [])
+  useEffect(() => void (ask && readDoorSentence(ask).then(setTold)), [])
   // Scrolls the box into view for people who are typing further down.
   useEffect(() => {
     if (told !== sentence) box.current?.scrollIntoView({ block: 'nearest' })

@@ -3,10 +3,10 @@
  * first list, and draws it when the document is parsed. Otherwise it shows the sign-in form and holds a pressed button. The
  * site's root comes from the address, since a static host may serve the document from a folder.
  */
-import { callKey, type BegunCalls } from '../../client/begun.ts'
+import { callKey, type EarlyCalls } from '../../client/early-calls.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
 import type { Arguments, Calls } from '../../client/desk/calls.ts'
-import { keptSession, needsFactor } from '../../client/kept-session.ts'
+import { storedSession, needsSecondFactor } from '../../client/stored-session.ts'
 import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, holdEarlyActs, isFirstList } from './applications/early-list.tsx'
@@ -37,13 +37,13 @@ preload.crossOrigin = ''
 preload.href = script.src
 const fetchScript = () => document.head.append(preload)
 
-const kept = keptSession()
-const list = kept && !needsFactor(kept) ? begin(kept.access_token) : undefined
+const stored = storedSession()
+const list = stored && !needsSecondFactor(stored) ? begin(stored.access_token) : undefined
 // The sign-in form needs no script. Loading it here would delay the document.
 if (list) void list.then(fetchScript)
-else if (kept !== null) fetchScript()
+else if (stored !== null) fetchScript()
 // Other fragments belong to links.
-if (kept === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
+if (stored === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
   // Runs as soon as the element exists, before its content is painted.
   const observer = new MutationObserver(() => {
     const page = document.getElementById('opening')?.closest('main')
@@ -71,8 +71,8 @@ document.addEventListener('DOMContentLoaded', () => {
 
 /** Starts the desk's first calls. Returns the first list if the address shows it. */
 function begin(token: string) {
-  const calls: BegunCalls = new Map()
-  window.begunCalls = calls
+  const calls: EarlyCalls = new Map()
+  window.earlyCalls = calls
   // Returning to the list must read it again.
   addEventListener('popstate', () => calls.clear())
   const base = backend.url ?? siteRoot()

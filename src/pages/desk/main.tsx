@@ -2,7 +2,7 @@ import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 
 import { createDesk } from '../../client/desk.ts'
-import { sessionKey } from '../../client/kept-session.ts'
+import { sessionKey } from '../../client/stored-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
 import { placeToRender } from './applications/take-over.ts'

@@ -13,7 +13,7 @@ import { repeat } from '../../../testing/load.ts'
 import { startPostgres } from '../../../testing/postgres.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
-import { columns, isAlreadyStored, type Application } from '../../application/application.ts'
+import { columns, isDuplicate, type Application } from '../../application/application.ts'
 import { createApp } from '../app.ts'
 import { backUp } from '../backups/backup.ts'
 import { checkBackup, restore } from '../backups/restore.ts'
@@ -61,7 +61,7 @@ test('the same eleven form answers are stored once in an edition, and again in t
   const application = anApplication()
   const apply = async () => {
     const { status, error } = await client.from('retreat_applications').insert(application)
-    return { status, isStored: error !== null && isAlreadyStored(error) }
+    return { status, isStored: error !== null && isDuplicate(error) }
   }
   expect(await apply()).toEqual({ status: 201, isStored: false })
   expect(await apply()).toEqual({ status: 409, isStored: true })
@@ -148,7 +148,7 @@ test('while a database gets editions all applicants are stored once, and duplica
     const rows = rowsOf(anApplication())
     await insertApplications(applicants, rows).then(() => (stored += 1))
     await insertApplications(applicants, rows).catch((error: unknown) => {
-      if (!isDatabaseError(error) || !isAlreadyStored(error)) others.push(error)
+      if (!isDatabaseError(error) || !isDuplicate(error)) others.push(error)
     })
   }
   const applying = repeat([applyTwice, applyTwice, applyTwice])

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { applicationFrom, isAlreadyStored, type Application } from '../../application/application.ts'
+import { applicationFrom, isDuplicate, type Application } from '../../application/application.ts'
 import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
 import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
@@ -116,7 +116,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
         await insert(visitor, rowsOf(application))
       } catch (error) {
         const refusal = httpError(error)
-        if (!isAlreadyStored(refusal)) return refuse(request, reply, refusal, application)
+        if (!isDuplicate(refusal)) return refuse(request, reply, refusal, application)
       }
       return answer(reply, 200, { status: 'success' })
     },

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
-import { scriptOf } from '../../../client/missing-script.ts'
+import { loadScript } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { countOf, digits, localTimeOf } from '../kit/format.ts'
@@ -23,7 +23,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
     async (filter: Filter, signal) => {
-      const { readTable } = await scriptOf(import('./export.ts'))
+      const { readTable } = await loadScript(import('./export.ts'))
       return readTable(call, filter, setReceived, signal)
     },
     {

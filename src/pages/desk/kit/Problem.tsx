@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-import { MissingScript } from '../../../client/missing-script.ts'
+import { MissingScriptError } from '../../../client/missing-script.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { OfflineError, SignedOutError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
@@ -56,7 +56,7 @@ export const reload = { button: 'Reload', onPress: () => location.reload() }
 
 /** Whether the page is older than its server, which no longer knows its calls or has its scripts. */
 export function isOutdated(error: unknown) {
-  return error instanceof MissingScript || (error instanceof RefusedCall && error.code === 'PGRST202')
+  return error instanceof MissingScriptError || (error instanceof RefusedCall && error.code === 'PGRST202')
 }
 
 /** The sentence for a response that does not come from the desk's server. */
@@ -93,7 +93,7 @@ export function sentenceOf(error: unknown): string {
 /** The sentence for an unexpected error, which is also logged in the console. */
 export function unforeseen(error: unknown): string {
   reportError(error)
-  return error instanceof MissingScript ? error.message : 'Something went wrong. Please try again.'
+  return error instanceof MissingScriptError ? error.message : 'Something went wrong. Please try again.'
 }
 
 /** Whether the database refused a change because somebody else changed the data first. */

@@ -1,6 +1,6 @@
 import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
-import { MissingScript } from '../../../client/missing-script.ts'
+import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
 import { beginAt, focusHeading, scrollToTop } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
@@ -219,7 +219,7 @@ async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loade
   }
 }
 
-const notLoaded: AlertProps = { ...reload, children: new MissingScript().message }
+const notLoaded: AlertProps = { ...reload, children: new MissingScriptError().message }
 
 function ScreenNotLoaded() {
   return <NotShown {...notLoaded} />

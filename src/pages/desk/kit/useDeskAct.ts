@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
-import { actPauses, SignedOutError } from '../../../client/session.ts'
+import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { announce } from './announce.tsx'
 import { failureOf } from './ActProblems.tsx'
 import { learnerOf } from './responses.ts'
@@ -62,7 +62,7 @@ export function useDeskAct<Name extends ActName>(
     async (given, signal, id) => {
       const waiting = setTimeout(() => announce('Waiting for the server…'), sayWaiting)
       const whole = (name in withId ? { act: id(), ...given } : given) as Arguments<Name>
-      return call(name, whole, signal, actPauses).finally(() => clearTimeout(waiting))
+      return call(name, whole, signal, actRetryDelays).finally(() => clearTimeout(waiting))
     },
     {
       onSuccess,

@@ -5,7 +5,7 @@ import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
-import { actPauses } from '../../../client/session.ts'
+import { actRetryDelays } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -115,7 +115,9 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
         setDone(at)
         const step = applications.slice(at, at + stepSize)
         const act = newAct()
-        outcomes.push(...(await call('desk_write', { act, ...given, applications: step }, signal, actPauses)))
+        outcomes.push(
+          ...(await call('desk_write', { act, ...given, applications: step }, signal, actRetryDelays)),
+        )
       }
       return outcomes
     },

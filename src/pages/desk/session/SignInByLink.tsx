@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import { isUnanswered } from '../../../client/auth-errors.ts'
+import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
 import { go, wholeList } from '../kit/route.ts'
@@ -31,7 +31,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     const isBrought = 'access_token' in link
     const client = await auth()
     const { data, error } = isBrought ? await client.setSession(link) : await client.verifyOtp(link)
-    const hasEnded = isBrought ? !isUnanswered(error) : error?.code === 'otp_expired'
+    const hasEnded = isBrought ? !isRetryable(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
     if (error) setEnd(linkHasEnded)
     else if (data.session === null) setEnd(halfConfirmed)

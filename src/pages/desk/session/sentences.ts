@@ -1,6 +1,6 @@
 import type { AuthError } from '@supabase/auth-js'
 
-import { isForeign, isUnanswered } from '../../../client/auth-errors.ts'
+import { isForeignResponse, isRetryable } from '../../../client/auth-errors.ts'
 import { foreignAnswer } from '../kit/Problem.tsx'
 
 /** A notice above a form, before any input. */
@@ -48,7 +48,7 @@ const passwordSentences: Record<string, string> = {
 
 /** A sentence about an error of the sign-in, with advice. */
 export function sentenceOfSignIn(error: AuthError): string {
-  if (isUnanswered(error)) {
+  if (isRetryable(error)) {
     return error.status
       ? 'The server could not answer. Please try again in a moment.'
       : 'The server could not be reached. Please check your connection, and try again.'
@@ -83,6 +83,6 @@ function tooManyMails(message: string) {
 function ofTheServer(error: AuthError) {
   const { message } = error
   // A foreign response could not be parsed.
-  if (isForeign(error)) return foreignAnswer
+  if (isForeignResponse(error)) return foreignAnswer
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }

@@ -1,6 +1,6 @@
 import type { FormEvent } from 'react'
 
-import { isUnanswered } from '../../../client/auth-errors.ts'
+import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
 import { Field, type FieldProps } from '../kit/Field.tsx'
@@ -24,7 +24,7 @@ export type AsMe = (send: Send) => Send
 export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsMe {
   return (send) => async (fields) => {
     const { data, error } = await (await auth()).getSession()
-    if (isUnanswered(error)) return sentenceOfSignIn(error)
+    if (isRetryable(error)) return sentenceOfSignIn(error)
     if (data.session?.user.id === account) return send(fields)
     onLeft()
     return undefined

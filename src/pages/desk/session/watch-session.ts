@@ -1,6 +1,6 @@
-import { isUnanswered } from '../../../client/auth-errors.ts'
+import { isRetryable } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import { keptSession, needsFactor } from '../../../client/kept-session.ts'
+import { storedSession, needsSecondFactor } from '../../../client/stored-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
@@ -39,14 +39,14 @@ const ended = { text: 'Your session has ended. Please sign in again.', isProblem
  * @param told The first notice on the sign-in form.
  */
 export function watchSession(
-  { auth, authIsThere, read }: Session,
+  { auth, authLoaded, read }: Session,
   deskOf: (account: string) => CallDesk,
   onSignOut: () => void,
   told?: Notice,
 ): WatchedSession {
   const { subscribe, tell } = createListeners()
   let notice = told
-  let state: SessionState = keptSession() === null ? { step: 'out', notice } : { step: 'opening' }
+  let state: SessionState = storedSession() === null ? { step: 'out', notice } : { step: 'opening' }
   /** The calls of the current organiser, and a function that aborts them. */
   let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token of the last check. */
@@ -86,14 +86,14 @@ export function watchSession(
   const find = async (isLast: () => boolean): Promise<SessionState | undefined> => {
     const { session, error } = await read()
     if (!isLast()) return undefined
-    if (isUnanswered(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
+    if (isRetryable(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
     if (session === null) {
       if (state.step === 'in') notice ??= ended
       return { step: 'out', notice }
     }
     const { access_token: token, user } = session
     askedAbout = token
-    if (needsFactor(session)) return { step: 'factor' }
+    if (needsSecondFactor(session)) return { step: 'factor' }
     try {
       const { email } = await deskOf(user.id)('desk_me', {})
       if (!isLast()) return undefined
@@ -107,7 +107,7 @@ export function watchSession(
     const client = await auth()
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLast()) return undefined
-    if (isUnanswered(level.error)) {
+    if (isRetryable(level.error)) {
       return { step: 'unreachable', sentence: sentenceOfSignIn(level.error) }
     }
     if (level.error) {
@@ -130,10 +130,10 @@ export function watchSession(
     const own = {
       account,
       end: () => leaving.abort(new SignedOutError()),
-      callDesk: (async (name, given, signal, pauses) => {
+      callDesk: (async (name, given, signal, delays) => {
         const whileThere = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal
         try {
-          return await desk(name, given, whileThere, pauses)
+          return await desk(name, given, whileThere, delays)
         } catch (error) {
           if (isRefusal(error) && stay === own && !isAsking) void ask()
           throw error
@@ -145,7 +145,7 @@ export function watchSession(
   }
 
   let isAuthThere = false
-  void authIsThere.then((client) => {
+  void authLoaded.then((client) => {
     isAuthThere = true
     client.onAuthStateChange((event, session) => {
       if (event === 'INITIAL_SESSION') return

@@ -2,11 +2,11 @@
  * Calls that the document began before the page's script loaded, by key. Each responds to one later call of the same key. If its
  * response cannot be used, that later call is sent.
  */
-export type BegunCalls = Map<string, Promise<Response | undefined>>
+export type EarlyCalls = Map<string, Promise<Response | undefined>>
 
 declare global {
   interface Window {
-    begunCalls?: BegunCalls
+    earlyCalls?: EarlyCalls
   }
 }
 
@@ -20,12 +20,12 @@ export function callKey(token: string, url: string, body: string): string {
  *
  * @throws The signal's reason, where that aborts first.
  */
-export async function takeBegun(key: string, signal: AbortSignal): Promise<Response | undefined> {
-  const answer = globalThis.window?.begunCalls?.get(key)
-  if (answer === undefined) return undefined
-  window.begunCalls?.delete(key)
+export async function takeEarlyResponse(key: string, signal: AbortSignal): Promise<Response | undefined> {
+  const response = globalThis.window?.earlyCalls?.get(key)
+  if (response === undefined) return undefined
+  window.earlyCalls?.delete(key)
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error))
   })
-  return Promise.race([answer, aborted])
+  return Promise.race([response, aborted])
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { keptSession, needsFactor, sessionKey } from './kept-session.ts'
+import { storedSession, needsSecondFactor, sessionKey } from './stored-session.ts'
 
 const kept = new Map<string, string>()
 
@@ -24,9 +24,9 @@ function keep(value: object) {
 
 test('the signed-in session is read from the browser’s store', () => {
   expect(sessionKey).toBe('unplugged-desk')
-  expect(keptSession()).toBeNull()
+  expect(storedSession()).toBeNull()
   keep({ ...session, refresh_token: 'not read here' })
-  expect(keptSession()).toEqual({ access_token: 'token', user: { id: 'ada' } })
+  expect(storedSession()).toEqual({ access_token: 'token', user: { id: 'ada' } })
 })
 
 test.each([
@@ -37,14 +37,14 @@ test.each([
   ['has no user', { user: undefined }],
 ])('a token that %s is left to the sign-in’s own client', (_what, changed) => {
   keep({ ...session, ...changed })
-  expect(keptSession()).toBeUndefined()
+  expect(storedSession()).toBeUndefined()
   keep({ ...session, expires_at: now / 1000 + 91 })
-  expect(keptSession()).toBeDefined()
+  expect(storedSession()).toBeDefined()
 })
 
 test('an unreadable session is left to the client too', () => {
   kept.set(sessionKey, '{')
-  expect(keptSession()).toBeUndefined()
+  expect(storedSession()).toBeUndefined()
 })
 
 /** A token of this level. Its payload has both characters that base64url replaces. */
@@ -58,5 +58,5 @@ test.each([
   ['a factor that was shown', [{ status: 'verified' }], 'aal2', false],
 ])('with %s the session is asked for it: %j, %s', (_what, factors, aal, isAsked) => {
   expect(tokenOf(aal)).toMatch(/[-_]/)
-  expect(needsFactor({ access_token: tokenOf(aal), user: { id: 'ada', factors } })).toBe(isAsked)
+  expect(needsSecondFactor({ access_token: tokenOf(aal), user: { id: 'ada', factors } })).toBe(isAsked)
 })

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { callKey, takeBegun, type BegunCalls } from './begun.ts'
+import { callKey, takeEarlyResponse, type EarlyCalls } from './early-calls.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -8,8 +8,8 @@ const key = callKey('token', 'https://project.example/rest/v1/rpc/desk_me', '{}'
 const signal = new AbortController().signal
 
 /** Lets the document begin these calls. */
-function begin(calls: BegunCalls) {
-  vi.stubGlobal('window', { begunCalls: calls })
+function begin(calls: EarlyCalls) {
+  vi.stubGlobal('window', { earlyCalls: calls })
 }
 
 test('a call is identified by its caller, its address and its arguments', () => {
@@ -25,21 +25,21 @@ test('a call is identified by its caller, its address and its arguments', () => 
 test('a call that the document began responds to one call of its key', async () => {
   const answer = new Response('{}')
   begin(new Map([[key, Promise.resolve(answer)]]))
-  expect(await takeBegun(callKey('another', 'x', '{}'), signal)).toBeUndefined()
-  expect(await takeBegun(key, signal)).toBe(answer)
-  expect(await takeBegun(key, signal)).toBeUndefined()
+  expect(await takeEarlyResponse(callKey('another', 'x', '{}'), signal)).toBeUndefined()
+  expect(await takeEarlyResponse(key, signal)).toBe(answer)
+  expect(await takeEarlyResponse(key, signal)).toBeUndefined()
 })
 
 test('nothing was begun without a document, or where it began nothing', async () => {
-  expect(await takeBegun(key, signal)).toBeUndefined()
+  expect(await takeEarlyResponse(key, signal)).toBeUndefined()
   vi.stubGlobal('window', {})
-  expect(await takeBegun(key, signal)).toBeUndefined()
+  expect(await takeEarlyResponse(key, signal)).toBeUndefined()
 })
 
 test("the wait for a begun call ends with its caller's signal", async () => {
   const leaving = new AbortController()
   begin(new Map([[key, new Promise(() => {})]]))
-  const taken = takeBegun(key, leaving.signal)
+  const taken = takeEarlyResponse(key, leaving.signal)
   const reason = new Error('Enough.')
   leaving.abort(reason)
   await expect(taken).rejects.toBe(reason)

@@ -4,14 +4,14 @@ import { storageOf } from './storage.ts'
 export const sessionKey = 'unplugged-desk'
 
 /** The parts of a stored session that are read here. */
-export interface KeptSession {
+export interface StoredSession {
   access_token: string
   user: { id: string; email?: string | undefined; factors?: { status: string }[] | undefined }
 }
 
 const storage = storageOf('localStorage')
 /** Milliseconds before a token's expiry at which the client refreshes it. */
-const margin = 90_000
+const refreshMargin = 90_000
 
 /**
  * The session in this browser's store, which another window may have changed.
@@ -19,13 +19,13 @@ const margin = 90_000
  * @returns Null where nobody is signed in; undefined where only the sign-in's client can decide, because the token is old or
  *   unreadable.
  */
-export function keptSession(): KeptSession | null | undefined {
-  const kept = storage.getItem(sessionKey)
-  if (kept === null) return null
+export function storedSession(): StoredSession | null | undefined {
+  const stored = storage.getItem(sessionKey)
+  if (stored === null) return null
   try {
-    const { access_token, expires_at, user } = JSON.parse(kept) as KeptSession & { expires_at: number }
-    const holds = expires_at * 1000 - Date.now() > margin && access_token && user.id
-    return holds ? { access_token, user } : undefined
+    const { access_token, expires_at, user } = JSON.parse(stored) as StoredSession & { expires_at: number }
+    const isValid = expires_at * 1000 - Date.now() > refreshMargin && access_token && user.id
+    return isValid ? { access_token, user } : undefined
   } catch {
     // The client removes what it cannot read.
     return undefined
@@ -33,7 +33,7 @@ export function keptSession(): KeptSession | null | undefined {
 }
 
 /** Whether the account has a second factor that this session has not used. */
-export function needsFactor({ access_token, user }: KeptSession): boolean {
+export function needsSecondFactor({ access_token, user }: StoredSession): boolean {
   return (user.factors ?? []).some(({ status }) => status === 'verified') && levelOf(access_token) !== 'aal2'
 }
 
