@@ -1,4 +1,4 @@
-import type { Answer } from '../src/application/statuses.ts'
+import type { Rsvp } from '../src/application/statuses.ts'
 import { anApplication } from './form.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from './sql.ts'
@@ -26,8 +26,8 @@ export async function acceptSomebody(sql: Sql): Promise<Accepted> {
 }
 
 /** Their RSVPs, the latest first. A repeated request adds none. */
-export async function answersOf(sql: Sql, { id }: Accepted): Promise<Answer[]> {
-  const rows = await sql<{ answer: Answer }[]>`
+export async function answersOf(sql: Sql, { id }: Accepted): Promise<Rsvp[]> {
+  const rows = await sql<{ answer: Rsvp }[]>`
     select detail ->> 'answer' as answer from private.history
     where application_id = ${id} and kind = 'answer' order by at desc, id desc`
   return rows.map(({ answer }) => answer)

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { Secret, TOTP } from 'otpauth'
 import { expect } from 'vitest'
 
-import type { Listed, ListPage, Whole } from '../src/client/desk/applications.ts'
+import type { ListedApplication, ListPage, ApplicationDetails } from '../src/client/desk/applications.ts'
 import type { Letter } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { send } from './client.ts'
@@ -68,7 +68,7 @@ async function moveTimes(sql: Sql) {
 async function standingsOf(client: SupabaseClient): Promise<string[]> {
   const call = async <Result>(name: string, given: object) =>
     (await client.rpc(name, given).throwOnError()).data as Result
-  const listed: Listed[] = []
+  const listed: ListedApplication[] = []
   let after: ListPage['next'] = null
   do {
     const page: ListPage = await call('desk_list', { filter: { order: 'oldest' }, after })
@@ -78,7 +78,9 @@ async function standingsOf(client: SupabaseClient): Promise<string[]> {
   const letters = await call<Letter[]>('desk_letters_of', { applications: listed.map(({ id }) => id) })
   return Promise.all(
     listed.map(async (application) => {
-      const { delivery, history } = await call<Whole>('desk_application', { application: application.id })
+      const { delivery, history } = await call<ApplicationDetails>('desk_application', {
+        application: application.id,
+      })
       const theirs = letters.filter((letter) => letter.application === application.id)
       return [
         application.email?.split('@')[0],
@@ -96,7 +98,7 @@ function deliveryShown({
   next_attempt_at,
   attempts,
   last_status,
-}: NonNullable<Whole['delivery']>) {
+}: NonNullable<ApplicationDetails['delivery']>) {
   const state = delivered_at !== null ? 'delivered' : next_attempt_at === null ? 'given up' : 'to deliver'
   return `${state}: ${attempts}x ${last_status ?? 'unanswered'}`
 }

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { checks } from '../../src/contract/checks.ts'
-import { deskCalls } from '../../src/contract/desk-calls.ts'
+import { deskCallArguments } from '../../src/contract/desk-calls.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { olderKey, publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { startReceiver, type Received, type Receiver } from '../../testing/receiver.ts'
@@ -90,7 +90,9 @@ test('each function of the desk is checked, and a missing one is reported', asyn
   )
   const functions = await database.owner<{ proname: string }[]>`
     select proname from pg_proc where pronamespace = 'public'::regnamespace and starts_with(proname, 'desk_')`
-  expect(Object.keys(deskCalls).toSorted()).toEqual(functions.map(({ proname }) => proname).toSorted())
+  expect(Object.keys(deskCallArguments).toSorted()).toEqual(
+    functions.map(({ proname }) => proname).toSorted(),
+  )
   await database.close()
   await server.stop()
 

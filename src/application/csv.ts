@@ -25,7 +25,7 @@ export const tableColumns = [
 export type TableColumn = (typeof tableColumns)[number]
 
 /** The organisers' work on an application, from `private.made_of`; times are in ISO 8601. */
-export interface Made {
+export interface OrganiserWork {
   /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
   answer: Rsvp | null
   answered_at: string | null
@@ -47,7 +47,11 @@ export interface Made {
 }
 
 /** The data of a table's row. */
-export type TableRow = Partial<Application & Made> & { id: string; created_at: Date; status?: string }
+export type TableRow = Partial<Application & OrganiserWork> & {
+  id: string
+  created_at: Date
+  status?: string
+}
 
 /** The labels of coded values. */
 const labels = { paid_solution: paidSolutions, team_size: teamSizes } as const
@@ -77,11 +81,11 @@ function cells(row: TableRow, column: TableColumn) {
   return [value]
 }
 
-function lineOfNote({ at, author, note }: Made['notes'][number]) {
+function lineOfNote({ at, author, note }: OrganiserWork['notes'][number]) {
   return `${momentOf(at)} ${author}: ${note}`
 }
 
-function lineOfLetter({ occasion, way, state, otherwise, at }: Made['letters'][number]) {
+function lineOfLetter({ occasion, way, state, otherwise, at }: OrganiserWork['letters'][number]) {
   const became = otherwise === 'told' ? 'told otherwise' : otherwise === 'by hand' ? 'sent by hand' : state
   const to = way === 'automation' ? ' (automation)' : ''
   return `${occasion || 'to one person'}${to}: ${became} ${momentOf(at)}`

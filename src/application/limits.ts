@@ -1,7 +1,7 @@
 // Limits that the database enforces and the pages show: `server/rest/limits.test.ts` compares the two.
 
 /** The most characters of texts that organisers write. */
-export const mostCharacters = {
+export const maxCharacters = {
   /** The sentence for applicants while the door is closed. */
   sentence: 300,
   note: 10_000,
@@ -13,13 +13,13 @@ export const mostCharacters = {
 } as const
 
 /** The most applications, or letters, of one call. */
-export const mostAtOnce = 1_000
+export const maxPerCall = 1_000
 
 /** The applications of one step. An act on more of them shows its progress after each step, and can be stopped. */
 export const stepSize = 100
 
 /** The most letters that are released without confirming their number. */
-export const mostUnasked = 30
+export const maxUnconfirmed = 30
 
 /** The rows that the desk's list shows at first, and adds with each press of More; fewer where rows are long. */
 export const pageSize = 50

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { maxLengthOf, uniqueIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
 import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type Refusal } from './check.ts'
-import { deskCalls } from './desk-calls.ts'
+import { deskCallArguments } from './desk-calls.ts'
 import type { Answer } from './target.ts'
 
 /** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
@@ -244,7 +244,7 @@ export const checks: readonly Check[] = [
   {
     name: 'the functions of the desk are refused to whoever has not signed in',
     async run({ client }) {
-      for (const [name, given] of Object.entries(deskCalls)) {
+      for (const [name, given] of Object.entries(deskCallArguments)) {
         const answer = await client.rpc(name, given)
         refuseMissing(name, answer)
         refused(answer, denied)

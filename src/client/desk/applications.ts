@@ -1,5 +1,5 @@
 import type { Application } from '../../application/application.ts'
-import type { Made } from '../../application/csv.ts'
+import type { OrganiserWork } from '../../application/csv.ts'
 import type { Rsvp, RsvpState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
@@ -30,13 +30,13 @@ export interface RsvpDetails {
 }
 
 /** The position where a list continues. */
-export interface Position {
+export interface Cursor {
   created_at: string
   id: string
 }
 
 /** The fields that blind reading hides. */
-type Hidden = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
+type HiddenField = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
 /** The organisers' work on an application, and the applicant's RSVP. */
 export interface Summary extends RsvpDetails {
@@ -49,29 +49,30 @@ export interface Summary extends RsvpDetails {
   same_email: boolean
 }
 
-type Seen<Given> = Omit<Given, Hidden> & Partial<Pick<Given, Hidden & keyof Given>>
+type Blindable<Given> = Omit<Given, HiddenField> & Partial<Pick<Given, HiddenField & keyof Given>>
 
 /** An application in a list, with only the first line of its reason. */
-export type Listed = Summary & Seen<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
+export type ListedApplication = Summary &
+  Blindable<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
 /** A complete application; read blind, without the hidden fields. */
-export type Read = Summary & Seen<Application>
+export type FullApplication = Summary & Blindable<Application>
 
 /** The data that is needed to act on an application. */
-export type Selected = Pick<Summary, 'id' | 'status' | 'version'> &
+export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
 /** An application in a table, with what organisers did about it. */
-export type Exported = Read & Made
+export type ExportedApplication = FullApplication & OrganiserWork
 
 export interface Page<Item> {
   applications: Item[]
   /** The cursor of the next page; null at the end. A page may be short or empty before the end. */
-  next: Position | null
+  next: Cursor | null
 }
 
 /** A page of the list, and the states of the letters in it, the oldest first. */
-export interface ListPage extends Page<Listed> {
+export interface ListPage extends Page<ListedApplication> {
   letters: LetterState[]
 }
 
@@ -103,7 +104,7 @@ export interface Overview extends Count {
 }
 
 /** Something that an organiser did to an application. */
-export type Happening = { act: string; at: string; author: string } & (
+export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
@@ -128,10 +129,10 @@ export interface Delivery {
 }
 
 /** One application and everything that is known about it. */
-export interface Whole {
-  application: Read
+export interface ApplicationDetails {
+  application: FullApplication
   /** The oldest first. */
-  history: Happening[]
+  history: HistoryEntry[]
   /** Null where none was queued. */
   delivery: Delivery | null
   /** Other applications of the same email, the newest first; at most a hundred. */
@@ -139,7 +140,7 @@ export interface Whole {
 }
 
 /** The position of an application in a list. */
-export interface Place extends Count {
+export interface ListPosition extends Count {
   /** Counted from 1; null where the application does not pass the filter, or is not among the first thousand. */
   number: number | null
   /** Their ids; null where there is none. */
@@ -148,7 +149,7 @@ export interface Place extends Count {
 }
 
 /** An application as it is opened. */
-export interface Opened extends Whole {
+export interface OpenedApplication extends ApplicationDetails {
   /** The oldest first. */
   letters: Letter[]
   /** The state of all letters. */
@@ -156,7 +157,7 @@ export interface Opened extends Whole {
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
   /** Null where no filter was given. */
-  place: Place | null
+  place: ListPosition | null
 }
 
 /** A status to set, and the version that its author saw. */

@@ -2,24 +2,24 @@ import type { Rsvp } from '../../application/statuses.ts'
 import type {
   Decision,
   DecisionOutcome,
-  Exported,
+  ExportedApplication,
   Filter,
-  Happening,
+  HistoryEntry,
   ListChanges,
   ListPage,
-  Opened,
+  OpenedApplication,
   Overview,
   Page,
-  Position,
-  Selected,
+  Cursor,
+  SelectedApplication,
   Summary,
-  Whole,
+  ApplicationDetails,
 } from './applications.ts'
 import type {
-  Example,
+  PreviewText,
   Letter,
   LetterPage,
-  LetterPosition,
+  LetterCursor,
   LetterSettings,
   LettersOverview,
   Notices,
@@ -29,42 +29,42 @@ import type {
   Template,
   WriteOutcome,
 } from './letters.ts'
-import type { Door, GeneralHappening, HistoryPage, Places, Reminded } from './retreat.ts'
+import type { Door, GeneralHistoryEntry, HistoryPage, Places, ReminderOutcome } from './retreat.ts'
 
 /** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
 interface Reads {
   desk_me: [object, { email: string }]
-  desk_list: [{ filter: Filter; after?: Position | null; most?: number }, ListPage]
+  desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
   desk_refresh: [
-    { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Position | null },
+    { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Cursor | null },
     { overview: Overview; changes: ListChanges },
   ]
-  desk_select: [{ filter: Filter; after?: Position | null }, Page<Selected>]
-  desk_export: [{ filter: Filter; after?: Position | null }, Page<Exported>]
-  desk_application: [{ application: string; filter: Filter }, Opened]
-  desk_stamp: [{ application: string }, Pick<Opened, 'stamp'>]
+  desk_select: [{ filter: Filter; after?: Cursor | null }, Page<SelectedApplication>]
+  desk_export: [{ filter: Filter; after?: Cursor | null }, Page<ExportedApplication>]
+  desk_application: [{ application: string; filter: Filter }, OpenedApplication]
+  desk_stamp: [{ application: string }, Pick<OpenedApplication, 'stamp'>]
   desk_blind: [object, { blind: boolean }]
-  desk_door: [object, Door & { history: GeneralHappening[] }]
+  desk_door: [object, Door & { history: GeneralHistoryEntry[] }]
   desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
   desk_letters: [object, LettersOverview]
-  desk_drafts: [{ occasion: string; after: LetterPosition | null }, LetterPage]
-  desk_outbox: [{ state: OutboxState; after: LetterPosition | null }, LetterPage]
+  desk_drafts: [{ occasion: string; after: LetterCursor | null }, LetterPage]
+  desk_outbox: [{ state: OutboxState; after: LetterCursor | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
-  desk_preview: [Example, Preview | null]
+  desk_preview: [PreviewText, Preview | null]
   desk_notices: [object, Notices]
   desk_places: [object, Places]
 }
 
 /** The calls that change something. */
 interface Acts {
-  desk_reveal: [{ act: string; application: string }, Whole]
+  desk_reveal: [{ act: string; application: string }, ApplicationDetails]
   desk_set_blind: [{ blind: boolean }, { blind: boolean }]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
-  desk_note: [{ act: string; application: string; note: string }, Happening[]]
+  desk_note: [{ act: string; application: string; note: string }, HistoryEntry[]]
   desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]
   desk_check_mail: [object, { is_checking: boolean }]
-  desk_send_test: [Example & { act: string }, { to: string }]
+  desk_send_test: [PreviewText & { act: string }, { to: string }]
   desk_set_notices: [Pick<Notices, 'notices'>, Notices]
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
@@ -86,9 +86,9 @@ interface Acts {
     Pick<Letter, 'subject' | 'body'>,
   ]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
-  desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, Whole]
-  desk_keep_until: [{ act: string; application: string; until: string }, Whole]
-  desk_remind: [{ act: string }, Reminded]
+  desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
+  desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
+  desk_remind: [{ act: string }, ReminderOutcome]
   /** `leaving`: how many letters are sent after the time in which they can be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [LetterSettings, LetterSettings]

@@ -46,14 +46,14 @@ export interface Letter {
 export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise'>
 
 /** The position where a list of letters continues. */
-export interface LetterPosition {
+export interface LetterCursor {
   at: string
   id: string
 }
 
 export interface LetterPage {
   letters: Letter[]
-  next: LetterPosition | null
+  next: LetterCursor | null
   /** The state of all letters. */
   overview: LettersOverview
 }
@@ -102,7 +102,7 @@ export interface LettersOverview {
 export type OutboxState = 'waiting' | 'refused' | 'given up'
 
 /** A text to fill in for an application, by default the newest. */
-export interface Example {
+export interface PreviewText {
   occasion: string
   subject: string
   body: string

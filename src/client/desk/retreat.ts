@@ -1,4 +1,4 @@
-import type { Listed } from './applications.ts'
+import type { ListedApplication } from './applications.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {
@@ -17,7 +17,7 @@ export interface Door {
 }
 
 /** Something that happened at the desk in general, not to one application. */
-export type GeneralHappening = { at: string; author: string } & (
+export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
@@ -37,7 +37,7 @@ export type GeneralHappening = { at: string; author: string } & (
 
 /** A page of these, the newest first. */
 export interface HistoryPage {
-  happenings: ({ id: number } & GeneralHappening)[]
+  happenings: ({ id: number } & GeneralHistoryEntry)[]
   /** The cursor of the next page; null at the end. */
   next: { id: number } | null
 }
@@ -67,11 +67,11 @@ export interface Places {
   /** People on the waitlist; undefined where the server is older than the desk. */
   waitlisted?: number
   /** The first twenty of them, and since when they are on it. */
-  waitlist: (Listed & { set_at: string })[]
+  waitlist: (ListedApplication & { set_at: string })[]
 }
 
 /** People for whom a reminder was drafted. */
-export interface Reminded {
+export interface ReminderOutcome {
   drafted: number
   /** Those of them whose deadline has passed: it has to be moved before the reminder can be sent. */
   late: number

@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
-import type { Listed } from '../../client/desk/applications.ts'
+import type { ListedApplication } from '../../client/desk/applications.ts'
 import { Applications } from './applications/Applications.tsx'
 import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
@@ -8,7 +8,7 @@ import { filterOf, filtersFrom } from './kit/filters.ts'
 import type { List } from './kit/list.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 
-const blank: Listed = {
+const blank: ListedApplication = {
   id: '',
   created_at: '',
   status: 'new',

@@ -1,5 +1,5 @@
 import type { Application } from '../../application/application.ts'
-import type { Made } from '../../application/csv.ts'
+import type { OrganiserWork } from '../../application/csv.ts'
 import { inBatches, type Sql } from './sql.ts'
 
 /** The state of one application's delivery; all null where none was queued. */
@@ -39,7 +39,7 @@ export async function* applicationsWithDeliveries(
 }
 
 /** An application as a row of a table. */
-export type TabledApplication = StoredApplication & Partial<Made> & { status?: string }
+export type TabledApplication = StoredApplication & Partial<OrganiserWork> & { status?: string }
 
 /**
  * Adds what organisers made of each application, where the schema is new enough.
@@ -58,7 +58,7 @@ export async function* withWhatWasMade(
       continue
     }
     const ids = batch.map(({ id }) => id)
-    const rows = await sql<{ id: string; status: string; made: Made }[]>`
+    const rows = await sql<{ id: string; status: string; made: OrganiserWork }[]>`
       select application_id as id, made,
         -- A subquery per row: the planner overestimates a function's rows, and a join would read all statuses.
         coalesce((

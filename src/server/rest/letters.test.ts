@@ -6,7 +6,7 @@ import { templatesOf } from '../../../testing/letters.ts'
 import { claimLetter } from '../../../testing/mails.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
-import type { Whole } from '../../client/desk/applications.ts'
+import type { ApplicationDetails } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
 import { beat } from '../deliveries/record.ts'
 import type { LetterClaim } from '../letters/claims.ts'
@@ -889,7 +889,7 @@ test('a refused letter is sent to another address, and so are later ones; the fo
   await server.database.owner`
     update private.history set detail = detail || '{"address": "mary@example.org"}' where act = ${next.act}`
   expect(await lettersOf(id)).toMatchObject([{ to: 'grace@example.net' }, { to: 'grace@example.net' }])
-  const { application, history } = await ask<Whole>('application', { application: id })
+  const { application, history } = await ask<ApplicationDetails>('application', { application: id })
   expect(application.email).toBe('grace@exampel.org')
   expect(history.filter(({ kind }) => kind !== 'status')).toMatchObject([
     { kind: 'address', author: me, detail: { address: 'grace@example.org', occasion: 'accepted' } },

@@ -5,9 +5,9 @@ import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import {
   closedSentence,
-  mostAtOnce,
-  mostCharacters,
-  mostUnasked,
+  maxPerCall,
+  maxCharacters,
+  maxUnconfirmed,
   pageSize,
 } from '../../application/limits.ts'
 import { statuses } from '../../application/statuses.ts'
@@ -55,7 +55,7 @@ const versionOf = async (name: 'door' | 'letters') =>
 const template = (given: object) =>
   ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...given })
 
-const writing: Record<keyof typeof mostCharacters, (length: number) => Promise<unknown>> = {
+const writing: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
   sentence: async (length) => {
     const limits = { closes_at: null, closes_after: null }
     const sentence = '🌲'.repeat(length)
@@ -75,17 +75,17 @@ const writing: Record<keyof typeof mostCharacters, (length: number) => Promise<u
 
 const anAddress = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`
 
-test.each(Object.keys(mostCharacters) as (keyof typeof mostCharacters)[])(
+test.each(Object.keys(maxCharacters) as (keyof typeof maxCharacters)[])(
   'as many characters as the desk lets somebody type are kept, and no more: %s',
   async (what) => {
-    await writing[what](mostCharacters[what])
-    await expect(writing[what](mostCharacters[what] + 1)).rejects.toMatchObject({ code: '22023' })
+    await writing[what](maxCharacters[what])
+    await expect(writing[what](maxCharacters[what] + 1)).rejects.toMatchObject({ code: '22023' })
   },
 )
 
 test('the postman writes to every address that the desk accepts', () => {
-  expect(isAddress(anAddress(mostCharacters.address))).toBe(true)
-  expect(isAddress(anAddress(mostCharacters.address + 1))).toBe(false)
+  expect(isAddress(anAddress(maxCharacters.address))).toBe(true)
+  expect(isAddress(anAddress(maxCharacters.address + 1))).toBe(false)
 })
 
 const letters = (count: number) => ids(count).map((id) => ({ id, seen: 'never' }))
@@ -108,15 +108,15 @@ test.each<[string, (count: number) => object]>([
   ['retry', (count) => ({ letters: ids(count) })],
   ['discard', (count) => ({ letters: ids(count) })],
 ])('a call accepts as many as the desk sends at once, and no more: %s', async (name, given) => {
-  await ask(name, given(mostAtOnce))
-  await expect(ask(name, given(mostAtOnce + 1))).rejects.toMatchObject({ code: '22023' })
+  await ask(name, given(maxPerCall))
+  await expect(ask(name, given(maxPerCall + 1))).rejects.toMatchObject({ code: '22023' })
 })
 
 test('as many letters are released unconfirmed as the desk sends like that, and no more', async () => {
   const release = (count: number) =>
     ask('release', { act: act(), letters: letters(count), number: null, again: false })
-  await release(mostUnasked)
-  await expect(release(mostUnasked + 1)).rejects.toMatchObject({ code: '22023' })
+  await release(maxUnconfirmed)
+  await expect(release(maxUnconfirmed + 1)).rejects.toMatchObject({ code: '22023' })
 })
 
 test('a page of the list is as long as the desk expects', async () => {

@@ -7,9 +7,9 @@ import { claimLetter } from '../../../testing/mails.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import type { Whole } from '../../client/desk/applications.ts'
+import type { ApplicationDetails } from '../../client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
-import type { HistoryPage, Places, Reminded } from '../../client/desk/retreat.ts'
+import type { HistoryPage, Places, ReminderOutcome } from '../../client/desk/retreat.ts'
 import { inviteAccepted } from '../backups/older.ts'
 import { writeSite } from '../database/places.ts'
 import type { Sql } from '../database/sql.ts'
@@ -106,7 +106,7 @@ async function told(name?: string) {
 
 const answer = (token: string, given: string, act: string = crypto.randomUUID()) =>
   visit('answer_place', { token, answer: given, act })
-const whole = (id: string) => ask<Whole>('application', { application: id })
+const whole = (id: string) => ask<ApplicationDetails>('application', { application: id })
 const places = () => ask<Places>('places')
 /** The date in this many days, by the database. */
 async function dayIn(days: number) {
@@ -291,7 +291,7 @@ test('nobody is asked who is not accepted, or whose deadline has passed', async 
 test('organisers note RSVPs that were given another way, and the newest counts', async () => {
   const { id, token } = await told()
   const set = (given: string | null, act: string = crypto.randomUUID()) =>
-    ask<Whole>('set_answer', { act, application: id, answer: given })
+    ask<ApplicationDetails>('set_answer', { act, application: id, answer: given })
   const first = crypto.randomUUID()
   expect((await set('coming', first)).application).toMatchObject({ answer_state: 'coming' })
   expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
@@ -312,7 +312,7 @@ test('organisers set the deadline, which the reminder has too', async () => {
   const { id, token } = await told()
   await late(id)
   expect(await places()).toMatchObject({ no_answer: 1, late: 1 })
-  expect(await ask<Reminded>('remind')).toMatchObject({
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({
     drafted: 1,
     late: 1,
     waiting: 0,
@@ -322,7 +322,7 @@ test('organisers set the deadline, which the reminder has too', async () => {
   expect(await release(id)).toBe('missing')
   const act = crypto.randomUUID()
   const day = await dayIn(3)
-  const { history } = await ask<Whole>('keep_until', { act, application: id, until: day })
+  const { history } = await ask<ApplicationDetails>('keep_until', { act, application: id, until: day })
   expect(history.at(-1)).toMatchObject({ kind: 'kept', author: me, detail: { until: day } })
   await expect(
     ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(-1) }),
@@ -334,7 +334,7 @@ test('organisers set the deadline, which the reminder has too', async () => {
     `until ${new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}.`,
   )
   // Not twice in three days, by any call.
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
     { outcome: 'written', state: 'sent' },
   ])
@@ -342,18 +342,18 @@ test('organisers set the deadline, which the reminder has too', async () => {
   // The first response may have been lost. A desk of version 1.0 gives no id.
   const reminding = { act: crypto.randomUUID() }
   for (let again = 0; again < 2; again += 1)
-    expect(await ask<Reminded>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
+    expect(await ask<ReminderOutcome>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
   // A person with an RSVP is no longer reminded.
   await answer(token, 'coming')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
 })
 
 /** A person whose reminder is released and not sent. */
 async function reminded() {
   const asked = await told()
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1 })
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1 })
   expect(await release(asked.id)).toBe('released')
   return asked
 }
@@ -403,7 +403,7 @@ test('a repeated change of a deadline after a lost response does not overwrite a
     await askIn(setting)
     await setting`select desk_keep_until(${first.act}, ${id}, ${first.until})`
     await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${await dayIn(5)})`
-    const repeat = ask<Whole>('keep_until', first)
+    const repeat = ask<ApplicationDetails>('keep_until', first)
     await somebodyWaits()
     return { again: repeat }
   })
@@ -598,7 +598,7 @@ test('a person who was accepted before there were places has a link once they ar
     kept_until: null,
   })
   expect(await sql()`select from private.statuses where set_at > now()`).toHaveLength(0)
-  expect(await ask<Reminded>('remind')).toMatchObject({ drafted: 1, late: 0 })
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1, late: 0 })
   expect(await release(toldBefore.id)).toBe('released')
   const token = tokenIn((await send()).body)
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { questions, textFields } from '../../../application/fields.ts'
-import type { Read } from '../../../client/desk/applications.ts'
+import type { FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
@@ -15,7 +15,7 @@ const links: Partial<Record<keyof Application, (given: string) => string | undef
 }
 
 /** The applicant's company, team size and contact links in one line; nothing while names are hidden. */
-export function Facts({ application }: { application: Read }) {
+export function Facts({ application }: { application: FullApplication }) {
   const { company, team_size, email } = application
   if (email === undefined) return null
   const contacts = [
@@ -40,7 +40,7 @@ export function Facts({ application }: { application: Read }) {
 }
 
 interface AnswersProps {
-  application: Read
+  application: FullApplication
   isRevealing: boolean
   onReveal: () => void
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import type { Whole } from '../../../client/desk/applications.ts'
+import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { typedInto as typedIntoLetter } from '../drafts/LetterCreate.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
@@ -14,7 +14,7 @@ import { typedIntoNote } from './ApplicationTimeline.tsx'
 /**
  * A dialog that permanently erases an application, and optionally others of the same email. The email has to be typed to confirm.
  */
-export function ApplicationErase({ whole, onErased }: { whole: Whole; onErased: () => void }) {
+export function ApplicationErase({ whole, onErased }: { whole: ApplicationDetails; onErased: () => void }) {
   const { application, others } = whole
   const { id, email } = application
   const dialog = useRef<DialogHandle>(null)

@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 
-import { mostAtOnce } from '../../../application/limits.ts'
-import type { Filter, Page, Selected } from '../../../client/desk/applications.ts'
+import { maxPerCall } from '../../../application/limits.ts'
+import type { Filter, Page, SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -22,7 +22,7 @@ interface ApplicationListHeadProps {
   matching: Count | undefined
   changes: Changes
   onSelectShown: (isOn: boolean) => void
-  onSelectMatching: (all: readonly Selected[]) => void
+  onSelectMatching: (all: readonly SelectedApplication[]) => void
   onReadAgain: () => void
 }
 
@@ -42,7 +42,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
           Select all shown
         </Tick>
       )}
-      {isWhole && matching && Math.min(matching.count, mostAtOnce) > selected && (
+      {isWhole && matching && Math.min(matching.count, maxPerCall) > selected && (
         <SelectMatching
           {...{ filter, matching }}
           onSelect={(all) => {
@@ -65,7 +65,7 @@ interface SelectMatchingProps {
   filter: Filter
   /** Number of applications that match the filter. */
   matching: Count
-  onSelect: (all: readonly Selected[]) => void
+  onSelect: (all: readonly SelectedApplication[]) => void
 }
 
 /** A button that selects all applications that match a filter, shown or not, up to the limit of one call. */
@@ -73,14 +73,14 @@ function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
   const { call } = useDesk()
   const { isPending, error, press } = useAct(
     async (_given: undefined, signal) => {
-      const all: Selected[] = []
-      let after: Page<Selected>['next'] = null
+      const all: SelectedApplication[] = []
+      let after: Page<SelectedApplication>['next'] = null
       do {
-        const page: Page<Selected> = await call('desk_select', { filter, after }, signal)
+        const page: Page<SelectedApplication> = await call('desk_select', { filter, after }, signal)
         all.push(...page.applications)
         after = page.next
-      } while (after !== null && all.length < mostAtOnce)
-      return all.slice(0, mostAtOnce)
+      } while (after !== null && all.length < maxPerCall)
+      return all.slice(0, maxPerCall)
     },
     {
       onSuccess(all) {
@@ -89,12 +89,12 @@ function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
       },
     },
   )
-  const isCut = matching.count > mostAtOnce || (matching.more && matching.count === mostAtOnce)
+  const isCut = matching.count > maxPerCall || (matching.more && matching.count === maxPerCall)
   return (
     <>
       <Button isOff={isPending} onPress={() => press(undefined)}>
         {isCut
-          ? `Select the first ${digits(mostAtOnce)} that match`
+          ? `Select the first ${digits(maxPerCall)} that match`
           : `Select all ${upTo(matching)} that match`}
       </Button>
       <Problem said="Not selected:" error={error} />

@@ -1,11 +1,11 @@
 import type { ChangeEvent, MouseEvent, ReactNode } from 'react'
 
 import { teamSizes } from '../../../application/application.ts'
-import type { Listed } from '../../../client/desk/applications.ts'
+import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 
 interface ApplicationRowProps {
-  row: Listed
+  row: ListedApplication
   /** The address of the application. */
   href: string
   /** When it was received, in short. The text changes at midnight. */

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Selected } from '../../../client/desk/applications.ts'
+import type { SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { useAnnounced } from '../kit/announce.tsx'
@@ -62,14 +62,15 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const ofRows = new Set(rows.map(({ id }) => id))
   const there = rows.filter(({ id }) => !gone.has(id))
   const beyond = selection.beyond.filter(({ id }) => !ofRows.has(id) && !gone.has(id))
-  const known: Selected[] = [...there, ...beyond]
+  const known: SelectedApplication[] = [...there, ...beyond]
   const asShown = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
   const selected = selectedOf(selection, asShown)
   const choose = (ids: readonly string[], isOn: boolean) =>
     setSelection(select(selection, asShown, ids, isOn))
   const selectNone = () => setSelection(nothing)
   // "Select all" leaves out rows whose status has changed since.
-  const isOfThisList = (row: Selected) => [undefined, queue.currentOf(row).status].includes(filter.status)
+  const isOfThisList = (row: SelectedApplication) =>
+    [undefined, queue.currentOf(row).status].includes(filter.status)
   const ofThisList = there.filter(isOfThisList).map(({ id }) => id)
   const isWhole = ofThisList.length > 0 && ofThisList.every((id) => selected.has(id))
   const seen = known

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Filter, Whole } from '../../../client/desk/applications.ts'
+import type { Filter, ApplicationDetails } from '../../../client/desk/applications.ts'
 import { RsvpEdit, RsvpSentence } from '../decisions/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
@@ -163,7 +163,7 @@ const nearEnd = 10
 function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
   const { queue } = useDecisionQueue()
-  const { data: left } = useQuery(desk.left(filter))
+  const { data: openedList } = useQuery(desk.openedList(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
   // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
   const last = list?.applications.slice(-nearEnd) ?? []
@@ -174,8 +174,8 @@ function useNeighbours(filter: Filter, id: string) {
     if (isNearEnd || isAtEnd) void readOn()
   }, [isNearEnd, isAtEnd])
   // Until the position is known, Previous and Next follow the list as it was read.
-  const asRead = { ids: idsOf(list), first: null, count: 0, more: false }
-  const known = left?.ids.includes(id) ? left : asRead
+  const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
+  const known = openedList?.ids.includes(id) ? openedList : loadedList
   const isDecided = (other: string) => {
     const row = list?.applications.find((each) => each.id === other)
     return row !== undefined && queue.currentOf(row).status !== 'new'
@@ -211,7 +211,7 @@ function Neighbour({ route, label }: { route: Route | undefined; label: string }
 }
 
 /** The other applications of the same email. */
-function Others({ filters, others }: { filters: Filters; others: Whole['others'] }) {
+function Others({ filters, others }: { filters: Filters; others: ApplicationDetails['others'] }) {
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">

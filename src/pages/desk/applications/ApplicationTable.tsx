@@ -1,7 +1,7 @@
 import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
 
 import { rsvpStates, type Status } from '../../../application/statuses.ts'
-import type { RsvpDetails, Listed } from '../../../client/desk/applications.ts'
+import type { RsvpDetails, ListedApplication } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
@@ -21,7 +21,7 @@ interface RowListeners {
 }
 
 interface ApplicationTableProps extends RowListeners {
-  rows: readonly Listed[]
+  rows: readonly ListedApplication[]
   /** Whether other rows are loading. */
   isStale: boolean
   /** Letters of all rows, oldest first. */
@@ -94,7 +94,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
 }
 
 interface RowProps {
-  row: Listed
+  row: ListedApplication
   href: string
   status: Status
   /** Whether its status is being saved. */

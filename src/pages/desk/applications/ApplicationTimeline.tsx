@@ -1,9 +1,9 @@
 import type { ReactNode, RefObject } from 'react'
 
-import { mostCharacters } from '../../../application/limits.ts'
+import { maxCharacters } from '../../../application/limits.ts'
 import { rsvpStates, statuses } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
-import type { Delivery, Happening, Opened } from '../../../client/desk/applications.ts'
+import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
@@ -25,24 +25,24 @@ interface Event {
 }
 
 /** The events of an application, oldest first. */
-export function timelineOf({ application, delivery, history, letters }: Opened): Event[] {
+export function timelineOf({ application, delivery, history, letters }: OpenedApplication): Event[] {
   const byItself = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
   const passedOn = 'Passed on to the connected system (webhook)'
   return [
     byItself('received', application.created_at, 'Received'),
     ...(delivery?.delivered_at ? [byItself('delivered', delivery.delivered_at, passedOn)] : []),
-    ...history.map((happening) => ({
-      key: happening.act,
-      at: happening.at,
-      author: happening.author === 'applicant' ? 'the applicant' : happening.author,
-      text: textOf(happening),
+    ...history.map((entry) => ({
+      key: entry.act,
+      at: entry.at,
+      author: entry.author === 'applicant' ? 'the applicant' : entry.author,
+      text: textOf(entry),
     })),
     ...eventsOf(letters).map((event) => ({ ...event, text: <LetterEvent event={event} /> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
 interface ApplicationTimelineProps {
-  whole: Opened
+  whole: OpenedApplication
   /** The keys of events that happened since the screen opened. */
   fresh: ReadonlySet<string>
 }
@@ -91,40 +91,40 @@ function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eve
   )
 }
 
-function textOf(happening: Happening): ReactNode {
-  switch (happening.kind) {
+function textOf(entry: HistoryEntry): ReactNode {
+  switch (entry.kind) {
     case 'status':
       return (
         <p>
-          {statuses[happening.detail.status]}{' '}
-          <span className="layout-quiet">(was {statuses[happening.detail.former]})</span>
+          {statuses[entry.detail.status]}{' '}
+          <span className="layout-quiet">(was {statuses[entry.detail.former]})</span>
         </p>
       )
     case 'note':
       return (
         <p className="application-note">
-          <LongText text={happening.detail.note} />
+          <LongText text={entry.detail.note} />
         </p>
       )
     case 'revealed':
       return <p>Revealed name, email, phone, LinkedIn and company</p>
     case 'address':
-      return <p>Letters go to {happening.detail.address ?? 'another address'} from now on</p>
+      return <p>Letters go to {entry.detail.address ?? 'another address'} from now on</p>
     case 'told':
       return (
         <p>
-          {happening.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
-          {nameOfOccasion(happening.detail.occasion)}” told another way
+          {entry.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
+          {nameOfOccasion(entry.detail.occasion)}” told another way
         </p>
       )
     case 'answer': {
-      const { answer } = happening.detail
+      const { answer } = entry.detail
       return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>
     }
     case 'kept':
-      return <p>Deadline: {dayOf(happening.detail.until)}</p>
+      return <p>Deadline: {dayOf(entry.detail.until)}</p>
     case 'link':
-      return <p>Their link was put into the letter “{nameOfOccasion(happening.detail.occasion)}” by hand</p>
+      return <p>Their link was put into the letter “{nameOfOccasion(entry.detail.occasion)}” by hand</p>
   }
 }
 
@@ -139,7 +139,7 @@ function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
 interface NoteCreateProps {
   application: string
   field: RefObject<HTMLTextAreaElement | null>
-  history: readonly Happening[]
+  history: readonly HistoryEntry[]
 }
 
 /** A note on an application. */
@@ -168,7 +168,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         id="note"
         label="Note"
         rows={1}
-        maxLength={mostCharacters.note}
+        maxLength={maxCharacters.note}
         value={draft?.note ?? ''}
         readOnly={add.isPending}
         aria-keyshortcuts="n"

@@ -2,7 +2,7 @@
  * The first list. The document's inline script draws it as soon as its rows arrive, before the page's script has loaded. Keys and
  * ticks are held until then.
  */
-import type { Listed } from '../../../client/desk/applications.ts'
+import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import { afterFrame } from '../kit/after-frame.ts'
 import { shortMomentOf } from '../kit/format.ts'
@@ -64,13 +64,13 @@ export function holdEarlyActs(): void {
  * @param page The element whose content is replaced.
  * @param rows The applications, newest first.
  */
-export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void {
+export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplication[]): void {
   const template = document.getElementById(blankListId)
   const held = window.earlyList
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
   const body = content.querySelector('tbody')
-  const draw = (some: readonly Listed[]) => body?.append(...some.map((row) => drawn(row, held)))
+  const draw = (some: readonly ListedApplication[]) => body?.append(...some.map((row) => drawn(row, held)))
   const inSight = Math.ceil(innerHeight / leastHeight)
   body?.replaceChildren()
   draw(rows.slice(0, inSight))
@@ -81,7 +81,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly Listed[]): void 
   afterFrame(() => draw(rows.slice(inSight)))
 }
 
-function drawn(row: Listed, { ticked }: EarlyList) {
+function drawn(row: ListedApplication, { ticked }: EarlyList) {
   const { id, status } = row
   const element = (
     <ApplicationRow

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 
 import { csvHeader, csvLines, tableColumns } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import type { Exported, Page } from '../../../client/desk/applications.ts'
+import type { ExportedApplication, Page } from '../../../client/desk/applications.ts'
 import { readCsv } from '../../../../testing/csv.ts'
 import { anApplication } from '../../../../testing/form.ts'
 import { readTable } from './export.ts'
 
-const row = (): Exported => ({
+const row = (): ExportedApplication => ({
   ...anApplication(),
   id: crypto.randomUUID(),
   created_at: '2026-11-22T10:03:04.567891+00:00',
@@ -25,9 +25,9 @@ const row = (): Exported => ({
 })
 
 /** A desk that responds with these pages, and the positions that it was asked for. */
-function deskOf(pages: (Exported[] | Error)[]) {
+function deskOf(pages: (ExportedApplication[] | Error)[]) {
   const asked: unknown[] = []
-  const callDesk = async (name: string, given: { after?: unknown }): Promise<Page<Exported>> => {
+  const callDesk = async (name: string, given: { after?: unknown }): Promise<Page<ExportedApplication>> => {
     expect(name).toBe('desk_export')
     asked.push(given.after)
     const answer = pages[asked.length - 1] ?? []
@@ -45,7 +45,7 @@ test('pages are read until there is no next one, even after an empty page', asyn
   const { callDesk, asked } = deskOf([[rows[0], rows[1]], [], [rows[2]]])
   const counts: number[] = []
   const { file, count } = await readTable(callDesk, {}, (so) => counts.push(so), signal)
-  expect(asked.map((after) => (after as Exported | null)?.id ?? null)).toEqual([null, '1', '2'])
+  expect(asked.map((after) => (after as ExportedApplication | null)?.id ?? null)).toEqual([null, '1', '2'])
   expect({ count, counts }).toEqual({ count: 3, counts: [2, 2, 3] })
   expect(file.type).toBe('text/csv')
   expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
@@ -79,7 +79,7 @@ test('hidden columns are left out', async () => {
 
 test('no file is made if pages differ, a page fails or the download is stopped', async () => {
   const { email: _, ...shown } = row()
-  const read = (pages: (Exported[] | Error)[], stopped = signal) =>
+  const read = (pages: (ExportedApplication[] | Error)[], stopped = signal) =>
     readTable(deskOf(pages).callDesk, {}, () => {}, stopped)
   await expect(read([[row()], [shown]])).rejects.toThrow('Blind reading was switched meanwhile')
   await expect(read([[row()], new TypeError('Failed to fetch')])).rejects.toThrow('Failed to fetch')

@@ -6,7 +6,7 @@ import {
   type TableColumn,
 } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import type { Exported, Filter, Page } from '../../../client/desk/applications.ts'
+import type { ExportedApplication, Filter, Page } from '../../../client/desk/applications.ts'
 
 /** Thrown if blind reading was switched between two pages: some rows would lack columns. */
 class SwitchedMeanwhile extends Error {
@@ -31,9 +31,9 @@ export async function readTable(
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
   let count = 0
-  let after: Page<Exported>['next'] = null
+  let after: Page<ExportedApplication>['next'] = null
   do {
-    const page: Page<Exported> = await callDesk('desk_export', { filter, after }, signal)
+    const page: Page<ExportedApplication> = await callDesk('desk_export', { filter, after }, signal)
     signal.throwIfAborted()
     const [first] = page.applications
     if (first !== undefined) {

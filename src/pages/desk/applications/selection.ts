@@ -1,14 +1,14 @@
-import type { Selected } from '../../../client/desk/applications.ts'
+import type { SelectedApplication } from '../../../client/desk/applications.ts'
 
 /** An application, with the version of the status that is shown. */
-type Versioned = Pick<Selected, 'id' | 'version'>
+type Versioned = Pick<SelectedApplication, 'id' | 'version'>
 
 /** The selection of an organiser in a list. */
 export interface Selection {
   /** The versions shown when they were ticked, by id. An application that changes afterwards is no longer selected. */
   ticked: ReadonlyMap<string, number>
   /** Selected applications that are not among the rows read. */
-  beyond: readonly Selected[]
+  beyond: readonly SelectedApplication[]
   /** The application that was ticked or unticked last, where a range begins. */
   last: string | null
 }
@@ -44,7 +44,7 @@ export function select(
 }
 
 /** Selects exactly these applications, shown or not. */
-export function selectBeyond(beyond: readonly Selected[]): Selection {
+export function selectBeyond(beyond: readonly SelectedApplication[]): Selection {
   return { ticked: new Map(beyond.map(({ id, version }) => [id, version])), beyond, last: null }
 }
 

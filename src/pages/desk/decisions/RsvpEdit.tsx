@@ -1,5 +1,5 @@
 import { rsvpStates, type Rsvp } from '../../../application/statuses.ts'
-import type { RsvpDetails, Read } from '../../../client/desk/applications.ts'
+import type { RsvpDetails, FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
@@ -29,7 +29,7 @@ function wordsOf(rsvp: Rsvp | null) {
 }
 
 /** Sets an RSVP that did not come by the link, and moves the deadline. */
-export function RsvpEdit({ application, name }: { application: Read; name: string }) {
+export function RsvpEdit({ application, name }: { application: FullApplication; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', {
     says: (_whole, given) => `${name}: ${wordsOf(given.answer)}`,
@@ -60,7 +60,13 @@ export function RsvpEdit({ application, name }: { application: Read; name: strin
   )
 }
 
-function DeadlineEdit({ application: { id, kept_until: until }, name }: { application: Read; name: string }) {
+function DeadlineEdit({
+  application: { id, kept_until: until },
+  name,
+}: {
+  application: FullApplication
+  name: string
+}) {
   const draft = useVersionedDraft({
     kept: useTyped<Unsaved<{ day: string }>>(`deadline ${id}`),
     call: 'desk_keep_until',

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
-import { closedSentence, mostCharacters } from '../../../application/limits.ts'
-import type { Door, GeneralHappening } from '../../../client/desk/retreat.ts'
+import { closedSentence, maxCharacters } from '../../../application/limits.ts'
+import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { localTimeOf, momentOf, zone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
@@ -12,7 +12,7 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
 
 /** The state of the door, and who changed it last. */
-type DoorState = Door & { history: GeneralHappening[] }
+type DoorState = Door & { history: GeneralHistoryEntry[] }
 
 /** The screen that shows and changes whether applications are accepted. */
 export function DoorEdit() {
@@ -74,9 +74,9 @@ function DoorForm({ door, now }: DoorFormProps) {
       </fieldset>
       <TextField
         label="Sentence for applicants"
-        hint={`Applicants read it while the door is closed. At most ${mostCharacters.sentence} characters. If blank: “${closedSentence}”`}
+        hint={`Applicants read it while the door is closed. At most ${maxCharacters.sentence} characters. If blank: “${closedSentence}”`}
         rows={2}
-        maxLength={mostCharacters.sentence}
+        maxLength={maxCharacters.sentence}
         value={entries.sentence}
         onText={(sentence) => enter({ sentence })}
       />

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 
-import { mostAtOnce, mostUnasked } from '../../../application/limits.ts'
+import { maxPerCall, maxUnconfirmed } from '../../../application/limits.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../../client/desk/letters.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { ApplicationLink } from '../kit/Button.tsx'
@@ -35,7 +35,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const [isWrong, setIsWrong] = useState(false)
   const repeated = asked.filter(isAgain).length
   const letters = asked.filter((letter) => again || !isAgain(letter))
-  const isMany = letters.length > mostUnasked
+  const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
   const leave = isOne ? 'It leaves' : 'They leave'
   const send = useDeskAct('desk_release', {
@@ -67,12 +67,12 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   return (
     <Dialog
       ref={dialog}
-      button={`Send ${countOf(Math.min(drafts.length, mostAtOnce), 'letter')}`}
+      button={`Send ${countOf(Math.min(drafts.length, maxPerCall), 'letter')}`}
       buttonClass=""
       isOff={drafts.length === 0}
       title={`Send ${countOf(letters.length, 'letter')}?`}
       onOpen={() => {
-        setAsked(drafts.slice(0, mostAtOnce))
+        setAsked(drafts.slice(0, maxPerCall))
         setAgain(false)
         setTyped('')
         setIsWrong(false)

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 
-import type { GeneralHappening } from '../../../client/desk/retreat.ts'
+import type { GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
 import { placesWordsOf } from '../places/places.ts'
@@ -21,11 +21,11 @@ export function HistoryList() {
         ) : (
           <>
             <ul className="layout-lines layout-sheet history-list">
-              {happenings.map((happening) => (
-                <li key={happening.id}>
-                  {wordsOf(happening)}
+              {happenings.map((entry) => (
+                <li key={entry.id}>
+                  {wordsOf(entry)}
                   <span className="layout-quiet">
-                    {happening.author}, <time dateTime={happening.at}>{momentOf(happening.at)}</time>
+                    {entry.author}, <time dateTime={entry.at}>{momentOf(entry.at)}</time>
                   </span>
                 </li>
               ))}
@@ -39,22 +39,22 @@ export function HistoryList() {
 }
 
 /** An event that belongs to no application, in a few words. */
-export function wordsOf(happening: GeneralHappening): string {
-  switch (happening.kind) {
+export function wordsOf(entry: GeneralHistoryEntry): string {
+  switch (entry.kind) {
     case 'door':
-      return doorWordsOf(happening.detail)
+      return doorWordsOf(entry.detail)
     case 'erased':
-      return `${countOf(happening.detail.applications, 'application')} erased`
+      return `${countOf(entry.detail.applications, 'application')} erased`
     case 'blind':
-      return `${happening.detail.on ? 'Started' : 'Stopped'} reading blind`
+      return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'places':
-      return placesWordsOf(happening.detail)
+      return placesWordsOf(entry.detail)
     case 'letters':
-      return letterWordsOf(happening.detail)
+      return letterWordsOf(entry.detail)
   }
 }
 
-function letterWordsOf(detail: Extract<GeneralHappening, { kind: 'letters' }>['detail']) {
+function letterWordsOf(detail: Extract<GeneralHistoryEntry, { kind: 'letters' }>['detail']) {
   const { template, removed, stopped, receipts, reply_to: replyTo } = detail
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
 
-import { mostAtOnce, pageSize } from '../../../application/limits.ts'
+import { maxPerCall, pageSize } from '../../../application/limits.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import type { Listed, ListPage, Position } from '../../../client/desk/applications.ts'
+import type { ListedApplication, ListPage, Cursor } from '../../../client/desk/applications.ts'
 import { partOf, readFirst, readOn, type List } from './list.ts'
 
 const { signal } = new AbortController()
-const at = (index: number): Position => ({ created_at: `at ${index}`, id: String(index) })
+const at = (index: number): Cursor => ({ created_at: `at ${index}`, id: String(index) })
 
 /** A desk with `count` applications, of which a call examines at most `look`. */
 function deskOf(count: number, look = Infinity) {
   const asked: unknown[] = []
   const call: CallDesk = async (_name, given) => {
-    const { after, most } = given as { after: Position | null; most: number }
+    const { after, most } = given as { after: Cursor | null; most: number }
     asked.push(most)
     const from = after === null ? 0 : Number(after.id) + 1
     const to = Math.min(from + Math.min(most, look), count)
     const page: ListPage = {
       applications: Array.from(
         { length: to - from },
-        (_, index) => ({ ...at(from + index), version: 0 }) as Listed,
+        (_, index) => ({ ...at(from + index), version: 0 }) as ListedApplication,
       ),
       letters: [],
       next: to < count ? at(to - 1) : null,
@@ -46,16 +46,16 @@ test('a list begins with one page and continues with the next', async () => {
 })
 
 test('a refresh reads as many rows as before, in as few calls as possible', async () => {
-  const { asked, call } = deskOf(2 * mostAtOnce)
+  const { asked, call } = deskOf(2 * maxPerCall)
   let list = await readFirst(call, {}, undefined, signal)
   for (let page = 1; page < 20; page += 1) list = await readOn(call, list)
   asked.length = 0
-  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(mostAtOnce))
-  expect(asked).toEqual([mostAtOnce])
+  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(maxPerCall))
+  expect(asked).toEqual([maxPerCall])
   list = await readOn(call, list)
   asked.length = 0
-  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(mostAtOnce + pageSize))
-  expect(asked).toEqual([mostAtOnce, pageSize])
+  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(maxPerCall + pageSize))
+  expect(asked).toEqual([maxPerCall, pageSize])
 })
 
 test('a page with few matches takes a bounded number of calls and reports that it is short', async () => {
@@ -71,15 +71,15 @@ test('a page with few matches takes a bounded number of calls and reports that i
 })
 
 test('for a long list, only the changes of the first thousand rows are requested', async () => {
-  const { call } = deskOf(2 * mostAtOnce)
+  const { call } = deskOf(2 * maxPerCall)
   const list = await readFirst(call, {}, undefined, signal)
   expect(partOf(list)).toEqual({
     shown: upTo(pageSize).map((id) => ({ id: String(id), version: 0 })),
     oldest: at(pageSize - 1),
   })
-  const applications = upTo(mostAtOnce + 1).map((id) => ({ ...at(id), version: 0 }) as Listed)
+  const applications = upTo(maxPerCall + 1).map((id) => ({ ...at(id), version: 0 }) as ListedApplication)
   const long = partOf({ ...list, applications, next: null })
-  expect(long.shown).toHaveLength(mostAtOnce)
-  expect(long.oldest).toEqual(at(mostAtOnce - 1))
+  expect(long.shown).toHaveLength(maxPerCall)
+  expect(long.oldest).toEqual(at(maxPerCall - 1))
   expect(partOf({ ...list, next: null }).oldest).toBeNull()
 })

@@ -1,6 +1,6 @@
-import { mostAtOnce, pageSize } from '../../../application/limits.ts'
+import { maxPerCall, pageSize } from '../../../application/limits.ts'
 import type { CallDesk } from '../../../client/desk.ts'
-import type { Filter, ListPage, Position } from '../../../client/desk/applications.ts'
+import type { Filter, ListPage, Cursor } from '../../../client/desk/applications.ts'
 import type { Arguments } from '../../../client/desk/calls.ts'
 
 /** The part of a list that was read, from its beginning. */
@@ -51,7 +51,7 @@ export async function readOn(call: CallDesk, list: List, signal?: AbortSignal): 
  * The arguments that ask for the changes of a list: its first rows, up to the limit of one call, and the position where they end.
  */
 export function partOf({ applications, next }: List): Pick<Arguments<'desk_refresh'>, 'shown' | 'oldest'> {
-  const rows = applications.slice(0, mostAtOnce)
+  const rows = applications.slice(0, maxPerCall)
   const end = applications.length > rows.length ? rows.at(-1) : next
   return {
     shown: rows.map(({ id, version }) => ({ id, version })),
@@ -63,13 +63,13 @@ export function partOf({ applications, next }: List): Pick<Arguments<'desk_refre
 export async function readRows(
   call: CallDesk,
   filter: Filter,
-  after: Position | null,
+  after: Cursor | null,
   wanted: number,
   signal?: AbortSignal,
 ): Promise<ListPage> {
   const read: ListPage = { applications: [], letters: [], next: after }
   for (let calls = 0; calls < mostCalls * Math.ceil(wanted / pageSize); calls += 1) {
-    const most = Math.min(wanted - read.applications.length, mostAtOnce)
+    const most = Math.min(wanted - read.applications.length, maxPerCall)
     const page = await call('desk_list', { filter, after: read.next, most }, signal)
     read.applications.push(...page.applications)
     read.letters.push(...page.letters)

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 
-import type { Listed, Place } from '../../../client/desk/applications.ts'
-import { leftWith, neighboursIn, type Left } from './neighbours.ts'
+import type { ListedApplication, ListPosition } from '../../../client/desk/applications.ts'
+import { withOpened, neighboursIn, type OpenedList } from './neighbours.ts'
 
 const page = (ids: string[], isLast: boolean) => ({
-  applications: ids.map((id) => ({ id }) as Listed),
+  applications: ids.map((id) => ({ id }) as ListedApplication),
   readAt: 1,
   next: isLast ? null : { created_at: '2026-11-22T10:00:00Z', id: ids.at(-1) ?? '' },
 })
-const place = (given: Partial<Place>): Place => ({
+const position = (given: Partial<ListPosition>): ListPosition => ({
   number: null,
   count: 3,
   more: false,
@@ -18,19 +18,19 @@ const place = (given: Partial<Place>): Place => ({
 })
 
 test('an application opened by a link has the position from the database', () => {
-  const left = leftWith(
+  const openedList = withOpened(
     undefined,
     undefined,
     'b',
-    place({ number: 12, count: 148, previous: 'a', next: 'c' }),
+    position({ number: 12, count: 148, previous: 'a', next: 'c' }),
   )
-  expect(neighboursIn(left, 'b')).toEqual({ previous: 'a', next: 'c', words: '12 of 148' })
-  expect(neighboursIn(left, 'a').words).toBe('11 of 148')
-  const many = leftWith(undefined, undefined, 'b', place({ number: 12, count: 1000, more: true }))
+  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '12 of 148' })
+  expect(neighboursIn(openedList, 'a').words).toBe('11 of 148')
+  const many = withOpened(undefined, undefined, 'b', position({ number: 12, count: 1000, more: true }))
   expect(neighboursIn(many, 'b').words).toBe('12 of more than 1,000')
-  const behind = leftWith(undefined, undefined, 'b', place({ count: 1000, more: true, previous: 'a' }))
+  const behind = withOpened(undefined, undefined, 'b', position({ count: 1000, more: true, previous: 'a' }))
   expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, words: '' })
-  expect(neighboursIn(leftWith(undefined, page([], true), 'a', place({})), 'b')).toEqual({
+  expect(neighboursIn(withOpened(undefined, page([], true), 'a', position({})), 'b')).toEqual({
     previous: undefined,
     next: undefined,
     words: '',
@@ -38,10 +38,10 @@ test('an application opened by a link has the position from the database', () =>
 })
 
 test('deciding through a list that a link opened keeps the position', () => {
-  let left: Left | undefined
-  const see = (id: string, given: Partial<Place>) => {
-    left = leftWith(left, undefined, id, place(given))
-    return neighboursIn(left, id)
+  let openedList: OpenedList | undefined
+  const see = (id: string, given: Partial<ListPosition>) => {
+    openedList = withOpened(openedList, undefined, id, position(given))
+    return neighboursIn(openedList, id)
   }
   expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
   // It was decided and is no longer in the list.
@@ -51,38 +51,48 @@ test('deciding through a list that a link opened keeps the position', () => {
 })
 
 test('a list read to its end has exactly its rows, and no other neighbours', () => {
-  const whole = leftWith(
+  const whole = withOpened(
     undefined,
     page(['a', 'b', 'c'], true),
     'b',
-    place({ count: 1000, more: true, previous: 'x', next: 'y' }),
+    position({ count: 1000, more: true, previous: 'x', next: 'y' }),
   )
   expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
-  const begun = leftWith(undefined, page(['a', 'b'], false), 'a', place({ count: 1000, more: true }))
+  const begun = withOpened(undefined, page(['a', 'b'], false), 'a', position({ count: 1000, more: true }))
   expect(neighboursIn(begun, 'a').words).toBe('1 of more than 1,000')
   expect(neighboursIn(whole, 'a').previous).toBeUndefined()
   expect(neighboursIn(whole, 'c').next).toBeUndefined()
 })
 
 test('a position is never greater than the total', () => {
-  const left = leftWith(undefined, undefined, 'a', place({ number: 5, count: 3 }))
-  expect(neighboursIn(left, 'a').words).toBe('5 of 5')
+  const openedList = withOpened(undefined, undefined, 'a', position({ number: 5, count: 3 }))
+  expect(neighboursIn(openedList, 'a').words).toBe('5 of 5')
 })
 
 test('a list is followed in its former order, and continues after its end', () => {
   const [whole, begun] = [page(['a', 'b'], true), page(['a', 'b'], false)]
-  const decided = place({ count: 1, previous: null, next: null })
-  expect(neighboursIn(leftWith(undefined, whole, 'b', decided), 'b')).toEqual({
+  const decided = position({ count: 1, previous: null, next: null })
+  expect(neighboursIn(withOpened(undefined, whole, 'b', decided), 'b')).toEqual({
     previous: 'a',
     next: undefined,
     words: '2 of 2',
   })
-  const left = leftWith(undefined, begun, 'b', place({ number: 2, count: 148, previous: 'a', next: 'c' }))
-  expect(neighboursIn(left, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
-  const beyond = leftWith(left, begun, 'c', place({ number: 2, count: 147, previous: 'a', next: 'd' }))
+  const openedList = withOpened(
+    undefined,
+    begun,
+    'b',
+    position({ number: 2, count: 148, previous: 'a', next: 'c' }),
+  )
+  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
+  const beyond = withOpened(
+    openedList,
+    begun,
+    'c',
+    position({ number: 2, count: 147, previous: 'a', next: 'd' }),
+  )
   expect(neighboursIn(beyond, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
   // A newer read replaces the former list.
-  expect(neighboursIn(leftWith(beyond, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
+  expect(neighboursIn(withOpened(beyond, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
     previous: undefined,
     next: 'd',
     words: '1 of 2',
@@ -90,6 +100,6 @@ test('a list is followed in its former order, and continues after its end', () =
 })
 
 test('there is no position after an application was added before the first one', () => {
-  const first = leftWith(undefined, page(['a'], true), 'a', place({ number: 2, previous: 'new' }))
+  const first = withOpened(undefined, page(['a'], true), 'a', position({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
 })

@@ -1,13 +1,13 @@
-import type { Place } from '../../../client/desk/applications.ts'
+import type { ListPosition } from '../../../client/desk/applications.ts'
 import type { List } from './list.ts'
 
-type Read = Pick<List, 'applications' | 'next' | 'readAt'>
+type ReadRows = Pick<List, 'applications' | 'next' | 'readAt'>
 
 /**
  * The ids of a list as it was when the organiser opened an application from it. Decided applications stay in it, so that the
  * organiser keeps their position.
  */
-export interface Left {
+export interface OpenedList {
   /** In the order of the list. */
   ids: readonly string[]
   /** Position of the first id in the list, from 1; null if unknown. */
@@ -25,37 +25,45 @@ export interface Left {
  * @param former The former knowledge of the list.
  * @param list The part of the list that was read.
  * @param id The application that was opened.
- * @param place Its position and its neighbours, from the database.
+ * @param position Its position and its neighbours, from the database.
  */
-export function leftWith(former: Left | undefined, list: Read | undefined, id: string, place: Place): Left {
+export function withOpened(
+  former: OpenedList | undefined,
+  list: ReadRows | undefined,
+  id: string,
+  position: ListPosition,
+): OpenedList {
   const read = idsOf(list)
   const isWhole = list?.next === null
   // The count from the database excludes decided applications, which stay in the ids here.
   const formerCount = former !== undefined && former.readAt === list?.readAt ? former.count : 0
-  const left: Left = read.includes(id)
+  const openedList: OpenedList = read.includes(id)
     ? {
         ids: read,
         first: 1,
-        count: isWhole ? read.length : Math.max(formerCount, place.count, read.length),
-        more: !isWhole && place.more,
+        count: isWhole ? read.length : Math.max(formerCount, position.count, read.length),
+        more: !isWhole && position.more,
         readAt: list?.readAt,
       }
     : former?.ids.includes(id)
       ? former
-      : { ids: [id], first: place.number, count: place.count, more: place.more }
-  const isNew = (other: string | null): other is string => other !== null && !left.ids.includes(other)
-  const before = left.ids[0] === id && isNew(place.previous) ? [place.previous] : []
-  const after = left.ids.at(-1) === id && isNew(place.next) ? [place.next] : []
+      : { ids: [id], first: position.number, count: position.count, more: position.more }
+  const isNew = (other: string | null): other is string => other !== null && !openedList.ids.includes(other)
+  const before = openedList.ids[0] === id && isNew(position.previous) ? [position.previous] : []
+  const after = openedList.ids.at(-1) === id && isNew(position.next) ? [position.next] : []
   return {
-    ...left,
-    ids: [...before, ...left.ids, ...after],
+    ...openedList,
+    ids: [...before, ...openedList.ids, ...after],
     // An application was added before the first one, so the position is no longer known.
-    first: left.first === null || before.length >= left.first ? null : left.first - before.length,
+    first:
+      openedList.first === null || before.length >= openedList.first
+        ? null
+        : openedList.first - before.length,
   }
 }
 
 /** The ids of a list, as far as it was read. */
-export function idsOf(list: Pick<Read, 'applications'> | undefined): string[] {
+export function idsOf(list: Pick<ReadRows, 'applications'> | undefined): string[] {
   return list?.applications.map(({ id }) => id) ?? []
 }
 
@@ -64,16 +72,20 @@ export function idsOf(list: Pick<Read, 'applications'> | undefined): string[] {
  *
  * @param decided Number of applications in the list decided since it was opened; null if the list contains decided ones anyway.
  */
-export function neighboursIn({ ids, first, count, more }: Left, id: string, decided: number | null = null) {
+export function neighboursIn(
+  { ids, first, count, more }: OpenedList,
+  id: string,
+  decided: number | null = null,
+) {
   const index = ids.indexOf(id)
   if (index === -1) return { previous: undefined, next: undefined, words: '' }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0)
   const toRead = decided === null || more ? '' : `, ${(total - decided).toLocaleString('en')} to read`
-  const place = `${number?.toLocaleString('en')} of ${more ? 'more than ' : ''}${total.toLocaleString('en')}`
+  const position = `${number?.toLocaleString('en')} of ${more ? 'more than ' : ''}${total.toLocaleString('en')}`
   return {
     previous: ids[index - 1],
     next: ids[index + 1],
-    words: number === null ? '' : place + toRead,
+    words: number === null ? '' : position + toRead,
   }
 }

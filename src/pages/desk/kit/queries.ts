@@ -10,11 +10,11 @@ import {
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
-import type { LetterPosition, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
+import type { LetterCursor, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { zone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 import { partOf, readFirst, readOn, readRows, type List } from './list.ts'
-import { leftWith, type Left } from './neighbours.ts'
+import { withOpened, type OpenedList } from './neighbours.ts'
 
 /** The first part of a query key. */
 type Noun = 'refresh' | 'application' | 'letters' | 'places' | 'door'
@@ -91,8 +91,8 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     return answer
   }
   const letters = {
-    initialPageParam: null as LetterPosition | null,
-    getNextPageParam: ({ next }: { next: LetterPosition | null }) => next,
+    initialPageParam: null as LetterCursor | null,
+    getNextPageParam: ({ next }: { next: LetterCursor | null }) => next,
     refetchOnWindowFocus: 'always',
   } as const
   const list = (filter: Filter) =>
@@ -104,8 +104,8 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       gcTime: Infinity,
     })
   /** The ids around the applications that were opened from a list. */
-  const left = (filter: Filter) =>
-    queryOptions<Left>({ queryKey: ['left', filter], queryFn: skipToken, gcTime: Infinity })
+  const openedList = (filter: Filter) =>
+    queryOptions<OpenedList>({ queryKey: ['openedList', filter], queryFn: skipToken, gcTime: Infinity })
   return {
     /** A list, as far as it was read. */
     list,
@@ -132,15 +132,15 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     /**
      * The counts, and the changes of a list since it was read, both at one moment.
      *
-     * @param asRead The list, as far as it was read; undefined if nothing was.
+     * @param loadedList The list, as far as it was read; undefined if nothing was.
      */
-    refresh: (asRead: List | undefined) =>
+    refresh: (loadedList: List | undefined) =>
       queryOptions({
-        queryKey: ['refresh', asRead?.filter, asRead?.readAt],
-        queryFn: asRead
+        queryKey: ['refresh', loadedList?.filter, loadedList?.readAt],
+        queryFn: loadedList
           ? async ({ signal }) => {
-              const { filter, readAt } = asRead
-              const part = partOf(asRead)
+              const { filter, readAt } = loadedList
+              const part = partOf(loadedList)
               const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
               for (const each of now.changes.changed) queue.recordRead(each)
               queue.forget(now.changes.gone)
@@ -169,9 +169,9 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           const { place } = opened
           queue.recordRead(opened.application)
           if (place !== null) {
-            const asRead = queries.getQueryData(list(filter).queryKey)
-            queries.setQueryData(left(filter).queryKey, (former) =>
-              leftWith(former, asRead, application, place),
+            const loadedList = queries.getQueryData(list(filter).queryKey)
+            queries.setQueryData(openedList(filter).queryKey, (former) =>
+              withOpened(former, loadedList, application, place),
             )
           }
           return opened
@@ -184,7 +184,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       refetchInterval: lookAtList,
       gcTime: 0,
     }),
-    left,
+    openedList,
     /** The overview of letters, for screens that show something else too. */
     letters: () => overviewOfLetters,
     /** The overview of letters for a screen that shows only that: it is always refetched when the screen opens. */

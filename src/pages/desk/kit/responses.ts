@@ -1,6 +1,6 @@
 import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react-query'
 
-import type { Opened } from '../../../client/desk/applications.ts'
+import type { OpenedApplication } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { DecisionQueue } from './decision-queue.ts'
@@ -21,11 +21,11 @@ type Learn<Name extends ActName> = (kept: Kept, response: Result<Name>, given: A
  */
 const learnt: { [Name in ActName]?: Learn<Name> } = {
   desk_note: ({ change }, history, { application }) =>
-    change<Opened>(['application', application], (former) => ({ ...former, history })),
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, history })),
   desk_set_answer: ({ change }, whole, { application }) =>
-    change<Opened>(['application', application], (former) => ({ ...former, ...whole })),
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...whole })),
   desk_keep_until: ({ change }, whole, { application }) =>
-    change<Opened>(['application', application], (former) => ({ ...former, ...whole })),
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...whole })),
   desk_erase({ queries, queue }, _erased, { applications }) {
     queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
@@ -70,7 +70,10 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
     changeLetters(change, draft.application, (letters) => [...without([draft.id])(letters), draft]),
   desk_discard: ({ change }, _discarded, { letters }) => {
     changePages(change, ['letters', 'drafts'], without(letters))
-    change<Opened>(['application'], (former) => ({ ...former, letters: without(letters)(former.letters) }))
+    change<OpenedApplication>(['application'], (former) => ({
+      ...former,
+      letters: without(letters)(former.letters),
+    }))
   },
   desk_sent_by_hand: ({ change }, _sent, { letter }) =>
     changePages(change, ['letters', 'drafts'], without([letter])),
@@ -122,7 +125,10 @@ function changePages(change: Kept['change'], queryKey: QueryKey, become: (letter
 }
 
 function changeLetters(change: Kept['change'], application: string, become: (letters: Letter[]) => Letter[]) {
-  change<Opened>(['application', application], (former) => ({ ...former, letters: become(former.letters) }))
+  change<OpenedApplication>(['application', application], (former) => ({
+    ...former,
+    letters: become(former.letters),
+  }))
 }
 
 function isOf({ occasion }: { occasion: string }) {

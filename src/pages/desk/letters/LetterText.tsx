@@ -1,6 +1,6 @@
 import { Fragment } from 'react'
 
-import { mostCharacters } from '../../../application/limits.ts'
+import { maxCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
@@ -76,7 +76,7 @@ export function LetterFields({ value, onEnter, hint, isFirst = false, ...field }
         label="Subject"
         required
         isFirst={isFirst}
-        maxLength={mostCharacters.subject}
+        maxLength={maxCharacters.subject}
         value={value.subject}
         onText={(subject) => onEnter({ subject })}
         {...field}
@@ -85,7 +85,7 @@ export function LetterFields({ value, onEnter, hint, isFirst = false, ...field }
         label="Text"
         hint={hint}
         required
-        maxLength={mostCharacters.body}
+        maxLength={maxCharacters.body}
         value={value.body}
         onText={(body) => onEnter({ body })}
         {...field}

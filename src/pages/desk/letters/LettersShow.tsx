@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 
-import { mostCharacters } from '../../../application/limits.ts'
+import { maxCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { ActButton, ActSwitch } from '../kit/ActButton.tsx'
@@ -161,7 +161,7 @@ function TemplateList({ templates }: LettersOverview) {
         <Field
           label="Name of a new template"
           required
-          maxLength={mostCharacters.occasion}
+          maxLength={maxCharacters.occasion}
           autoComplete="off"
           placeholder="Travel"
           value={typed ?? ''}
@@ -218,7 +218,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
           hint="One email address. Leave blank for the sender."
           type="email"
           autoComplete="off"
-          maxLength={mostCharacters.address}
+          maxLength={maxCharacters.address}
           value={draft.value.to}
           onText={(to) => draft.enter({ to })}
         />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { mostCharacters } from '../../../application/limits.ts'
+import { maxCharacters } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -181,7 +181,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         autoComplete="off"
         required
         isFirst
-        maxLength={mostCharacters.address}
+        maxLength={maxCharacters.address}
         value={address}
         onText={(text) => type({ act: newAct(), address: text })}
       />

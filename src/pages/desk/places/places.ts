@@ -1,4 +1,4 @@
-import type { Places, Reminded } from '../../../client/desk/retreat.ts'
+import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { countOf, digits, zone as ownZone } from '../kit/format.ts'
 
 /** The number of free seats, in a sentence. */
@@ -30,7 +30,7 @@ export function zonesWith(zone: string): [string, string][] {
 }
 
 /** The result of drafting reminders, in sentences. */
-export function remindedSentences({ drafted, late, waiting, reminded, more }: Reminded): string[] {
+export function remindedSentences({ drafted, late, waiting, reminded, more }: ReminderOutcome): string[] {
   const one = (count: number, singular: string, plural: string) =>
     `${digits(count)} ${count === 1 ? singular : plural}`
   return [

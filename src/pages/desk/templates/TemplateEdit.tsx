@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
 import { columns } from '../../../application/application.ts'
-import type { Listed } from '../../../client/desk/applications.ts'
+import type { ListedApplication } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
 import { ActButton, ConfirmButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
@@ -153,7 +153,7 @@ const typedInto = (occasion: string) => `template ${occasion}`
 /** A preview of the text, filled in for the chosen application or the newest one. */
 function TemplatePreview({ occasion, subject, body }: Written & { occasion: string }) {
   const desk = useDesk()
-  const [chosen, setChosen] = useState<Listed | null>(null)
+  const [chosen, setChosen] = useState<ListedApplication | null>(null)
   const { data: overview } = useQuery(desk.letters())
   const { data: preview, error } = useQuery(
     desk.preview({
@@ -210,10 +210,10 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
 
 interface PreviewWithProps {
   /** The application that fills the preview; null for the newest. */
-  chosen: Listed | null
+  chosen: ListedApplication | null
   /** Whether the organiser reads blind; then the search covers only fields that are not hidden. */
   isBlind: boolean
-  onChoose: (application: Listed | null) => void
+  onChoose: (application: ListedApplication | null) => void
 }
 
 /** A search for the application that fills the preview. */
@@ -224,7 +224,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
   const isAsked = typed.trim() !== '' && search !== ''
   const { data: found, error } = useQuery({ ...useDesk().found(search, mostOffered), enabled: isAsked })
   const offered = isAsked ? found?.applications.slice(0, mostOffered) : undefined
-  const choose = (application: Listed | null) => {
+  const choose = (application: ListedApplication | null) => {
     onChoose(application)
     setTyped('')
     announce(application === null ? 'With the newest application' : `With ${nameOf(application)}`)
