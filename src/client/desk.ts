@@ -11,7 +11,7 @@ const timeout = 20_000
  */
 export type CallDesk = <Name extends keyof Calls>(
   name: Name,
-  given: Arguments<Name>,
+  args: Arguments<Name>,
   signal?: AbortSignal,
   delays?: readonly number[],
 ) => Promise<Result<Name>>
@@ -23,8 +23,8 @@ export type CallDesk = <Name extends keyof Calls>(
  *   `DOMException` after the timeout.
  */
 export function createDesk(call: CallFunction): CallDesk {
-  return async (name, given, signal, delays) => {
+  return async (name, args, signal, delays) => {
     const inTime = AbortSignal.timeout(timeout)
-    return (await call(name, given, signal ? AbortSignal.any([signal, inTime]) : inTime, delays)) as never
+    return (await call(name, args, signal ? AbortSignal.any([signal, inTime]) : inTime, delays)) as never
   }
 }

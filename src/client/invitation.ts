@@ -47,8 +47,8 @@ export function sendRsvp(
   return call(backend, 'answer_place', { token, answer: rsvp, act }, signal)
 }
 
-async function call(backend: DataInterface, name: string, given: object, signal: AbortSignal) {
-  const invitation = await send(requestOf(backend, `rpc/${name}`, given), retryDelays, signal)
+async function call(backend: DataInterface, name: string, args: object, signal: AbortSignal) {
+  const invitation = await send(requestOf(backend, `rpc/${name}`, args), retryDelays, signal)
   if (!(invitation as Partial<Invitation> | null)?.state) throw new SyntaxError()
   return invitation as Invitation
 }

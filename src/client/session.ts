@@ -13,7 +13,7 @@ import { parseResponse, requestOf, send, type DataInterface } from './rest.ts'
  */
 export type CallFunction = (
   name: string,
-  given: object,
+  args: object,
   signal: AbortSignal,
   delays?: readonly number[],
 ) => Promise<unknown>
@@ -99,14 +99,14 @@ export function createSession(
   }
   const callAs =
     (account: string): CallFunction =>
-    async (name, given, signal, delaysOfCall = delays) => {
+    async (name, args, signal, delaysOfCall = delays) => {
       const { session, error } = await read()
       if (isRetryable(error)) {
         const failure = new TypeError('no new token came', { cause: error })
         throw navigator.onLine ? failure : new OfflineError(failure)
       }
       if (session?.user.id !== account) throw new SignedOutError()
-      const request = requestOf({ url, anonKey }, `rpc/${name}`, given, session.access_token)
+      const request = requestOf({ url, anonKey }, `rpc/${name}`, args, session.access_token)
       const response = await takeEarlyResponse(
         callKey(session.access_token, request.url, request.init.body),
         signal,

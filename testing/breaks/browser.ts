@@ -41,7 +41,7 @@ export const browser: readonly Break[] = [
   {
     promise: 'drafts stay in the tab',
     broken: 'What was typed stays when its owner signs out',
-    file: 'src/pages/desk/kit/useTyped.ts',
+    file: 'src/pages/desk/kit/useUnsentText.ts',
     find: `  set(nothing)
   shared.setItem`,
     replace: '  shared.setItem',

@@ -34,7 +34,14 @@ export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()
   const filter = filterOf(filters)
-  const list: List = { applications: [blank], letters: [], next: null, filter, readAt: 0, isShort: false }
+  const list: List = {
+    applications: [blank],
+    letters: [],
+    next: null,
+    filter,
+    readAt: 0,
+    isIncomplete: false,
+  }
   queries.setQueryData(['list', filter], list)
   return (
     <QueryClientProvider client={queries}>

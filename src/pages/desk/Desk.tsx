@@ -12,7 +12,7 @@ import { Boundary, lazyScreen } from './kit/Screen.tsx'
 import { isUnreachable } from './kit/Problem.tsx'
 import { useRoute } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
-import { forgetOthersTyped } from './kit/useTyped.ts'
+import { forgetOthersUnsentText } from './kit/useUnsentText.ts'
 import { Opening, SignIn, Unreachable } from './session/SignIn.tsx'
 import { useSignInLink, type BroughtSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
@@ -118,7 +118,7 @@ function Inside({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)
   useEffect(() => {
-    forgetOthersTyped(account)
+    forgetOthersUnsentText(account)
     return () => {
       queries.clear()
       announce('')

@@ -7,7 +7,7 @@ import { useIsOffline } from './kit/connection.ts'
 import { Dialog } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
 import { listenTo } from './kit/listen.ts'
-import { hrefOf, useRoute, wholeList, type Route } from './kit/route.ts'
+import { hrefOf, useRoute, unfilteredList, type Route } from './kit/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { SignOutButton } from './session/useForm.tsx'
@@ -66,7 +66,7 @@ export function Frame({ session, version, children }: FrameProps) {
 
 /** The key of the part that stays mounted between routes: the list stays beside its applications. */
 function placeOf(route: Route) {
-  return route.screen === 'application' ? hrefOf(wholeList) : hrefOf(route).split('?')[0]
+  return route.screen === 'application' ? hrefOf(unfilteredList) : hrefOf(route).split('?')[0]
 }
 
 /** The numbers of drafts and refused letters, as attributes of the link to the letters. Its accessible name does not change. */
@@ -89,12 +89,12 @@ const listenToConnection = listenTo('online', 'offline')
 /** A notice while the server cannot be reached. A change reported by the browser triggers a check. */
 function ConnectionNotice() {
   const isOffline = useIsOffline()
-  const saysOnline = useSyncExternalStore(
+  const isBrowserOnline = useSyncExternalStore(
     listenToConnection,
     () => navigator.onLine,
     () => true,
   )
-  useQuery({ ...useDesk().connection(saysOnline), enabled: isOffline || !saysOnline })
+  useQuery({ ...useDesk().connection(isBrowserOnline), enabled: isOffline || !isBrowserOnline })
   if (!isOffline) return null
   return (
     <p className="layout-notice" role="alert">
@@ -104,7 +104,7 @@ function ConnectionNotice() {
 }
 
 const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
-  { name: 'Applications', to: wholeList, screens: ['list', 'application'] },
+  { name: 'Applications', to: unfilteredList, screens: ['list', 'application'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
   {
     name: 'Letters',

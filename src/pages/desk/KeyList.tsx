@@ -1,4 +1,4 @@
-import { goingOn, singleKeys, type Switch } from './kit/switches.ts'
+import { autoAdvance, singleKeys, type Switch } from './kit/switches.ts'
 import { useSwitch } from './kit/useSwitch.ts'
 
 const meanings = [
@@ -33,7 +33,7 @@ export function KeyList() {
         ))}
       </dl>
       <SwitchField of={singleKeys} label="Use single-key shortcuts" />
-      <SwitchField of={goingOn} label="Go on after a decision" />
+      <SwitchField of={autoAdvance} label="Go on after a decision" />
     </>
   )
 }

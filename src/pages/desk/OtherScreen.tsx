@@ -5,7 +5,7 @@ import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
-import { hrefOf, wholeList, type Route } from './kit/route.ts'
+import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
 import { Heading, useTitle } from './kit/Screen.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
@@ -53,7 +53,7 @@ function Unknown() {
     <>
       <Heading>{title}</Heading>
       <p>
-        No screen of the desk has this address. <a href={hrefOf(wholeList)}>Applications</a>
+        No screen of the desk has this address. <a href={hrefOf(unfilteredList)}>Applications</a>
       </p>
     </>
   )

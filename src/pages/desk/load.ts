@@ -13,7 +13,7 @@ import { drawEarlyList, holdEarlyActs, isFirstList } from './applications/early-
 import type { DeskData } from './desk-data.ts'
 import { afterFrame } from './kit/after-frame.ts'
 import { prepareMoments } from './kit/format.ts'
-import { firstCall } from './kit/list.ts'
+import { firstPageArguments } from './kit/list.ts'
 import { siteRoot } from '../site-root.ts'
 
 declare global {
@@ -76,8 +76,8 @@ function begin(token: string) {
   // Returning to the list must read it again.
   addEventListener('popstate', () => calls.clear())
   const base = backend.url ?? siteRoot()
-  const call = <Name extends keyof Calls>(name: Name, given: Arguments<Name>) => {
-    const { url, init } = requestOf({ ...backend, url: base }, `rpc/${name}`, given, token)
+  const call = <Name extends keyof Calls>(name: Name, args: Arguments<Name>) => {
+    const { url, init } = requestOf({ ...backend, url: base }, `rpc/${name}`, args, token)
     const answer = fetch(url, init).then(
       (response) => (response.ok ? response : undefined),
       () => undefined,
@@ -87,7 +87,7 @@ function begin(token: string) {
   }
   if (!isFirstList()) return void call('desk_me', {})
   holdEarlyActs()
-  const first = call('desk_list', firstCall({ status: 'new' }))
+  const first = call('desk_list', firstPageArguments({ status: 'new' }))
   void call('desk_me', {})
   // Uses the time until the response.
   prepareMoments()

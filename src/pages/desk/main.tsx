@@ -11,7 +11,7 @@ import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
-import { forgetTyped } from './kit/useTyped.ts'
+import { forgetUnsentText } from './kit/useUnsentText.ts'
 import { takeArrival } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
@@ -27,7 +27,7 @@ if (root) {
   const arrival = takeArrival(backend.url !== null)
   const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))
   const told = arrival && 'notice' in arrival ? arrival.notice : undefined
-  const session = watchSession(signIn, deskOf, forgetTyped, told)
+  const session = watchSession(signIn, deskOf, forgetUnsentText, told)
   const brought = arrival && 'session' in arrival ? arrival.session : undefined
   addEventListener('storage', ({ key }) => key === sessionKey && session.changedElsewhere())
   const preload = () => {

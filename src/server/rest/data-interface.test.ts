@@ -8,7 +8,7 @@ import { atEnd } from '../../../testing/endings.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { acceptSomebody } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { columns, longest, type Application } from '../../application/application.ts'
+import { columns, maxLengthOf, type Application } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { createApp } from '../app.ts'
@@ -140,7 +140,7 @@ const texts = columns.filter((name) => !['paid_solution', 'team_size', 'consent'
 test.each(texts)(
   '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
   async (column) => {
-    const most = longest(column)
+    const most = maxLengthOf(column)
     expect(
       await supabase()
         .from(table)

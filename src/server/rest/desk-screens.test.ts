@@ -5,14 +5,14 @@ import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Application } from '../../application/application.ts'
 import type {
-  Exported,
+  ExportedApplication,
   Filter,
   ListPage,
-  Opened,
+  OpenedApplication,
   Overview,
   Page,
-  Position,
-  Selected,
+  Cursor,
+  SelectedApplication,
 } from '../../client/desk/applications.ts'
 import type { Notices } from '../../client/desk/letters.ts'
 import { applicationsWithDeliveries, withWhatWasMade } from '../database/applications.ts'
@@ -39,7 +39,7 @@ async function ask<Answer>(name: string, args: object = {}, asking = client): Pr
 }
 
 const opened = (application: string, filter: Filter | null = {}, asking = client) =>
-  ask<Opened>('application', { application, filter }, asking)
+  ask<OpenedApplication>('application', { application, filter }, asking)
 const placeOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
 
 /** Stores applications, each a minute younger than the one before; returns their ids, the oldest first. */
@@ -82,7 +82,7 @@ async function releaseAll(occasion: string) {
 /** The whole list, page after page. */
 async function readAll(filter: Filter) {
   const ids: string[] = []
-  let after: Position | null = null
+  let after: Cursor | null = null
   do {
     const page: ListPage = await ask<ListPage>('list', { filter, after })
     ids.push(...page.applications.map(({ id }) => id))
@@ -376,8 +376,8 @@ test('all applications that pass a filter are selected with ids and versions, an
     { first_name: 'Zoe', last_name: 'Quillfeather', reason: 'forest' },
   ])
   await stand(ids.slice(0, 4), 'accepted')
-  const select = (filter: Filter, after: Position | null = null, asking = client) =>
-    ask<Page<Selected>>('select', { filter, after }, asking)
+  const select = (filter: Filter, after: Cursor | null = null, asking = client) =>
+    ask<Page<SelectedApplication>>('select', { filter, after }, asking)
   const { applications, next } = await select({ status: 'accepted', order: 'oldest' })
   expect({ next, ids: applications.map(({ id }) => id) }).toEqual({ next: null, ids: ids.slice(0, 4) })
   expect(applications[0]).toEqual({
@@ -408,7 +408,7 @@ test("a table has each application's author of the decision, notes and letters",
   const [first = '', second = ''] = await store(people(2))
   const { client: other, email } = await server.signedIn()
   const exported = async (asking = client) =>
-    (await ask<Page<Exported>>('export', { filter: { order: 'oldest' } }, asking)).applications
+    (await ask<Page<ExportedApplication>>('export', { filter: { order: 'oldest' } }, asking)).applications
   const nothing = { decided_by: null, decided_at: null, notes: [], letters: [] }
   expect(await exported()).toMatchObject([nothing, nothing])
   await decide(first, 'accepted')
@@ -454,7 +454,7 @@ test("notes count toward the size of a table's page", async () => {
       insert into private.history (application_id, author, kind, detail)
       select ${id}, 'ada@example.org', 'note', jsonb_build_object('note', ${note}::text) from generate_series(1, 700)`
   }
-  const page = await ask<Page<Exported>>('export', { filter: {} })
+  const page = await ask<Page<ExportedApplication>>('export', { filter: {} })
   expect(page.applications.map(({ id, notes }) => [id, notes.length])).toEqual(
     ids
       .toReversed()

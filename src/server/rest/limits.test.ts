@@ -11,7 +11,7 @@ import {
   pageSize,
 } from '../../application/limits.ts'
 import { statuses } from '../../application/statuses.ts'
-import type { Page, Listed } from '../../client/desk/applications.ts'
+import type { Page, ListedApplication } from '../../client/desk/applications.ts'
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import type { Door } from '../../client/desk/retreat.ts'
 import { isOfDecision, mayAsk } from '../../pages/desk/letters/letters.ts'
@@ -120,7 +120,7 @@ test('as many letters are released unconfirmed as the desk sends like that, and 
 })
 
 test('a page of the list is as long as the desk expects', async () => {
-  const { applications, next } = await ask<Page<Listed>>('list', { filter: {} })
+  const { applications, next } = await ask<Page<ListedApplication>>('list', { filter: {} })
   expect(applications).toHaveLength(pageSize)
   expect(next).not.toBeNull()
 })

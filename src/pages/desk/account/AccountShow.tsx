@@ -55,8 +55,8 @@ function BlindEdit() {
   const desk = useDesk()
   const { data, error } = useQuery(desk.blind())
   const change = useDeskAct('desk_set_blind', {
-    says: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
-    fails: 'Not switched.',
+    successMessage: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
+    failureMessage: 'Not switched.',
   })
   return (
     <Sheet title="Reading">
@@ -64,7 +64,7 @@ function BlindEdit() {
         label="Blind reading"
         hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
         isOn={data?.blind}
-        pending={change.isPending ? change.given?.blind : undefined}
+        pending={change.isPending ? change.args?.blind : undefined}
         onSwitch={(blind) => change.press({ blind })}
       />
       <Problem error={error} />
@@ -82,16 +82,20 @@ const choices: [Notices['notices'], string][] = [
 /** The choice of emails about new applications. */
 function NoticesEdit() {
   const desk = useDesk()
-  const { data: kept, error } = useQuery(desk.notices())
-  const save = useDeskAct('desk_set_notices', { says: () => 'Saved.', fails: 'Not saved.', keepsLast: true })
-  const shown = save.isPending ? save.given?.notices : kept?.notices
+  const { data: settings, error } = useQuery(desk.notices())
+  const save = useDeskAct('desk_set_notices', {
+    successMessage: () => 'Saved.',
+    failureMessage: 'Not saved.',
+    queuesLatest: true,
+  })
+  const shown = save.isPending ? save.args?.notices : settings?.notices
   return (
     <Sheet title="Emails about new applications">
-      {!kept && !error && <Loading />}
-      {kept && (
+      {!settings && !error && <Loading />}
+      {settings && (
         <>
           <fieldset aria-busy={save.isPending || undefined}>
-            <legend>Emails to {kept.email}</legend>
+            <legend>Emails to {settings.email}</legend>
             {choices.map(([notices, words]) => (
               <label key={notices} className="choice">
                 <input
@@ -104,10 +108,10 @@ function NoticesEdit() {
               </label>
             ))}
           </fieldset>
-          {kept.day_due_at !== null && kept.is_postman_there && (
-            <p>The next daily email is sent {momentOf(kept.day_due_at)}.</p>
+          {settings.day_due_at !== null && settings.is_postman_there && (
+            <p>The next daily email is sent {momentOf(settings.day_due_at)}.</p>
           )}
-          {kept.notices !== 'off' && !kept.is_postman_there && (
+          {settings.notices !== 'off' && !settings.is_postman_there && (
             <p>No email is sent until this site has a mail server.</p>
           )}
         </>
@@ -182,7 +186,7 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
       <ActButton isPending={isPending} onPress={press}>
         End all sessions
       </ActButton>
-      <Problem said="" error={error} />
+      <Problem message="" error={error} />
     </Sheet>
   )
 }

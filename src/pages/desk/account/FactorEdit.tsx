@@ -5,7 +5,7 @@ import { useRef, useState } from 'react'
 import type { LoadAuth } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
-import { useWhenGone } from '../kit/focus.ts'
+import { useOnHidden } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { sentenceOfFactor } from '../session/sentences.ts'
@@ -25,7 +25,7 @@ export function FactorEdit({ auth, asMe }: Own) {
   const queryKey = ['account', 'factors']
   const [begun, setBegun] = useState<NewFactor>()
   const button = useRef<HTMLButtonElement>(null)
-  useWhenGone(begun !== undefined, () => button.current?.focus())
+  useOnHidden(begun !== undefined, () => button.current?.focus())
   const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
   const verified = factors?.filter(({ status }) => status === 'verified') ?? []
 
@@ -91,7 +91,7 @@ export function FactorEdit({ auth, asMe }: Own) {
           </>
         )
       )}
-      <Problem said="" error={error ?? begin.error ?? remove.error} />
+      <Problem message="" error={error ?? begin.error ?? remove.error} />
     </Sheet>
   )
 }

@@ -8,7 +8,7 @@ import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 
-const links: Partial<Record<keyof Application, (given: string) => string | undefined>> = {
+const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
   email: mailLink,
   phone: phoneLink,
   linkedin: linkedInLink,
@@ -78,7 +78,7 @@ export function Answers({ application, isRevealing, onReveal }: AnswersProps) {
         {!isHidden &&
           textFields.map(({ name, label }) => (
             <Answer key={name} label={label}>
-              <Contact given={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
+              <Contact value={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
             </Answer>
           ))}
         <Answer label="Consent">{consent ? 'Yes' : 'No'}</Answer>
@@ -97,11 +97,11 @@ function Answer({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-function Contact({ given, address }: { given: string; address: string | undefined }) {
-  if (address === undefined || given.length > pieceLength) return <LongText text={given} />
+function Contact({ value, address }: { value: string; address: string | undefined }) {
+  if (address === undefined || value.length > pieceLength) return <LongText text={value} />
   return (
     <ContactLink address={address}>
-      <bdi>{given}</bdi>
+      <bdi>{value}</bdi>
     </ContactLink>
   )
 }

@@ -1,15 +1,15 @@
 import { useRef, useState } from 'react'
 
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
-import { typedInto as typedIntoLetter } from '../drafts/LetterCreate.tsx'
+import { letterTextName as letterTextName } from '../drafts/LetterCreate.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyping } from '../kit/useTyped.ts'
-import { typedIntoNote } from './ApplicationTimeline.tsx'
+import { useSetUnsentText } from '../kit/useUnsentText.ts'
+import { noteTextName } from './ApplicationTimeline.tsx'
 
 /**
  * A dialog that permanently erases an application, and optionally others of the same email. The email has to be typed to confirm.
@@ -18,16 +18,16 @@ export function ApplicationErase({ whole, onErased }: { whole: ApplicationDetail
   const { application, others } = whole
   const { id, email } = application
   const dialog = useRef<DialogHandle>(null)
-  const type = useTyping()
+  const setUnsent = useSetUnsentText()
   const [typed, setTyped] = useState('')
   const [also, setAlso] = useState<readonly string[]>([])
   const erase = useDeskAct('desk_erase', {
-    says: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
-    fails: 'Not erased.',
+    successMessage: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
+    failureMessage: 'Not erased.',
     onSuccess() {
       dialog.current?.close()
       for (const each of [id, ...also])
-        for (const name of [typedIntoNote(each), typedIntoLetter(each)]) type(name, null)
+        for (const name of [noteTextName(each), letterTextName(each)]) setUnsent(name, null)
       onErased()
     },
   })

@@ -4,7 +4,7 @@ import type { Filter } from '../../../client/desk/applications.ts'
 import { loadScript } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
-import { countOf, digits, localTimeOf } from '../kit/format.ts'
+import { countOf, formatNumber, localTimeOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -50,10 +50,10 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
         <Button ref={button} isOff={isPending} onPress={download}>
           Download CSV
         </Button>
-        {isPending && <span>{digits(received)} came…</span>}
+        {isPending && <span>{formatNumber(received)} came…</span>}
         {isPending && <Button onPress={stop}>Stop</Button>}
       </div>
-      <Problem said="Nothing was downloaded." error={error} />
+      <Problem message="Nothing was downloaded." error={error} />
     </>
   )
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { wholeWordOf, type Filters } from '../kit/filters.ts'
-import { upTo } from '../kit/format.ts'
+import { exactWordOf, type Filters } from '../kit/filters.ts'
+import { formatCount } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
@@ -37,7 +37,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
       setTyped(null)
     }, pause)
   }
-  const wholeWord = wholeWordOf(filters.search)
+  const exactWord = exactWordOf(filters.search)
   const { team_size, paid_solution, answer, from, to } = filters
   const narrowing = [team_size, paid_solution, answer, from || null, to || null]
   const count = narrowing.filter((value) => value !== null).length
@@ -78,9 +78,9 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         <div className="list-extra">{children}</div>
       </div>
       <p id="search-hint" className="control-hint" aria-live="polite">
-        {wholeWord !== '' && (
+        {exactWord !== '' && (
           <>
-            Short words must match exactly, such as “<bdi>{wholeWord}</bdi>”. From three letters, the start of
+            Short words must match exactly, such as “<bdi>{exactWord}</bdi>”. From three letters, the start of
             a word is enough.
           </>
         )}
@@ -114,7 +114,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
             {count !== undefined && (
               // The count makes the tab wider.
               <span className="list-count" ref={isCurrent ? intoSight : undefined}>
-                {upTo(count)}
+                {formatCount(count)}
               </span>
             )}
           </a>

@@ -6,14 +6,14 @@ import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, isNarrowed, type Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { countOf, digits, upTo } from '../kit/format.ts'
+import { countOf, formatNumber, formatCount } from '../kit/format.ts'
 import type { List } from '../kit/list.ts'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
-import { formerRoute, go, hrefOf, routeOf } from '../kit/route.ts'
+import { previousRoute, go, hrefOf, routeOf } from '../kit/route.ts'
 import { lazyScreen, Loading, PartNotLoaded, useTitle } from '../kit/Screen.tsx'
 import { createSwitch } from '../kit/switches.ts'
 import { useDesk } from '../kit/useDesk.tsx'
-import { useShown } from '../kit/shown.ts'
+import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationExport } from './ApplicationExport.tsx'
@@ -43,7 +43,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
-  const { list, key, isStale, error, readAgain, overview, found, changes } = useList(filters)
+  const { list, key, isStale, error, refetch, overview, found, changes } = useList(filters)
   // For the number in the navigation. The list does not wait for it.
   useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
@@ -53,13 +53,13 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
     // With rows, ApplicationRows handles Escape.
     ...(!isAlone && !list && { Escape: () => go({ screen: 'list', filters }) }),
   })
-  useShown(list !== undefined || error !== null)
+  useScreenLoaded(list !== undefined || error !== null)
   // Beside an application the rows are not refreshed, so they are read again afterwards.
   const wasAlone = useRef(isAlone)
   const onAlone = useEffectEvent(() => {
-    const former = formerRoute()
+    const former = previousRoute()
     if (former.screen === 'application') focusApplication(former.id)
-    if (!wasAlone.current) readAgain()
+    if (!wasAlone.current) refetch()
   })
   useEffect(() => {
     if (isAlone) onAlone()
@@ -100,7 +100,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
             matching={found?.[list.filter.status ?? 'all']}
           />
         )}
-        <Trouble error={error} onTryAgain={readAgain} />
+        <Trouble error={error} onTryAgain={refetch} />
         {!list && !error && <Loading />}
         {/* Earlier decisions can still be undone. */}
         {!list && isAlone && <DecisionBar applications={[]} about="" />}
@@ -128,7 +128,8 @@ interface FoundProps {
 function Found({ list: { applications, next }, filters, counts }: FoundProps) {
   const { length } = applications
   if (length > 0) {
-    const words = next === null ? countOf(length, 'application') : `${digits(length)} applications or more`
+    const words =
+      next === null ? countOf(length, 'application') : `${formatNumber(length)} applications or more`
     // Waits for the counts, since the prerendered document has a single placeholder row.
     return counts && <p className="visually-hidden">{words}</p>
   }
@@ -141,14 +142,14 @@ function Found({ list: { applications, next }, filters, counts }: FoundProps) {
       Nothing in {statuses[filters.status]}.
       {elsewhere && (
         <>
-          {` ${upTo(elsewhere)} elsewhere. `}
+          {` ${formatCount(elsewhere)} elsewhere. `}
           <a
             className="control-link"
             href={hrefOf({ screen: 'list', filters: { ...filters, status: 'all' } })}
             // The pressed link disappears.
             onClick={focusHeading}
           >
-            Show all {upTo(elsewhere)}
+            Show all {formatCount(elsewhere)}
           </a>
         </>
       )}

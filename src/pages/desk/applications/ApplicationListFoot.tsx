@@ -11,21 +11,24 @@ interface ApplicationListFootProps {
 }
 
 /** The foot of the list: the More button, errors, and how far a search has got. */
-export function ApplicationListFoot({ list: { filter, next, isShort }, onMore }: ApplicationListFootProps) {
+export function ApplicationListFoot({
+  list: { filter, next, isIncomplete },
+  onMore,
+}: ApplicationListFootProps) {
   const desk = useDesk()
-  const { isPending, error, press } = useAct((_given: undefined, signal) => desk.readOn(filter, signal))
+  const { isPending, error, press } = useAct((_args: undefined, signal) => desk.readNextPage(filter, signal))
   if (next === null) return null
-  const readOn = () => press(undefined)
+  const readNextPage = () => press(undefined)
   return (
     <>
-      <Problem error={error} onTryAgain={readOn} />
+      <Problem error={error} onTryAgain={readNextPage} />
       {!error && (
         <p className="layout-row">
           <MoreButton
-            query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readOn }}
+            query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readNextPage }}
             onPress={onMore}
           />
-          {isShort && (
+          {isIncomplete && (
             <span className="layout-quiet">
               Searched as far as {momentOf(next.created_at)}. Narrow the search, or press More to go on.
             </span>

@@ -6,7 +6,7 @@ import type { Count } from '../../../client/desk/count.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Tick } from '../kit/Field.tsx'
-import { digits, upTo } from '../kit/format.ts'
+import { formatNumber, formatCount } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -23,13 +23,13 @@ interface ApplicationListHeadProps {
   changes: Changes
   onSelectShown: (isOn: boolean) => void
   onSelectMatching: (all: readonly SelectedApplication[]) => void
-  onReadAgain: () => void
+  onRefetch: () => void
 }
 
 /** The head of the list: the box that selects all rows, and a button for new applications. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
   const { filter, isEmpty, isWhole, selected, matching, changes } = props
-  const { onSelectShown, onSelectMatching, onReadAgain } = props
+  const { onSelectShown, onSelectMatching, onRefetch } = props
   const { newer, older, more } = changes
   const plus = more ? '+' : ''
   const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
@@ -53,7 +53,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
         />
       )}
       {news.length > 0 && (
-        <Button className="list-news" onPress={onReadAgain}>
+        <Button className="list-news" onPress={onRefetch}>
           {news.join(', ')}
         </Button>
       )}
@@ -72,7 +72,7 @@ interface SelectMatchingProps {
 function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
   const { call } = useDesk()
   const { isPending, error, press } = useAct(
-    async (_given: undefined, signal) => {
+    async (_args: undefined, signal) => {
       const all: SelectedApplication[] = []
       let after: Page<SelectedApplication>['next'] = null
       do {
@@ -85,7 +85,7 @@ function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
     {
       onSuccess(all) {
         onSelect(all)
-        announce(`${digits(all.length)} selected`)
+        announce(`${formatNumber(all.length)} selected`)
       },
     },
   )
@@ -94,10 +94,10 @@ function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
     <>
       <Button isOff={isPending} onPress={() => press(undefined)}>
         {isCut
-          ? `Select the first ${digits(maxPerCall)} that match`
-          : `Select all ${upTo(matching)} that match`}
+          ? `Select the first ${formatNumber(maxPerCall)} that match`
+          : `Select all ${formatCount(matching)} that match`}
       </Button>
-      <Problem said="Not selected:" error={error} />
+      <Problem message="Not selected:" error={error} />
     </>
   )
 }

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
-import { digits, shortDayOf } from '../kit/format.ts'
+import { formatNumber, shortDayOf } from '../kit/format.ts'
 
 /** Counts of the list's applications, as charts and as tables for screen readers. */
 export function ApplicationPlots({ overview }: { overview: Overview }) {
@@ -12,7 +12,8 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
     <>
       {more && (
         <p className="layout-quiet">
-          {count === 1 ? 'The newest one' : `The newest ${digits(count)}`}; older ones are not counted here.
+          {count === 1 ? 'The newest one' : `The newest ${formatNumber(count)}`}; older ones are not counted
+          here.
         </p>
       )}
       <div className="plots-figures">
@@ -52,7 +53,7 @@ function Plot({ caption, of, rows, children }: PlotProps) {
             {rows.map(({ name, count }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td>{digits(count)}</td>
+                <td>{formatNumber(count)}</td>
               </tr>
             ))}
           </tbody>
@@ -82,7 +83,7 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
             <svg viewBox={`0 0 ${most} 1`} preserveAspectRatio="none">
               <rect width={count} height={1} />
             </svg>
-            <span className="plots-number">{digits(count)}</span>
+            <span className="plots-number">{formatNumber(count)}</span>
           </Fragment>
         ))}
       </div>
@@ -102,7 +103,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
   return (
     <Plot caption="Applications a day" of="Day" rows={rows}>
       <div aria-hidden="true">
-        <p className="plots-scale">{digits(most)}</p>
+        <p className="plots-scale">{formatNumber(most)}</p>
         <svg
           className="plots-days"
           viewBox={`0 0 ${Math.max(rows.length, fewestDays)} ${most}`}
@@ -110,7 +111,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
         >
           {rows.map(({ name, count }, index) => (
             <rect key={name} x={index + 0.1} y={most - count} width={0.8} height={count}>
-              <title>{`${name}: ${digits(count)}`}</title>
+              <title>{`${name}: ${formatNumber(count)}`}</title>
             </rect>
           ))}
         </svg>

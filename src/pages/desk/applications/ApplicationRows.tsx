@@ -7,15 +7,15 @@ import type { Count } from '../../../client/desk/count.ts'
 import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../kit/filters.ts'
-import { focusApplication, focusHeading, useWhenGone } from '../kit/focus.ts'
-import { digits, nameOf } from '../kit/format.ts'
+import { focusApplication, focusHeading, useOnHidden } from '../kit/focus.ts'
+import { formatNumber, nameOf } from '../kit/format.ts'
 import { countsOf } from '../decisions/sentences.ts'
 import type { SeenApplication } from '../kit/decision-state.ts'
 import type { List } from '../kit/list.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { go } from '../kit/route.ts'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
-import { goingOn } from '../kit/switches.ts'
+import { autoAdvance } from '../kit/switches.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
@@ -57,7 +57,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
   // The recipients in the letter dialog. The bar stays open for them while the list changes.
   const [writtenTo, setWrittenTo] = useState<readonly SeenApplication[]>([])
-  useWhenGone(writtenTo.length > 0, goBack)
+  useOnHidden(writtenTo.length > 0, goBack)
 
   const ofRows = new Set(rows.map(({ id }) => id))
   const there = rows.filter(({ id }) => !gone.has(id))
@@ -82,7 +82,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       version: row.version,
     }))
   const isTicking = selected.size > 0
-  const isGoingOn = useSwitch(goingOn)
+  const isAutoAdvancing = useSwitch(autoAdvance)
   useEffect(() => {
     onTicking(isTicking)
     return () => onTicking(false)
@@ -95,7 +95,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   // If all ticked rows have changed, the next key applies to the focused row.
   const leftOut = selection.ticked.size - selected.size
   const isAllLeftOut = leftOut > 0 && selected.size === 0
-  const leftOutWords = `${digits(leftOut)} changed meanwhile and left out`
+  const leftOutWords = `${formatNumber(leftOut)} changed meanwhile and left out`
   const changed = there.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   useAnnounced(isAllLeftOut ? leftOutWords : '')
   useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.currentOf(row).status }))))
@@ -121,7 +121,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
         selected={selected.size}
         onSelectShown={(isOn) => (isOn ? choose(ofThisList, true) : selectNone())}
         onSelectMatching={(all) => setSelection(selectBeyond(all))}
-        onReadAgain={() => {
+        onRefetch={() => {
           focusHeading()
           void queries.resetQueries({ queryKey: desk.list(filter).queryKey })
         }}
@@ -153,14 +153,14 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 
   function onDecided(status: Status) {
     selectNone()
-    if (isTicking || !isGoingOn || status === 'new') return
+    if (isTicking || !isAutoAdvancing || status === 'new') return
     const place = rows.findIndex(({ id }) => id === current)
     const next = rows.slice(place + 1).find((row) => queue.currentOf(row).status === 'new')
     if (next) focusApplication(next.id)
   }
 
   function onUndone(id: string) {
-    if (isGoingOn) document.getElementById(id)?.focus()
+    if (isAutoAdvancing) document.getElementById(id)?.focus()
   }
 
   /** Moves by some rows. If an application is shown beside the list, shows that of the new row. */
@@ -180,7 +180,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.currentOf(each).status)
     const remarks = countsOf(elsewhere)
     if (someLeftOut) remarks.push(leftOutWords)
-    return [`${digits(seen.length)} selected`, ...remarks].join(', ')
+    return [`${formatNumber(seen.length)} selected`, ...remarks].join(', ')
   }
 }
 
@@ -189,5 +189,5 @@ function newsOf([one, ...others]: readonly Pick<SeenApplication, 'name' | 'statu
   if (one === undefined) return ''
   return others.length === 0
     ? `${one.name}: ${statuses[one.status]} now, changed meanwhile`
-    : `${digits(others.length + 1)} changed meanwhile`
+    : `${formatNumber(others.length + 1)} changed meanwhile`
 }

@@ -15,7 +15,7 @@ import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../kit/decision-state.ts'
 import { idsOf, neighboursIn } from '../kit/neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
-import { goingOn } from '../kit/switches.ts'
+import { autoAdvance } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
@@ -49,12 +49,12 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
-  const isGoingOn = useSwitch(goingOn)
+  const isAutoAdvancing = useSwitch(autoAdvance)
   const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
   useReadAhead(data && next, filters)
   useReadAhead(data && previous, filters)
   // Revealed answers are kept only in the state of this screen.
-  const reveal = useDeskAct('desk_reveal', { fails: 'Not revealed.' })
+  const reveal = useDeskAct('desk_reveal', { failureMessage: 'Not revealed.' })
   const { response: revealed } = reveal
   useEffect(() => {
     // The pressed button has disappeared.
@@ -70,7 +70,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const seen: SeenApplication[] = whole ? [{ ...whole.application, name }] : []
   const isAccepted = whole !== undefined && queue.currentOf(whole.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
-  const listeners = { onDecided, onUndone: goOnTo }
+  const listeners = { onDecided, onUndone: advanceTo }
   const toOther = (other: string | undefined): Route | undefined =>
     other === undefined ? undefined : { screen: 'application', id: other, filters }
   const [toPrevious, toNext] = [toOther(previous), toOther(next)]
@@ -144,12 +144,12 @@ export function ApplicationShow(props: ApplicationShowProps) {
   )
 
   function onDecided(status: Status) {
-    if (status !== 'new') goOnTo(nextUndecided())
+    if (status !== 'new') advanceTo(nextUndecided())
   }
 
-  function goOnTo(other: string | undefined) {
+  function advanceTo(other: string | undefined) {
     const route = toOther(other)
-    if (isGoingOn && route) go(route, { replace: true })
+    if (isAutoAdvancing && route) go(route, { replace: true })
   }
 }
 
@@ -169,9 +169,9 @@ function useNeighbours(filter: Filter, id: string) {
   const last = list?.applications.slice(-nearEnd) ?? []
   const isNearEnd = last.some((each) => each.id === id)
   const isAtEnd = last.at(-1)?.id === id
-  const readOn = useEffectEvent(() => desk.readOn(filter).catch(() => {}))
+  const readNextPage = useEffectEvent(() => desk.readNextPage(filter).catch(() => {}))
   useEffect(() => {
-    if (isNearEnd || isAtEnd) void readOn()
+    if (isNearEnd || isAtEnd) void readNextPage()
   }, [isNearEnd, isAtEnd])
   // Until the position is known, Previous and Next follow the list as it was read.
   const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }

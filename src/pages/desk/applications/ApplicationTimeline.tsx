@@ -12,7 +12,7 @@ import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
 
@@ -145,15 +145,15 @@ interface NoteCreateProps {
 /** A note on an application. */
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
   // The act id is stored with the note, so that a retry without a response creates only one note.
-  const [typed, type] = useTyped<{ act: string; note: string }>(typedIntoNote(application))
+  const [typed, setUnsent] = useUnsentText<{ act: string; note: string }>(noteTextName(application))
   // The note may have been saved after this screen was left, before the response arrived.
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
   const add = useDeskAct('desk_note', {
-    says: () => 'Note added',
-    fails: 'Note not added.',
+    successMessage: () => 'Note added',
+    failureMessage: 'Note not added.',
     onSuccess() {
-      type(null)
+      setUnsent(null)
       // After adding by key, the focus leaves the field.
       if (document.activeElement === field.current) focusHeading()
     },
@@ -172,7 +172,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         value={draft?.note ?? ''}
         readOnly={add.isPending}
         aria-keyshortcuts="n"
-        onText={(note) => type(note === '' ? null : { act: newAct(), note })}
+        onText={(note) => setUnsent(note === '' ? null : { act: newAct(), note })}
         onKeyDown={(event) => {
           if (event.key === 'Escape') return focusHeading()
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
@@ -187,7 +187,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   )
 }
 
-/** The name of an application's note in `useTyped`. */
-export function typedIntoNote(application: string): string {
+/** The name of an application's note in `useUnsentText`. */
+export function noteTextName(application: string): string {
   return `note ${application}`
 }

@@ -27,9 +27,9 @@ const row = (): ExportedApplication => ({
 /** A desk that responds with these pages, and the positions that it was asked for. */
 function deskOf(pages: (ExportedApplication[] | Error)[]) {
   const asked: unknown[] = []
-  const callDesk = async (name: string, given: { after?: unknown }): Promise<Page<ExportedApplication>> => {
+  const callDesk = async (name: string, args: { after?: unknown }): Promise<Page<ExportedApplication>> => {
     expect(name).toBe('desk_export')
-    asked.push(given.after)
+    asked.push(args.after)
     const answer = pages[asked.length - 1] ?? []
     if (answer instanceof Error) throw answer
     const next = { created_at: '2026-11-22T00:00:00+00:00', id: String(asked.length) }

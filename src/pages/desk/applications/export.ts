@@ -37,9 +37,9 @@ export async function readTable(
     signal.throwIfAborted()
     const [first] = page.applications
     if (first !== undefined) {
-      const given = tableColumns.filter((column) => column in first)
-      columns ??= given
-      if (given.length !== columns.length) throw new SwitchedMeanwhile()
+      const pageColumns = tableColumns.filter((column) => column in first)
+      columns ??= pageColumns
+      if (pageColumns.length !== columns.length) throw new SwitchedMeanwhile()
       const rows = page.applications.map((row) => ({ ...row, created_at: new Date(row.created_at) }))
       pieces.push(new Blob([csvLines(rows, columns)]))
     }

@@ -1,5 +1,5 @@
 import { go, routeOf } from '../kit/route.ts'
-import { onShown } from '../kit/shown.ts'
+import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { boxOf } from './ApplicationRow.tsx'
 import { isFirstList, type EarlyList } from './early-list.tsx'
@@ -32,7 +32,7 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
     if (focused) document.getElementById(focused)?.focus()
     void play(held)
   }
-  onShown(show)
+  onScreenLoaded(show)
   // Runs after the click event.
   for (const end of ['pointerup', 'pointercancel'])
     addEventListener(end, () => setTimeout(() => isLate && show()))

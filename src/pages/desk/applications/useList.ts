@@ -30,7 +30,7 @@ export function useList(filters: Filters) {
     key: data && listKey(data),
     isStale: isPlaceholderData,
     error,
-    readAgain: () => void refetch(),
+    refetch: () => void refetch(),
     overview: refreshed?.overview,
     found: isOfFilter ? refreshed.overview.counts : undefined,
     changes: {

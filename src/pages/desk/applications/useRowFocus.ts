@@ -65,12 +65,12 @@ function useRowOfShown(shown: string | null) {
  * Delays an act until the pointer is up. Otherwise something that the act shows, such as the decision bar, could move under the
  * pointer before the click.
  */
-function useAfterPress<Given>(act: (given: Given) => void) {
-  const press = useRef({ isDown: false, waiting: [] as Given[] })
+function useAfterPress<Args>(act: (args: Args) => void) {
+  const press = useRef({ isDown: false, waiting: [] as Args[] })
   const onUp = useEffectEvent(() => {
     const { waiting } = press.current
     press.current = { isDown: false, waiting: [] }
-    for (const given of waiting) act(given)
+    for (const args of waiting) act(args)
   })
   useEffect(() => {
     const endDown = listenTo('pointerdown')(() => (press.current.isDown = true))
@@ -80,5 +80,5 @@ function useAfterPress<Given>(act: (given: Given) => void) {
       endUp()
     }
   }, [])
-  return (given: Given) => (press.current.isDown ? void press.current.waiting.push(given) : act(given))
+  return (args: Args) => (press.current.isDown ? void press.current.waiting.push(args) : act(args))
 }

@@ -5,7 +5,7 @@ import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
 import { progressIn, undoable, type Decision, type SeenApplication } from '../kit/decision-state.ts'
-import { digits, ofAll } from '../kit/format.ts'
+import { formatNumber, outOf } from '../kit/format.ts'
 import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
@@ -65,7 +65,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
           </Button>
         ))}
       {!isEmpty && children}
-      {progress && <span>{ofAll(progress.done, progress.count)}</span>}
+      {progress && <span>{outOf(progress.done, progress.count)}</span>}
       {progress && <Button onPress={queue.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
         {progress && progressOf(progress)}
@@ -90,7 +90,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
 function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Decision[] }) {
   if (first === undefined) return 'Undo'
   const word = undoneWord(first.wanted)
-  if (others.length > 0) return `Undo: ${digits(others.length + 1)} ${word}`
+  if (others.length > 0) return `Undo: ${formatNumber(others.length + 1)} ${word}`
   return (
     <>
       Undo: <bdi>{first.application.name},</bdi> {word}

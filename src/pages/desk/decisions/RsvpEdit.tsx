@@ -6,7 +6,7 @@ import { dayOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 
 /** The RSVP of an accepted applicant, in words; nothing until they are asked. */
@@ -32,8 +32,8 @@ function wordsOf(rsvp: Rsvp | null) {
 export function RsvpEdit({ application, name }: { application: FullApplication; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', {
-    says: (_whole, given) => `${name}: ${wordsOf(given.answer)}`,
-    fails: 'Not saved.',
+    successMessage: (_whole, args) => `${name}: ${wordsOf(args.answer)}`,
+    failureMessage: 'Not saved.',
   })
   // Unknown until the application is read again after it was accepted.
   if (state === null) return null
@@ -45,7 +45,7 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
           {rsvps.map((value) => (
             <ActButton
               key={value}
-              isPending={note.isPending && note.given?.answer === value}
+              isPending={note.isPending && note.args?.answer === value}
               aria-pressed={value === answer}
               onPress={() => value !== answer && note.press({ application: id, answer: value })}
             >
@@ -68,13 +68,13 @@ function DeadlineEdit({
   name: string
 }) {
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<{ day: string }>>(`deadline ${id}`),
+    input: useUnsentText<Unsaved<{ day: string }>>(`deadline ${id}`),
     call: 'desk_keep_until',
     stored: { day: until ?? '' },
     version: until,
-    givenOf: ({ day }) => ({ application: id, until: day }),
+    argsOf: ({ day }) => ({ application: id, until: day }),
     versionOf: ({ application: { kept_until: saved } }) => saved,
-    says: ({ application: { kept_until: saved } }) =>
+    successMessage: ({ application: { kept_until: saved } }) =>
       saved === null ? '' : `${name}: deadline ${dayOf(saved)}`,
   })
   return (
@@ -90,7 +90,7 @@ function DeadlineEdit({
       <SaveButtons
         draft={draft}
         className="control-quiet"
-        meanwhile={
+        conflictNotice={
           until !== null &&
           `Somebody else changed the deadline to ${dayOf(until)}. Your change is not saved. Saving now replaces theirs.`
         }

@@ -11,8 +11,8 @@ const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted
   baseVersion: 1,
   isUndo,
 })
-const saved = (...given: Parameters<typeof decision>): Decision => ({
-  ...decision(...given),
+const saved = (...args: Parameters<typeof decision>): Decision => ({
+  ...decision(...args),
   state: 'saved',
   version: 2,
 })
@@ -61,8 +61,8 @@ test.each<[string, DecisionAct]>([
     'Undone: 2 applications are as they were before',
     act(saved('1', 'accepted', 'new', true), saved('2', 'accepted', 'waitlisted', true)),
   ],
-])('the outcome of an act: %s', (sentence, given) => {
-  expect(outcomeOf(given)).toBe(sentence)
+])('the outcome of an act: %s', (sentence, args) => {
+  expect(outcomeOf(args)).toBe(sentence)
 })
 
 test('a decision on an erased application is not saved, whatever its status was', () => {
@@ -140,8 +140,8 @@ test.each<[string, Refusal, number]>([
     refusal('1', { kind: 'stale', author: null, at: null }),
     1,
   ],
-])('%s', (sentence, given, others) => {
-  expect(refusalOf(given, others)).toBe(sentence)
+])('%s', (sentence, args, others) => {
+  expect(refusalOf(args, others)).toBe(sentence)
 })
 
 test('a conflict names the other organiser and the moment', () => {

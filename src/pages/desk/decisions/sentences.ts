@@ -7,7 +7,7 @@ import {
   type Progress,
   type Refusal,
 } from '../kit/decision-state.ts'
-import { momentOf, ofAll } from '../kit/format.ts'
+import { momentOf, outOf } from '../kit/format.ts'
 
 /** The outcome of an act, for the live region. */
 export function outcomeOf(act: DecisionAct): string {
@@ -72,7 +72,7 @@ export function progressOf(progress: Progress): string {
   const quarters = Math.floor((progress.done * 4) / progress.count)
   if (quarters === 0) return ''
   const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
-  return `${ofAll(steps * stepSize, progress.count)} saved`
+  return `${outOf(steps * stepSize, progress.count)} saved`
 }
 
 /** Groups refusals of the same status with the same reason. */

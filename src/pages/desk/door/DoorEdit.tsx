@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { closedSentence, maxCharacters } from '../../../application/limits.ts'
 import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
-import { localTimeOf, momentOf, zone } from '../kit/format.ts'
+import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
 
@@ -43,15 +43,15 @@ interface DoorFormProps {
 }
 
 function DoorForm({ door, now }: DoorFormProps) {
-  const kept = useTyped<Unsaved<Entries>>('door')
+  const input = useUnsentText<Unsaved<Entries>>('door')
   const draft = useVersionedDraft({
-    kept,
+    input,
     call: 'desk_set_door',
     stored: entriesOf(door, now),
     version: door.version,
-    givenOf: (entered) => changeFrom(entered, door),
+    argsOf: (entered) => changeFrom(entered, door),
     versionOf: (saved) => saved.version,
-    says: (saved) => `Saved. ${doorSentence(saved)}`,
+    successMessage: (saved) => `Saved. ${doorSentence(saved)}`,
   })
   const { value: entries, enter } = draft
   return (
@@ -84,7 +84,7 @@ function DoorForm({ door, now }: DoorFormProps) {
         <div className="door-conditions">
           <Field
             label="Close at"
-            hint={`In your own time zone, ${zone().replaceAll('_', ' ')}.`}
+            hint={`In your own time zone, ${browserTimeZone().replaceAll('_', ' ')}.`}
             type="datetime-local"
             min={localTimeOf(now)}
             max="9999-12-31T23:59"
@@ -106,7 +106,7 @@ function DoorForm({ door, now }: DoorFormProps) {
       <SaveButtons
         draft={draft}
         save={saveWords(entries, door)}
-        meanwhile={draft.isStale && meanwhile(door, Number(kept[0]?.over))}
+        conflictNotice={draft.isStale && conflictNotice(door, Number(input[0]?.over))}
       />
     </form>
   )
@@ -126,7 +126,7 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 }
 
 /** The notice for a change of the door during the input, with its current state. */
-function meanwhile(door: DoorState, over: number) {
+function conflictNotice(door: DoorState, over: number) {
   // Closing automatically adds one version. More versions mean that somebody changed it too.
   const isByItself = !door.is_open && !door.closed && door.version === over + 1
   const last = isByItself ? undefined : door.history[0]

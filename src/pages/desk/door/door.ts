@@ -1,6 +1,6 @@
 import { closedSentence } from '../../../application/limits.ts'
 import type { Door } from '../../../client/desk/retreat.ts'
-import { countOf, digits, localTimeOf, momentOf } from '../kit/format.ts'
+import { countOf, formatNumber, localTimeOf, momentOf } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>
 
@@ -9,7 +9,7 @@ export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
   const limits = limitsOf(door, (after) => {
-    return `${countOf(after - received, 'more application')} (${digits(received)} of ${digits(after)} received)`
+    return `${countOf(after - received, 'more application')} (${formatNumber(received)} of ${formatNumber(after)} received)`
   })
   return `${['The door is open', ...limits].join(', ')}.`
 }

@@ -1,33 +1,33 @@
 import { useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import type { Change } from '../kit/useTyped.ts'
+import type { Change } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
 import { LetterFields, type Written } from '../letters/LetterText.tsx'
 
 /** The unsaved text of a draft, and its setter. */
-export type KeptChange = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
+export type DraftInput = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
 
 interface DraftEditProps {
   letter: Letter
-  kept: KeptChange
+  input: DraftInput
   setIsOpen: (isOpen: boolean) => void
 }
 
 /** The form that edits a draft for one person. */
-export function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
+export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
   const { id, seen, subject, body } = letter
   // A form that is already open with its screen does not take the focus.
-  const [isRestored] = useState(kept[0] !== null)
+  const [isRestored] = useState(input[0] !== null)
   const draft = useVersionedDraft({
-    kept,
+    input,
     call: 'desk_edit',
     stored: { subject, body },
     version: seen,
-    givenOf: (text) => ({ letter: id, seen, ...text }),
+    argsOf: (text) => ({ letter: id, seen, ...text }),
     versionOf: (saved) => saved.seen,
-    says: () => `${nameOfLetter(letter)}: changed`,
+    successMessage: () => `${nameOfLetter(letter)}: changed`,
     // Input entered while saving is kept, which keeps the form open.
     onSaved: () => setIsOpen(false),
   })
@@ -45,7 +45,7 @@ export function DraftEdit({ letter, kept, setIsOpen }: DraftEditProps) {
       <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
       <SaveButtons
         draft={draft}
-        meanwhile="Somebody else changed this draft. Your changes are not saved. Saving now replaces theirs."
+        conflictNotice="Somebody else changed this draft. Your changes are not saved. Saving now replaces theirs."
         onCancel={cancel}
       />
     </form>

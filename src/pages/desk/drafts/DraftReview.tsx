@@ -3,10 +3,10 @@ import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Tick } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
-import { countOf, digits } from '../kit/format.ts'
+import { countOf, formatNumber } from '../kit/format.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { isAgain, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftShow } from './DraftShow.tsx'
@@ -37,7 +37,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   const changes = useDraftChanges(occasion)
   const drafts = useEditedFirst(read)
   // Stored in the tab, so that unticked drafts stay so after a look at an application.
-  const [review, keep] = useTyped<Review>(`review ${occasion}`)
+  const [review, keep] = useUnsentText<Review>(`review ${occasion}`)
   const { chosen, place: formerPlace, unticked } = review ?? nothing
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
@@ -78,7 +78,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
     <DraftShow
       key={draft.id}
       letter={draft}
-      kept={changes.of(draft)}
+      input={changes.of(draft)}
       isByHand={isByHand}
       isSheet={isBeside}
       onGone={() => goTo(place + 1 < drafts.length ? place + 1 : place - 1)}
@@ -106,7 +106,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
               isOn={ticked.length === sendable.length}
               onTick={(isOn) => tick(sendable, isOn)}
             >
-              Send all {digits(sendable.length)}
+              Send all {formatNumber(sendable.length)}
             </Tick>
           )}
           <ul aria-label="Recipients">
@@ -182,8 +182,8 @@ function sentencesOf(ticked: readonly Letter[], held: number) {
   const edited = ticked.filter(isEdited).length
   const alike = ticked.filter(({ occasion }) => occasion !== '').length - edited
   const said = [
-    ...(alike > 0 ? [`${digits(alike)} as the template`] : []),
-    ...(edited > 0 ? [`${digits(edited)} edited`] : []),
+    ...(alike > 0 ? [`${formatNumber(alike)} as the template`] : []),
+    ...(edited > 0 ? [`${formatNumber(edited)} edited`] : []),
   ].join(', ')
   return held === 0 ? said : `${said}${said && '. '}${countOf(held, 'draft')} cannot be sent.`
 }

@@ -4,7 +4,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
-import { focusHeading, useWhenGone } from '../kit/focus.ts'
+import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
@@ -20,7 +20,7 @@ import {
 import { LetterText, type Written } from '../letters/LetterText.tsx'
 import { DraftArticle } from './DraftArticle.tsx'
 import { useDraftChanges } from './draft-changes.ts'
-import { DraftEdit, type KeptChange } from './DraftEdit.tsx'
+import { DraftEdit, type DraftInput } from './DraftEdit.tsx'
 import { DraftsLeft } from './DraftsLeft.tsx'
 
 interface DraftsProps {
@@ -43,7 +43,7 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
         <DraftShow
           key={draft.id}
           letter={draft}
-          kept={changes.of(draft)}
+          input={changes.of(draft)}
           isByHand={isByHand}
           isAtApplication
           onGone={focusHeading}
@@ -58,7 +58,7 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
 interface DraftShowProps {
   letter: Letter
   isByHand: boolean
-  kept: KeptChange
+  input: DraftInput
   isAtApplication?: boolean
   isSheet?: boolean
   /** Called when this draft disappears, which loses the focus. */
@@ -67,31 +67,31 @@ interface DraftShowProps {
 }
 
 /** One draft as it would be sent, with its buttons. */
-export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }: DraftShowProps) {
+export function DraftShow({ letter, isByHand, input, onGone, children, ...place }: DraftShowProps) {
   const { id, seen } = letter
   const isOffTemplate = isEdited(letter)
   const [isOpen, setIsOpen] = useState(false)
-  const isEditing = isOpen || kept[0] !== null
+  const isEditing = isOpen || input[0] !== null
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const remove = useDeskAct('desk_discard', {
-    says: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
-    fails: 'Not removed.',
+    successMessage: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
+    failureMessage: 'Not removed.',
     onSuccess: onGone,
   })
   const note = useDeskAct('desk_sent_by_hand', {
-    says: () => `${name}: sent by hand`,
-    fails: 'Not noted.',
+    successMessage: () => `${name}: sent by hand`,
+    failureMessage: 'Not noted.',
     onSuccess: onGone,
   })
   const restore = useDeskAct('desk_edit', {
-    says: () => `${name}: back to the template`,
-    fails: 'Not changed.',
+    successMessage: () => `${name}: back to the template`,
+    failureMessage: 'Not changed.',
     // The pressed button disappears.
     onSuccess: () => editButton.current?.focus(),
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
-  const handOver = useDeskAct('desk_hand_over', { fails: 'Not opened.' })
+  const handOver = useDeskAct('desk_hand_over', { failureMessage: 'Not opened.' })
   const { response: handed } = handOver
   const openHanded = useEffectEvent((text: Written) => {
     const link = document.createElement('a')
@@ -102,7 +102,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
   useEffect(() => {
     if (handed) openHanded(handed)
   }, [handed])
-  useWhenGone(isEditing, () => editButton.current?.focus())
+  useOnHidden(isEditing, () => editButton.current?.focus())
   return (
     <DraftArticle
       whose={letter}
@@ -121,7 +121,7 @@ export function DraftShow({ letter, isByHand, kept, onGone, children, ...place }
         {isAgain(letter) && ' They already have this letter.'}
       </p>
       {isEditing ? (
-        <DraftEdit {...{ letter, kept, setIsOpen }} />
+        <DraftEdit {...{ letter, input, setIsOpen }} />
       ) : (
         <>
           <LetterText text={letter} />

@@ -9,11 +9,11 @@ import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Form } from '../kit/Field.tsx'
-import { focusOn, useWhenGone } from '../kit/focus.ts'
+import { focusOn, useOnHidden } from '../kit/focus.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { Drafts } from './DraftShow.tsx'
 
 interface LetterCreateProps {
@@ -57,15 +57,15 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
   )
 }
 
-/** The name of a letter to one person in `useTyped`. */
-export function typedInto(application: string): string {
+/** The name of a letter to one person in `useUnsentText`. */
+export function letterTextName(application: string): string {
   return `letter ${application}`
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
 function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
   // The act id is stored with the text, so that a retry without a response creates only one letter.
-  const [typed, type] = useTyped<Written & { act: string }>(typedInto(application))
+  const [typed, setUnsent] = useUnsentText<Written & { act: string }>(letterTextName(application))
   // The draft may have been saved after this screen was left, before the response arrived.
   const isThere = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
@@ -76,18 +76,18 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
   const openButton = useRef<HTMLButtonElement>(null)
   const written = useRef('')
   const close = () => {
-    type(null)
+    setUnsent(null)
     setIsOpen(false)
   }
   const write = useDeskAct('desk_write_to', {
-    says: () => 'Draft saved. Nothing has been sent.',
-    fails: 'Draft not saved.',
+    successMessage: () => 'Draft saved. Nothing has been sent.',
+    failureMessage: 'Draft not saved.',
     onSuccess(letter) {
       written.current = letter.id
       close()
     },
   })
-  useWhenGone(isWriting, () => {
+  useOnHidden(isWriting, () => {
     focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
     written.current = ''
   })
@@ -95,7 +95,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
     const text = { subject, body, ...change }
     // Emptying the fields must not close the form.
     setIsOpen(true)
-    type(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
+    setUnsent(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
   }
   const open = () => {
     setIsFirst(true)

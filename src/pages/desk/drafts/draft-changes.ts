@@ -1,8 +1,8 @@
 import type { Letter } from '../../../client/desk/letters.ts'
 import type { Written } from '../letters/LetterText.tsx'
-import { useTyped, type Change } from '../kit/useTyped.ts'
+import { useUnsentText, type Change } from '../kit/useUnsentText.ts'
 import type { Unsaved } from '../kit/useVersionedDraft.tsx'
-import type { KeptChange } from './DraftEdit.tsx'
+import type { DraftInput } from './DraftEdit.tsx'
 
 /** The id of a draft, its application and the recipient. */
 export type Whose = Pick<Letter, 'id' | 'application' | 'name'>
@@ -12,9 +12,9 @@ export interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
 
 /** The unsaved texts of the drafts of an occasion, including drafts that are no longer in the list. */
 export function useDraftChanges(occasion: string) {
-  const [changes, type] = useTyped<Record<string, DraftChange>>(`drafts ${occasion}`)
+  const [changes, setUnsent] = useUnsentText<Record<string, DraftChange>>(`drafts ${occasion}`)
   const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
-    type((latest) => {
+    setUnsent((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
       const changed = typeof change === 'function' ? change(former) : change
       const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
@@ -23,7 +23,7 @@ export function useDraftChanges(occasion: string) {
   return {
     all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
     /** The unsaved text of a draft. Equal to the saved text: not a change (a save may have succeeded without a response). */
-    of(draft: Letter): KeptChange {
+    of(draft: Letter): DraftInput {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
       return [isSame ? null : change, (changed) => keep(draft, changed)]

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 
 import { Button, type ButtonProps } from './Button.tsx'
-import { focus, useWhenGone } from './focus.ts'
+import { focus, useOnHidden } from './focus.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onPress' | 'children'> {
   /** Whether its act is pending. The button keeps its position, its words and the focus then. */
@@ -65,12 +65,12 @@ export function ConfirmButton({
   isPending,
   onConfirm,
 }: ConfirmButtonProps) {
-  const [isAsked, setIsAsked] = useState(false)
+  const [isConfirming, setIsConfirming] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  useWhenGone(isAsked, () => button.current?.focus())
-  if (!isAsked)
+  useOnHidden(isConfirming, () => button.current?.focus())
+  if (!isConfirming)
     return (
-      <Button ref={button} onPress={() => setIsAsked(true)}>
+      <Button ref={button} onPress={() => setIsConfirming(true)}>
         {children}
       </Button>
     )
@@ -78,7 +78,7 @@ export function ConfirmButton({
     <>
       <span>{question}</span>
       {/* Focused first, so that pressing Enter twice does nothing. */}
-      <Button ref={focus} onPress={() => setIsAsked(false)}>
+      <Button ref={focus} onPress={() => setIsConfirming(false)}>
         {keep}
       </Button>
       <ActButton isPending={isPending} onPress={onConfirm}>

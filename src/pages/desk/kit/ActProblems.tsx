@@ -1,11 +1,11 @@
 import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.tsx'
 
 /** The failures of acts, one message each, for the space under their buttons. */
-export function ActProblems({ acts }: { acts: readonly { error: Error | null; fails: string }[] }) {
-  return acts.map(({ error, fails }) =>
+export function ActProblems({ acts }: { acts: readonly { error: Error | null; failureMessage: string }[] }) {
+  return acts.map(({ error, failureMessage }) =>
     error === null ? null : (
-      <Alert key={fails} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
-        {failureOf(fails, error)}
+      <Alert key={failureMessage} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
+        {failureOf(failureMessage, error)}
       </Alert>
     ),
   )
@@ -16,6 +16,6 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
  *
  * @param fails A sentence that says what has not happened. It is replaced if no response came, since the act may have happened.
  */
-export function failureOf(fails: string, error: Error): string {
-  return `${isUncertain(error) ? 'Not confirmed.' : fails} ${sentenceOf(error)}`
+export function failureOf(failureMessage: string, error: Error): string {
+  return `${isUncertain(error) ? 'Not confirmed.' : failureMessage} ${sentenceOf(error)}`
 }

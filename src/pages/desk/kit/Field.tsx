@@ -75,9 +75,9 @@ interface LabelledProps extends About {
   children: (ids: object) => ReactNode
 }
 
-function Labelled({ id: given, label, hint, problem, children }: LabelledProps) {
+function Labelled({ id: givenId, label, hint, problem, children }: LabelledProps) {
   const own = useId()
-  const id = given ?? own
+  const id = givenId ?? own
   const about = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
   return (
     <div className="field">

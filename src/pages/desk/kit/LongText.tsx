@@ -8,23 +8,23 @@ import { useMedia } from './useMedia.ts'
  * button that shows the rest.
  */
 export function LongText({ text }: { text: string }) {
-  const [isWhole, setIsWhole] = useState(false)
+  const [isExpanded, setIsExpanded] = useState(false)
   // Paper has no buttons.
   const isPrinting = useMedia('print')
   const pieces = useMemo(() => piecesOf(text), [text])
   if (pieces.length === 1) return <bdi>{text}</bdi>
   return (
     <>
-      <bdi className="layout-pieces" tabIndex={-1} ref={isWhole ? focus : undefined}>
-        {(isWhole || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, place) => (
+      <bdi className="layout-pieces" tabIndex={-1} ref={isExpanded ? focus : undefined}>
+        {(isExpanded || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, index) => (
           // The pieces change only when the whole text does.
           // oxlint-disable-next-line react/no-array-index-key
-          <span key={place}>{piece}</span>
+          <span key={index}>{piece}</span>
         ))}
-        {!isWhole && !isPrinting && '…'}
+        {!isExpanded && !isPrinting && '…'}
       </bdi>
-      {!isWhole && (
-        <Button onPress={() => setIsWhole(true)}>
+      {!isExpanded && (
+        <Button onPress={() => setIsExpanded(true)}>
           Show all {text.length.toLocaleString('en')} characters
         </Button>
       )}

@@ -9,18 +9,18 @@ import { useIsOffline } from './connection.ts'
 interface ProblemProps {
   error: Error | null | undefined
   /** The sentence for the failure. The server's own message may be unclear. */
-  said?: string
+  message?: string
   /** Retries. */
   onTryAgain?: (() => void) | undefined
 }
 
 /** A message about an error; nothing if there is none. */
-export function Problem({ error, said = 'Not loaded.', onTryAgain }: ProblemProps) {
+export function Problem({ error, message = 'Not loaded.', onTryAgain }: ProblemProps) {
   if (!error) return null
   const help = isOutdated(error) ? reload : { button: 'Try again', onPress: onTryAgain }
   return (
     <Alert {...help}>
-      {said && `${said} `}
+      {message && `${message} `}
       {sentenceOf(error)}
     </Alert>
   )
@@ -29,9 +29,9 @@ export function Problem({ error, said = 'Not loaded.', onTryAgain }: ProblemProp
 /** A message that data could not be refreshed. It is hidden while the offline notice is shown. */
 export function StaleProblem(props: ProblemProps) {
   const { error } = props
-  const isSaid = useIsOffline() && isUnreachable(error)
+  const isNoticeShown = useIsOffline() && isUnreachable(error)
   // The data is refetched when the connection returns.
-  return isSaid || error instanceof OfflineError ? null : <Problem {...props} />
+  return isNoticeShown || error instanceof OfflineError ? null : <Problem {...props} />
 }
 
 export interface AlertProps {
@@ -60,7 +60,7 @@ export function isOutdated(error: unknown) {
 }
 
 /** The sentence for a response that does not come from the desk's server. */
-export const foreignAnswer =
+export const foreignServerMessage =
   'Another server answered at the address of this desk. Please ask whoever runs this site.'
 
 /** Whether a call may have succeeded although no response came. */
@@ -85,13 +85,14 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof RefusedCall && error.code === 'PGRST202')
     return 'The desk was updated meanwhile. Please reload this page.'
   // A response without JSON or without a code comes from another server at this address.
-  if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code)) return foreignAnswer
+  if (error instanceof SyntaxError || (error instanceof RefusedCall && !error.code))
+    return foreignServerMessage
   if (error instanceof Error && error.message !== '') return error.message
   return 'Something went wrong. Please try again.'
 }
 
 /** The sentence for an unexpected error, which is also logged in the console. */
-export function unforeseen(error: unknown): string {
+export function reportUnexpected(error: unknown): string {
   reportError(error)
   return error instanceof MissingScriptError ? error.message : 'Something went wrong. Please try again.'
 }

@@ -2,10 +2,10 @@ import { Component, useEffect, useState, type ComponentType, type ReactNode } fr
 
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
-import { beginAt, focusHeading, scrollToTop } from './focus.ts'
+import { focusAtTop, focusHeading, scrollToTop } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
-import { useShown } from './shown.ts'
+import { useScreenLoaded } from './screen-loaded.ts'
 
 interface ScreenProps<Read> {
   /** The text of its heading and of the window's title. Tabs, Back and screen readers identify a screen by it. */
@@ -31,7 +31,7 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
       {data === undefined ? (
         <Problem error={error} onTryAgain={() => void refetch()} />
       ) : (
-        <StaleProblem said="This may be out of date." error={error} />
+        <StaleProblem message="This may be out of date." error={error} />
       )}
       {data === undefined ? error === null && <Loading /> : children(data)}
     </>
@@ -66,7 +66,7 @@ interface HeadingProps {
 /** The heading of a screen. The screen opens scrolled to its top. */
 export function Heading({ takesFocus = true, children }: HeadingProps) {
   return (
-    <h1 ref={takesFocus ? beginAt : scrollToTop} tabIndex={-1}>
+    <h1 ref={takesFocus ? focusAtTop : scrollToTop} tabIndex={-1}>
       {children}
     </h1>
   )
@@ -159,7 +159,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 function NotShown(alert: AlertProps) {
   const title = 'This could not be shown'
   useTitle(title)
-  useShown()
+  useScreenLoaded()
   return (
     <section className="layout-sheet">
       <Heading>{title}</Heading>
@@ -182,12 +182,12 @@ export function lazyScreen<Props extends object>(
   Missing: () => ReactNode = ScreenNotLoaded,
 ): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
-  const keep = (loaded: ComponentType<Props>) => (Loaded = loaded)
-  loads.push(async () => keep(await load()))
+  const setLoaded = (loaded: ComponentType<Props>) => (Loaded = loaded)
+  loads.push(async () => setLoaded(await load()))
   return function LazyScreen(props: Props) {
-    const [isThere, setThere] = useState(Loaded !== undefined)
+    const [isLoaded, setIsLoaded] = useState(Loaded !== undefined)
     useEffect(() => {
-      if (isThere) return
+      if (isLoaded) return
       void whenConnected(load)
         .catch((error: unknown) => {
           // A server update removes old scripts.
@@ -195,10 +195,10 @@ export function lazyScreen<Props extends object>(
           return Missing
         })
         .then((loaded) => {
-          keep(loaded)
-          setThere(true)
+          setLoaded(loaded)
+          setIsLoaded(true)
         })
-    }, [isThere])
+    }, [isLoaded])
     return Loaded ? <Loaded {...props} /> : <Loading />
   }
 }

@@ -2,15 +2,15 @@ import { useEffect, useSyncExternalStore } from 'react'
 
 import { createListeners } from './listen.ts'
 
-let said = { text: '', count: 0 }
-const lastSaid = () => said
-const { subscribe, tell } = createListeners()
+let announcement = { text: '', count: 0 }
+const lastAnnouncement = () => announcement
+const { subscribe, notify } = createListeners()
 
 /** Shows a sentence for a moment, in a live region that screen readers read. */
 export function announce(text: string): void {
   // The counter makes equal sentences two announcements.
-  said = { text, count: said.count + 1 }
-  tell()
+  announcement = { text, count: announcement.count + 1 }
+  notify()
 }
 
 /** Announces a sentence whenever it changes, unless it is blank. */
@@ -22,7 +22,7 @@ export function useAnnounced(sentence: string): void {
 
 /** The live region with the last announcement. */
 export function Announcement() {
-  const { text, count } = useSyncExternalStore(subscribe, lastSaid, lastSaid)
+  const { text, count } = useSyncExternalStore(subscribe, lastAnnouncement, lastAnnouncement)
   return (
     // Screen readers have supported the role for longer than the `output` element.
     // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role

@@ -10,9 +10,9 @@ onlineManager.setEventListener(() => undefined)
 
 /** Wraps the calls of the desk so that each one updates the connection state. Queries refetch when a server responds again. */
 export function watchConnection(call: CallDesk): CallDesk {
-  return async (name, given, signal, delays) => {
+  return async (name, args, signal, delays) => {
     try {
-      const response = await call(name, given, signal, delays)
+      const response = await call(name, args, signal, delays)
       onlineManager.setOnline(true)
       return response
     } catch (error) {

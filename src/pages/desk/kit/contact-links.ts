@@ -18,8 +18,8 @@ export function phoneLink(phone: string): string | undefined {
  * The address of a LinkedIn page; undefined if the text is not one. People enter the full address, omit `https://`, or start at
  * `in/`.
  */
-export function linkedInLink(given: string): string | undefined {
-  const text = given.trim()
+export function linkedInLink(input: string): string | undefined {
+  const text = input.trim()
   const isPath = /^\/?(in|company|pub)\/[^\s/]+\/?$/.test(text)
   const address = isPath
     ? `https://www.linkedin.com/${text.replace(/^\//, '')}`

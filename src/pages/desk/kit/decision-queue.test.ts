@@ -7,7 +7,7 @@ import { OfflineError } from '../../../client/session.ts'
 import { createDecisionQueue } from './decision-queue.ts'
 import type { DecisionAct, SeenApplication } from './decision-state.ts'
 
-interface Given {
+interface Args {
   act: string
   decisions: Decision[]
 }
@@ -21,18 +21,18 @@ const application = (id: string, status: Status = 'new', version = 0): SeenAppli
 
 /** A started queue, and a desk whose responses the test can hold back. */
 function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, isOffline = false } = {}) {
-  const calls: Given[] = []
+  const calls: Args[] = []
   const finishedCount: string[] = []
   const waiting: (() => void)[] = []
-  const callDesk = (async (_name: string, given: Given, signal: AbortSignal) => {
-    calls.push(given)
+  const callDesk = (async (_name: string, args: Args, signal: AbortSignal) => {
+    calls.push(args)
     if (isOffline) throw new OfflineError(new TypeError('no connection'))
     if (!isOpen)
       await new Promise<void>((resolve, reject) => {
         waiting.push(resolve)
         signal.addEventListener('abort', () => reject(signal.reason as Error))
       })
-    return given.decisions.map(({ id, status, version }): DecisionOutcome => ({
+    return args.decisions.map(({ id, status, version }): DecisionOutcome => ({
       id,
       outcome: 'kept',
       status,

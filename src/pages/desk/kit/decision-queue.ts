@@ -25,7 +25,7 @@ export type DecisionQueue = ReturnType<typeof createDecisionQueue>
  * @param onFinished Called once for each act, in order, when none of its decisions is queued or sent any more.
  */
 export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: DecisionAct) => void) {
-  const { subscribe, tell } = createListeners()
+  const { subscribe, notify } = createListeners()
   let state = emptyQueue
   let signal = AbortSignal.abort()
   let isSending = false
@@ -35,7 +35,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     const next = reduce(state, event)
     if (next === state) return
     state = next
-    tell()
+    notify()
     for (const act of state.acts.slice(finishedCount, state.finishedCount)) report(act)
     void send()
   }
@@ -64,13 +64,13 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
 
   const replyTo = async (decisions: readonly Decision[], until: AbortSignal): Promise<QueueEvent> => {
     try {
-      const given = decisions.map(({ application: { id }, wanted, baseVersion, isUndo }) => ({
+      const args = decisions.map(({ application: { id }, wanted, baseVersion, isUndo }) => ({
         id,
         status: wanted,
         version: baseVersion,
         takes_back: isUndo,
       }))
-      const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: given }, until)
+      const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: args }, until)
       return { type: 'reply', outcomes: new Map(outcomes.map((outcome) => [outcome.id, outcome])) }
     } catch (error) {
       return { type: 'fail', message: sentenceOf(error), isUncertain: isUncertain(error) }

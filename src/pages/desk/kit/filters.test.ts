@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { filterOf, filtersFrom, searchOf, wholeWordOf } from './filters.ts'
+import { filterOf, filtersFrom, searchOf, exactWordOf } from './filters.ts'
 
 const everything =
   'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&order=oldest'
@@ -90,7 +90,7 @@ test.each([
   ['al ada', ''],
   ['', ''],
 ])('of the search %j the last word finds itself alone: %j', (search, word) => {
-  expect(wholeWordOf(search)).toBe(word)
+  expect(exactWordOf(search)).toBe(word)
 })
 
 test('a day ends at its end, even with 23 or 25 hours', () => {

@@ -25,47 +25,47 @@ const blank = 'none'
  * @param search Such as `status=accepted&search=acme`.
  */
 export function filtersFrom(search: string): Filters {
-  const given = new URLSearchParams(search)
-  const one = <Value extends string>(name: string, values: readonly Value[]) =>
-    values.find((value) => value === given.get(name))
+  const parameters = new URLSearchParams(search)
+  const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
+    values.find((value) => value === parameters.get(name))
   const choice = <Value extends string>(name: string, values: readonly Value[]) =>
-    given.get(name) === blank ? ('' as const) : (one(name, values) ?? null)
+    parameters.get(name) === blank ? ('' as const) : (oneOf(name, values) ?? null)
   const day = (name: string) => {
-    const value = given.get(name) ?? ''
+    const value = parameters.get(name) ?? ''
     return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(startOf(value).getTime()) ? value : ''
   }
-  const status = one('status', ['all', ...keys(statuses)]) ?? 'new'
+  const status = oneOf('status', ['all', ...keys(statuses)]) ?? 'new'
   return {
     status,
-    search: given.get('search') ?? '',
+    search: parameters.get('search') ?? '',
     team_size: choice('team_size', keys(teamSizes)),
     paid_solution: choice('paid_solution', keys(paidSolutions)),
-    answer: (isAsked(status) ? one('answer', keys(rsvpStates)) : undefined) ?? null,
+    answer: (mayHaveRsvp(status) ? oneOf('answer', keys(rsvpStates)) : undefined) ?? null,
     from: day('from'),
     to: day('to'),
-    order: one('order', ['oldest']) ?? 'newest',
+    order: oneOf('order', ['oldest']) ?? 'newest',
   }
 }
 
 /** The query part of the fragment for these filters. Default values are omitted. */
 export function searchOf(filters: Filters): string {
   const { status, search, team_size, paid_solution, answer, from, to, order } = filters
-  const given: [string, string | null][] = [
+  const parameters: [string, string | null][] = [
     ['status', status === 'new' ? null : status],
     ['search', search || null],
     ['team_size', team_size === '' ? blank : team_size],
     ['paid_solution', paid_solution === '' ? blank : paid_solution],
-    ['answer', isAsked(status) ? answer : null],
+    ['answer', mayHaveRsvp(status) ? answer : null],
     ['from', from || null],
     ['to', to || null],
     ['order', order === 'newest' ? null : order],
   ]
-  const said = given.filter((entry): entry is [string, string] => entry[1] !== null)
-  return new URLSearchParams(said).toString()
+  const entries = parameters.filter((entry): entry is [string, string] => entry[1] !== null)
+  return new URLSearchParams(entries).toString()
 }
 
 /** Whether a tab contains people with an RSVP. In the other tabs that filter would match nobody. */
-function isAsked(status: Filters['status']) {
+function mayHaveRsvp(status: Filters['status']) {
   return status === 'accepted' || status === 'all'
 }
 
@@ -98,7 +98,7 @@ export function isNarrowed({ search, team_size, paid_solution, answer, from, to 
 }
 
 /** The last word of a search if it has one or two characters, so that only this exact word matches; otherwise blank. */
-export function wholeWordOf(search: string): string {
+export function exactWordOf(search: string): string {
   const last =
     search
       .trim()

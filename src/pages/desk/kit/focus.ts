@@ -19,7 +19,7 @@ export function focusHeading(): void {
 }
 
 /** Ref callback for the heading of a screen: scrolls to the top and focuses the heading. */
-export function beginAt(heading: HTMLElement | null): void {
+export function focusAtTop(heading: HTMLElement | null): void {
   scrollToTop(heading)
   heading?.focus({ preventScroll: true })
 }
@@ -32,7 +32,7 @@ export function scrollToTop(heading: HTMLElement | null): void {
 /**
  * Ref callback for an element that may disappear automatically: if it contains the focus then, the focus moves to the heading.
  */
-export function leaveForHeading(element: HTMLElement): () => void {
+export function focusHeadingOnRemoval(element: HTMLElement): () => void {
   return () => {
     if (element.contains(document.activeElement)) focusHeading()
   }
@@ -49,7 +49,7 @@ export function focusUnlessElsewhere(element: HTMLElement | null): void {
 }
 
 /** Calls `goBack` after something was hidden, such as a form that had the focus. */
-export function useWhenGone(isShown: boolean, goBack: () => void): void {
+export function useOnHidden(isShown: boolean, goBack: () => void): void {
   const wasShown = useRef(isShown)
   const onGone = useEffectEvent(goBack)
   useEffect(() => {

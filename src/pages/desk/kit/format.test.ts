@@ -3,15 +3,15 @@ import { afterEach, expect, test, vi } from 'vitest'
 import {
   countOf,
   dayOf,
-  digits,
+  formatNumber,
   momentOf,
   nameOf,
-  ofAll,
+  outOf,
   shortDayOf,
   shortMomentOf,
   shortOf,
-  upTo,
-  zone,
+  formatCount,
+  browserTimeZone,
 } from './format.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -22,7 +22,7 @@ const here = (...parts: [number, number, number, number, number]) => new Date(..
 test('a moment shows its local day and time; an unknown one is unchanged', () => {
   expect(momentOf(here(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
   expect(momentOf('infinity')).toBe('infinity')
-  expect(zone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
+  expect(browserTimeZone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
 })
 
 test.each([
@@ -52,8 +52,11 @@ test('numbers appear with their nouns', () => {
     '1 letter',
     '1,000 letters',
   ])
-  expect([digits(1_000_000), ofAll(100, 1_000)]).toEqual(['1,000,000', '100 of 1,000'])
-  expect([upTo({ count: 1_000, more: true }), upTo({ count: 7, more: false })]).toEqual(['1,000+', '7'])
+  expect([formatNumber(1_000_000), outOf(100, 1_000)]).toEqual(['1,000,000', '100 of 1,000'])
+  expect([formatCount({ count: 1_000, more: true }), formatCount({ count: 7, more: false })]).toEqual([
+    '1,000+',
+    '7',
+  ])
 })
 
 test('a name is limited in length and combining marks, and has no direction marks', () => {

@@ -17,18 +17,18 @@ const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
  * returned unchanged.
  */
 export function momentOf(iso: string): string {
-  return told(moment, iso)
+  return formatted(moment, iso)
 }
 
-function told(format: () => Intl.DateTimeFormat, iso: string) {
+function formatted(format: () => Intl.DateTimeFormat, iso: string) {
   const date = new Date(iso)
   return Number.isNaN(date.getTime()) ? iso : format().format(date)
 }
 
 /** Creates the format on first use: the first one of a page takes 50 ms on a slow phone. */
 function formatOf(options: Intl.DateTimeFormatOptions) {
-  let made: Intl.DateTimeFormat | undefined
-  return () => (made ??= new Intl.DateTimeFormat('en-GB', options))
+  let format: Intl.DateTimeFormat | undefined
+  return () => (format ??= new Intl.DateTimeFormat('en-GB', options))
 }
 
 /** Creates the format of moments in advance, when the browser is idle. */
@@ -40,7 +40,7 @@ export function prepareMoments(): void {
 export function shortMomentOf(iso: string, now = new Date()): string {
   const date = new Date(iso)
   if (date.toDateString() === now.toDateString()) return hour().format(date)
-  return told(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
+  return formatted(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
 /** Today, in the format of `Date.toDateString`. */
@@ -65,28 +65,28 @@ export function localTimeOf(time: string | number): string {
 }
 
 /** The IANA name of the organiser's time zone, such as `Europe/London`. */
-export function zone(): string {
+export function browserTimeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** A number with its noun: `1 letter`, `1,000 letters`. */
 export function countOf(count: number, what: string): string {
-  return `${digits(count)} ${what}${count === 1 ? '' : 's'}`
+  return `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
 /** A number with thousands separators. */
-export function digits(count: number): string {
+export function formatNumber(count: number): string {
   return count.toLocaleString('en')
 }
 
 /** Progress, such as `100 of 1,000`. */
-export function ofAll(done: number, count: number): string {
-  return `${digits(done)} of ${digits(count)}`
+export function outOf(done: number, count: number): string {
+  return `${formatNumber(done)} of ${formatNumber(count)}`
 }
 
 /** A count, with `+` if there are more. */
-export function upTo({ count, more }: Count): string {
-  return `${digits(count)}${more ? '+' : ''}`
+export function formatCount({ count, more }: Count): string {
+  return `${formatNumber(count)}${more ? '+' : ''}`
 }
 
 /**

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { maxPerCall, pageSize } from '../../../application/limits.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ListedApplication, ListPage, Cursor } from '../../../client/desk/applications.ts'
-import { partOf, readFirst, readOn, type List } from './list.ts'
+import { refreshArgumentsOf, readList, readNextPage, type List } from './list.ts'
 
 const { signal } = new AbortController()
 const at = (index: number): Cursor => ({ created_at: `at ${index}`, id: String(index) })
@@ -11,8 +11,8 @@ const at = (index: number): Cursor => ({ created_at: `at ${index}`, id: String(i
 /** A desk with `count` applications, of which a call examines at most `look`. */
 function deskOf(count: number, look = Infinity) {
   const asked: unknown[] = []
-  const call: CallDesk = async (_name, given) => {
-    const { after, most } = given as { after: Cursor | null; most: number }
+  const call: CallDesk = async (_name, args) => {
+    const { after, most } = args as { after: Cursor | null; most: number }
     asked.push(most)
     const from = after === null ? 0 : Number(after.id) + 1
     const to = Math.min(from + Math.min(most, look), count)
@@ -34,52 +34,52 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 test('a list begins with one page and continues with the next', async () => {
   const { call } = deskOf(120)
-  const first = await readFirst(call, {}, undefined, signal)
+  const first = await readList(call, {}, undefined, signal)
   expect(idsOf(first)).toEqual(upTo(pageSize))
-  const second = await readOn(call, first)
+  const second = await readNextPage(call, first)
   expect(idsOf(second)).toEqual(upTo(2 * pageSize))
   expect(second.readAt).toBe(first.readAt)
-  const whole = await readOn(call, second)
+  const whole = await readNextPage(call, second)
   expect(idsOf(whole)).toEqual(upTo(120))
   expect(whole.next).toBeNull()
-  expect(await readOn(call, whole)).toBe(whole)
+  expect(await readNextPage(call, whole)).toBe(whole)
 })
 
 test('a refresh reads as many rows as before, in as few calls as possible', async () => {
   const { asked, call } = deskOf(2 * maxPerCall)
-  let list = await readFirst(call, {}, undefined, signal)
-  for (let page = 1; page < 20; page += 1) list = await readOn(call, list)
+  let list = await readList(call, {}, undefined, signal)
+  for (let page = 1; page < 20; page += 1) list = await readNextPage(call, list)
   asked.length = 0
-  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(maxPerCall))
+  expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall))
   expect(asked).toEqual([maxPerCall])
-  list = await readOn(call, list)
+  list = await readNextPage(call, list)
   asked.length = 0
-  expect(idsOf(await readFirst(call, {}, list, signal))).toEqual(upTo(maxPerCall + pageSize))
+  expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall + pageSize))
   expect(asked).toEqual([maxPerCall, pageSize])
 })
 
 test('a page with few matches takes a bounded number of calls and reports that it is short', async () => {
   const some = deskOf(1000, 20)
-  const list = await readFirst(some.call, {}, undefined, signal)
+  const list = await readList(some.call, {}, undefined, signal)
   expect(some.asked).toEqual([50, 30, 10])
   expect(idsOf(list)).toEqual(upTo(pageSize))
-  expect(list.isShort).toBe(false)
+  expect(list.isIncomplete).toBe(false)
   const few = deskOf(1000, 1)
-  const short = await readFirst(few.call, {}, undefined, signal)
+  const short = await readList(few.call, {}, undefined, signal)
   expect(few.asked).toHaveLength(10)
-  expect(short).toMatchObject({ isShort: true, next: at(9) })
+  expect(short).toMatchObject({ isIncomplete: true, next: at(9) })
 })
 
 test('for a long list, only the changes of the first thousand rows are requested', async () => {
   const { call } = deskOf(2 * maxPerCall)
-  const list = await readFirst(call, {}, undefined, signal)
-  expect(partOf(list)).toEqual({
+  const list = await readList(call, {}, undefined, signal)
+  expect(refreshArgumentsOf(list)).toEqual({
     shown: upTo(pageSize).map((id) => ({ id: String(id), version: 0 })),
     oldest: at(pageSize - 1),
   })
   const applications = upTo(maxPerCall + 1).map((id) => ({ ...at(id), version: 0 }) as ListedApplication)
-  const long = partOf({ ...list, applications, next: null })
+  const long = refreshArgumentsOf({ ...list, applications, next: null })
   expect(long.shown).toHaveLength(maxPerCall)
   expect(long.oldest).toEqual(at(maxPerCall - 1))
-  expect(partOf({ ...list, next: null }).oldest).toBeNull()
+  expect(refreshArgumentsOf({ ...list, next: null }).oldest).toBeNull()
 })

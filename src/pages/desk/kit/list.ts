@@ -9,21 +9,21 @@ export interface List extends ListPage {
   /** When its beginning was read, in milliseconds since 1970. It distinguishes a list from a later read of the same list. */
   readAt: number
   /** Whether reading stopped before it had the wanted number of rows. */
-  isShort: boolean
+  isIncomplete: boolean
 }
 
 /** Maximum calls for one page: each call examines a bounded number of applications, of which few may match. */
-const mostCalls = 10
+const maxCalls = 10
 
 /** The arguments of the first call for a list. */
-export const firstCall = (filter: Filter) => ({ filter, after: null, most: pageSize })
+export const firstPageArguments = (filter: Filter) => ({ filter, after: null, most: pageSize })
 
 /**
  * Reads a list from its beginning. It reads as many rows as before, so that people who return find their position.
  *
  * @throws The errors of the call.
  */
-export async function readFirst(
+export async function readList(
   call: CallDesk,
   filter: Filter,
   former: List | undefined,
@@ -31,11 +31,11 @@ export async function readFirst(
 ): Promise<List> {
   const wanted = Math.max(pageSize, former?.applications.length ?? 0)
   const read = await readRows(call, filter, null, wanted, signal)
-  return { ...read, filter, readAt: Date.now(), isShort: read.applications.length < wanted }
+  return { ...read, filter, readAt: Date.now(), isIncomplete: read.applications.length < wanted }
 }
 
 /** Reads the next page of a list and returns the longer list. */
-export async function readOn(call: CallDesk, list: List, signal?: AbortSignal): Promise<List> {
+export async function readNextPage(call: CallDesk, list: List, signal?: AbortSignal): Promise<List> {
   if (list.next === null) return list
   const read = await readRows(call, list.filter, list.next, pageSize, signal)
   return {
@@ -43,14 +43,17 @@ export async function readOn(call: CallDesk, list: List, signal?: AbortSignal): 
     ...read,
     applications: [...list.applications, ...read.applications],
     letters: [...list.letters, ...read.letters],
-    isShort: read.applications.length < pageSize,
+    isIncomplete: read.applications.length < pageSize,
   }
 }
 
 /**
  * The arguments that ask for the changes of a list: its first rows, up to the limit of one call, and the position where they end.
  */
-export function partOf({ applications, next }: List): Pick<Arguments<'desk_refresh'>, 'shown' | 'oldest'> {
+export function refreshArgumentsOf({
+  applications,
+  next,
+}: List): Pick<Arguments<'desk_refresh'>, 'shown' | 'oldest'> {
   const rows = applications.slice(0, maxPerCall)
   const end = applications.length > rows.length ? rows.at(-1) : next
   return {
@@ -68,7 +71,7 @@ export async function readRows(
   signal?: AbortSignal,
 ): Promise<ListPage> {
   const read: ListPage = { applications: [], letters: [], next: after }
-  for (let calls = 0; calls < mostCalls * Math.ceil(wanted / pageSize); calls += 1) {
+  for (let calls = 0; calls < maxCalls * Math.ceil(wanted / pageSize); calls += 1) {
     const most = Math.min(wanted - read.applications.length, maxPerCall)
     const page = await call('desk_list', { filter, after: read.next, most }, signal)
     read.applications.push(...page.applications)

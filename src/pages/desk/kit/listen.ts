@@ -6,7 +6,7 @@ export function createListeners() {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    tell: () => {
+    notify: () => {
       for (const listener of listeners) listener()
     },
   }

@@ -11,22 +11,22 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterCursor, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
-import { zone } from './format.ts'
+import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
-import { partOf, readFirst, readOn, readRows, type List } from './list.ts'
+import { refreshArgumentsOf, readList, readNextPage, readRows, type List } from './list.ts'
 import { withOpened, type OpenedList } from './neighbours.ts'
 
 /** The first part of a query key. */
-type Noun = 'refresh' | 'application' | 'letters' | 'places' | 'door'
+type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'door'
 
 /** The keys of everything that shows letters, including applications and lists. */
-const withLetters: Noun[] = ['letters', 'application', 'refresh']
+const withLetters: KeyPrefix[] = ['letters', 'application', 'refresh']
 
 /**
  * The query keys to read again after each act, whether it succeeded or not. Data that must disappear immediately, as after
  * erasing or switching blind reading, is dropped in responses.ts instead.
  */
-export const readAgain = {
+export const refetchedBy = {
   desk_decide: ['refresh', 'application', 'letters', 'places'],
   desk_reveal: ['application'],
   desk_note: [],
@@ -55,40 +55,40 @@ export const readAgain = {
   desk_set_places: ['places'],
   desk_set_answer: [...withLetters, 'places'],
   desk_keep_until: [...withLetters, 'places'],
-} satisfies Record<ActName, readonly Noun[]>
+} satisfies Record<ActName, readonly KeyPrefix[]>
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
-const lookAtList = 15_000
-const lookAgain = 20_000
+const listInterval = 15_000
+const defaultInterval = 20_000
 /** Milliseconds between two reads while a mail check runs, and between two attempts to reconnect. */
-const lookSoon = 1_000
-const askAgain = 2_000
+const mailCheckInterval = 1_000
+const reconnectInterval = 2_000
 /** Milliseconds for which data that came with another response counts as fresh. */
-const justRead = 1_000
+const freshDuration = 1_000
 
 /** The queries of the desk, each with its key. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
-  const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, given: Arguments<Name>) =>
-    queryOptions({ queryKey, queryFn: ({ signal }) => call(name, given, signal) })
+  const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
+    queryOptions({ queryKey, queryFn: ({ signal }) => call(name, args, signal) })
   /** Refetches regularly while it is shown. */
-  const followed = { refetchInterval: lookAgain, refetchOnWindowFocus: 'always' } as const
+  const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
   const overviewOfLetters = queryOptions({
     ...read(['letters', 'overview'], 'desk_letters', {}),
     // The overview that came with an application or a page of letters is not read again.
-    staleTime: justRead,
-    refetchInterval: ({ state }) => (state.data?.postman.is_checking ? lookSoon : lookAgain),
+    staleTime: freshDuration,
+    refetchInterval: ({ state }) => (state.data?.postman.is_checking ? mailCheckInterval : defaultInterval),
     refetchOnWindowFocus: true,
   })
   /** Reads something that includes the overview of letters. Stores the overview unless a newer one was stored meanwhile. */
-  const withOverview = async <Answer extends { overview: LettersOverview }>(
-    reading: () => Promise<Answer>,
+  const withOverview = async <Response extends { overview: LettersOverview }>(
+    reading: () => Promise<Response>,
   ) => {
-    const begun = Date.now()
-    const answer = await reading()
+    const startedAt = Date.now()
+    const response = await reading()
     const { queryKey } = overviewOfLetters
-    if ((queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0) < begun)
-      queries.setQueryData(queryKey, answer.overview)
-    return answer
+    if ((queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0) < startedAt)
+      queries.setQueryData(queryKey, response.overview)
+    return response
   }
   const letters = {
     initialPageParam: null as LetterCursor | null,
@@ -99,7 +99,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     queryOptions({
       queryKey: ['list', filter],
       queryFn: ({ client, queryKey, signal }) =>
-        readFirst(call, filter, client.getQueryData<List>(queryKey), signal),
+        readList(call, filter, client.getQueryData<List>(queryKey), signal),
       staleTime: Infinity,
       gcTime: Infinity,
     })
@@ -114,14 +114,14 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
      *
      * @throws The errors of the call.
      */
-    async readOn(filter: Filter, signal?: AbortSignal) {
+    async readNextPage(filter: Filter, signal?: AbortSignal) {
       const { queryKey } = list(filter)
       let former: List | undefined
       let longer: List | undefined
       // If the list was refreshed meanwhile, the next page follows the new one.
       do {
         former = queries.getQueryData(queryKey)
-        longer = former && (await readOn(call, former, signal))
+        longer = former && (await readNextPage(call, former, signal))
         if (!longer) return
       } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
@@ -140,21 +140,21 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryFn: loadedList
           ? async ({ signal }) => {
               const { filter, readAt } = loadedList
-              const part = partOf(loadedList)
-              const now = await call('desk_refresh', { filter, zone: zone(), ...part }, signal)
+              const part = refreshArgumentsOf(loadedList)
+              const now = await call('desk_refresh', { filter, zone: browserTimeZone(), ...part }, signal)
               for (const each of now.changes.changed) queue.recordRead(each)
               queue.forget(now.changes.gone)
               return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
             }
           : skipToken,
         placeholderData: keepPreviousData,
-        refetchInterval: lookAtList,
+        refetchInterval: listInterval,
         // The list itself is refetched then, and this query follows.
         refetchOnReconnect: false,
         gcTime: 0,
       }),
     /** The first applications that match a search. */
-    found: (search: string, wanted: number) =>
+    searchResults: (search: string, wanted: number) =>
       queryOptions({
         queryKey: ['letters', 'found', search],
         queryFn: ({ signal }) => readRows(call, { search }, null, wanted, signal),
@@ -180,15 +180,15 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     /** A cheap read that shows whether an open application has changed. */
     stamp: (application: string) => ({
       ...read(['stamp', application], 'desk_stamp', { application }),
-      ...followed,
-      refetchInterval: lookAtList,
+      ...polled,
+      refetchInterval: listInterval,
       gcTime: 0,
     }),
     openedList,
     /** The overview of letters, for screens that show something else too. */
     letters: () => overviewOfLetters,
     /** The overview of letters for a screen that shows only that: it is always refetched when the screen opens. */
-    lettersAnew: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
+    freshLetters: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
     /** The drafts of an occasion, page by page. */
     drafts: (occasion: string) =>
       infiniteQueryOptions({
@@ -204,7 +204,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryKey: ['letters', 'outbox', state],
         queryFn: ({ pageParam: after, signal }) =>
           withOverview(() => call('desk_outbox', { state, after }, signal)),
-        refetchInterval: lookAgain,
+        refetchInterval: defaultInterval,
       }),
     /** The letters of an application, oldest first, for screens that show nothing else of it. */
     lettersOf: (application: string) => ({
@@ -225,7 +225,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           for (const each of places.waitlist) queue.recordRead(each)
           return places
         },
-        ...followed,
+        ...polled,
       }),
     /** The history of the desk, page by page. */
     history: () =>
@@ -234,19 +234,19 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
         initialPageParam: null as { id: number } | null,
         getNextPageParam: ({ next }) => next,
-        ...followed,
+        ...polled,
       }),
     /** Whether the form is open, and who changed that last. */
-    door: () => ({ ...read(['door'], 'desk_door', {}), ...followed, refetchOnWindowFocus: true }),
+    door: () => ({ ...read(['door'], 'desk_door', {}), ...polled, refetchOnWindowFocus: true }),
     /**
      * Checks whether the server responds.
      *
-     * @param saysOnline Whether the browser reports that it is online. A change triggers a check immediately.
+     * @param isBrowserOnline Whether the browser reports that it is online. A change triggers a check immediately.
      */
-    connection: (saysOnline: boolean) => ({
-      ...read(['connection', saysOnline], 'desk_me', {}),
+    connection: (isBrowserOnline: boolean) => ({
+      ...read(['connection', isBrowserOnline], 'desk_me', {}),
       // The browser may report online too early.
-      refetchInterval: askAgain,
+      refetchInterval: reconnectInterval,
       gcTime: 0,
     }),
     notices: () => read(['account', 'notices'], 'desk_notices', {}),

@@ -6,26 +6,30 @@ import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/l
 import type { DecisionQueue } from './decision-queue.ts'
 
 /** Access to the stored data that an act changes. */
-interface Kept {
+interface StoredData {
   queries: QueryClient
   queue: DecisionQueue
   /** Changes all stored data whose key starts with this. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
 
-type Learn<Name extends ActName> = (kept: Kept, response: Result<Name>, given: Arguments<Name>) => void
+type ResponseHandler<Name extends ActName> = (
+  data: StoredData,
+  response: Result<Name>,
+  args: Arguments<Name>,
+) => void
 
 /**
  * The change that each act's response makes to the stored data. It is shown immediately. Other stale data is read again
- * (`readAgain` in queries.ts).
+ * (`refetchedBy` in queries.ts).
  */
-const learnt: { [Name in ActName]?: Learn<Name> } = {
+const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_note: ({ change }, history, { application }) =>
     change<OpenedApplication>(['application', application], (former) => ({ ...former, history })),
-  desk_set_answer: ({ change }, whole, { application }) =>
-    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...whole })),
-  desk_keep_until: ({ change }, whole, { application }) =>
-    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...whole })),
+  desk_set_answer: ({ change }, details, { application }) =>
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details })),
+  desk_keep_until: ({ change }, details, { application }) =>
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details })),
   desk_erase({ queries, queue }, _erased, { applications }) {
     queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
@@ -43,20 +47,20 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
   desk_set_places: ({ change }, places) => change(['places'], () => places),
 
-  desk_set_letters: (kept, saved) =>
-    changeOverview(kept, ({ settings }) => ({ settings: { ...settings, ...saved } })),
-  desk_set_template: (kept, saved) =>
-    changeOverview(kept, ({ templates }) => {
+  desk_set_letters: (data, saved) =>
+    changeOverview(data, ({ settings }) => ({ settings: { ...settings, ...saved } })),
+  desk_set_template: (data, saved) =>
+    changeOverview(data, ({ templates }) => {
       const { drafts = { count: 0, more: false } } = templates.find(isOf(saved)) ?? {}
       // The next read brings the right order.
       return { templates: [...templates.filter((each) => !isOf(saved)(each)), { ...saved, drafts }] }
     }),
-  desk_remove_template: (kept, _removed, given) =>
-    changeOverview(kept, ({ templates }) => ({ templates: templates.filter((each) => !isOf(given)(each)) })),
-  desk_check_mail: (kept, { is_checking }) =>
-    changeOverview(kept, ({ postman }) => ({ postman: { ...postman, is_checking } })),
-  desk_stop: (kept, { stopped }) =>
-    changeOverview(kept, ({ postman, leaving }) => ({
+  desk_remove_template: (data, _removed, args) =>
+    changeOverview(data, ({ templates }) => ({ templates: templates.filter((each) => !isOf(args)(each)) })),
+  desk_check_mail: (data, { is_checking }) =>
+    changeOverview(data, ({ postman }) => ({ postman: { ...postman, is_checking } })),
+  desk_stop: (data, { stopped }) =>
+    changeOverview(data, ({ postman, leaving }) => ({
       postman: { ...postman, stopped },
       leaving: stopped ? [] : leaving,
     })),
@@ -77,18 +81,18 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
   },
   desk_sent_by_hand: ({ change }, _sent, { letter }) =>
     changePages(change, ['letters', 'drafts'], without([letter])),
-  desk_release(kept, outcomes, { act }) {
+  desk_release(data, outcomes, { act }) {
     const released = outcomes.filter(({ outcome }) => outcome === 'released')
-    changePages(kept.change, ['letters', 'drafts'], without(released.map(({ id }) => id)))
+    changePages(data.change, ['letters', 'drafts'], without(released.map(({ id }) => id)))
     const count = new Set(released.map(({ application }) => application)).size
-    changeOverview(kept, ({ leaving, settings: { hold_seconds: seconds } }) =>
+    changeOverview(data, ({ leaving, settings: { hold_seconds: seconds } }) =>
       count === 0 || seconds === 0 ? {} : { leaving: [...leaving, { act, count, seconds }] },
     )
   },
-  desk_withdraw(kept, { withdrawn }, given) {
-    if ('act' in given)
-      changeOverview(kept, ({ leaving }) => ({ leaving: leaving.filter(({ act }) => act !== given.act) }))
-    else if (withdrawn > 0) changePages(kept.change, ['letters', 'outbox'], without(given.letters))
+  desk_withdraw(data, { withdrawn }, args) {
+    if ('act' in args)
+      changeOverview(data, ({ leaving }) => ({ leaving: leaving.filter(({ act }) => act !== args.act) }))
+    else if (withdrawn > 0) changePages(data.change, ['letters', 'outbox'], without(args.letters))
   },
   desk_retry: ({ change }, { retried }, { letters }) => {
     if (retried > 0) changePages(change, ['letters', 'outbox'], without(letters))
@@ -100,34 +104,45 @@ const learnt: { [Name in ActName]?: Learn<Name> } = {
 }
 
 /** Returns a function that applies the response to an act to the stored data. */
-export function learnerOf(queries: QueryClient, queue: DecisionQueue) {
-  const change: Kept['change'] = <Read>(queryKey: QueryKey, become: (former: Read) => Read) => {
+export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
+  const change: StoredData['change'] = <Read>(queryKey: QueryKey, update: (former: Read) => Read) => {
     // A read in progress began before the act, and its response would overwrite the change.
     const isReading = ({ state }: Query) => state.fetchStatus === 'fetching'
     queries.setQueriesData<Read>({ queryKey }, (former) =>
-      former === undefined ? undefined : become(former),
+      former === undefined ? undefined : update(former),
     )
     void queries.refetchQueries({ queryKey, predicate: isReading })
   }
-  return <Name extends ActName>(name: Name, response: Result<Name>, given: Arguments<Name>): void =>
-    learnt[name]?.({ queries, queue, change }, response, given)
+  return <Name extends ActName>(name: Name, response: Result<Name>, args: Arguments<Name>): void =>
+    responseHandlers[name]?.({ queries, queue, change }, response, args)
 }
 
-function changeOverview({ change }: Kept, become: (former: LettersOverview) => Partial<LettersOverview>) {
-  change<Calls['desk_letters'][1]>(['letters', 'overview'], (former) => ({ ...former, ...become(former) }))
+function changeOverview(
+  { change }: StoredData,
+  update: (former: LettersOverview) => Partial<LettersOverview>,
+) {
+  change<Calls['desk_letters'][1]>(['letters', 'overview'], (former) => ({ ...former, ...update(former) }))
 }
 
-function changePages(change: Kept['change'], queryKey: QueryKey, become: (letters: Letter[]) => Letter[]) {
+function changePages(
+  change: StoredData['change'],
+  queryKey: QueryKey,
+  update: (letters: Letter[]) => Letter[],
+) {
   change<InfiniteData<LetterPage>>(queryKey, (former) => ({
     ...former,
-    pages: former.pages.map((page) => ({ ...page, letters: become(page.letters) })),
+    pages: former.pages.map((page) => ({ ...page, letters: update(page.letters) })),
   }))
 }
 
-function changeLetters(change: Kept['change'], application: string, become: (letters: Letter[]) => Letter[]) {
+function changeLetters(
+  change: StoredData['change'],
+  application: string,
+  update: (letters: Letter[]) => Letter[],
+) {
   change<OpenedApplication>(['application', application], (former) => ({
     ...former,
-    letters: become(former.letters),
+    letters: update(former.letters),
   }))
 }
 

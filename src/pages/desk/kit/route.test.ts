@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from './filters.ts'
-import { hrefOf, routeOf, wholeList, type Route } from './route.ts'
+import { hrefOf, routeOf, unfilteredList, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
@@ -27,7 +27,7 @@ test.each<[string, Route]>([
 
 test.each(['', '#', '/'])('an empty address shows the list: %j', (hash) => {
   expect(routeOf(hash)).toEqual({ screen: 'list', filters: filtersFrom('') })
-  expect(wholeList).toEqual(routeOf(hash))
+  expect(unfilteredList).toEqual(routeOf(hash))
 })
 
 test.each([

@@ -10,12 +10,12 @@ export type Route =
   | { screen: 'application'; id: string; filters: Filters }
   | { screen: 'drafts' | 'template'; occasion: string }
   | { screen: 'outbox'; state: OutboxState }
-  | { screen: (typeof plain)[number] }
+  | { screen: (typeof plainScreens)[number] }
   | { screen: 'unknown' }
 
 /** The path of the letters to single people, whose occasion is blank. */
 const personal = 'letters/personal'
-const plain = ['places', 'letters', 'door', 'account', 'history'] as const
+const plainScreens = ['places', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -30,7 +30,7 @@ export function routeOf(hash: string): Route {
   if (path === '') return { screen: 'list', filters }
   if (first === 'applications' && second !== '' && third === undefined)
     return { screen: 'application', id: second, filters }
-  const screen = plain.find((each) => each === path)
+  const screen = plainScreens.find((each) => each === path)
   if (screen !== undefined) return { screen }
   if (path === personal) return { screen: 'drafts', occasion: '' }
   if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
@@ -74,7 +74,7 @@ export function hrefsIn(filters: Filters): (id: string) => string {
 }
 
 /** The list without any filter. */
-export const wholeList: Route = { screen: 'list', filters: filtersFrom('') }
+export const unfilteredList: Route = { screen: 'list', filters: filtersFrom('') }
 
 function queryOf(filters: Filters) {
   const search = searchOf(filters)
@@ -92,20 +92,20 @@ function decoded(part: string) {
 
 // Stryker disable all: what follows is the window's, for the journeys
 // The first list is rendered on the server, where there is no window.
-let present = globalThis.window?.location.hash ?? ''
-let former = present
+let currentHash = globalThis.window?.location.hash ?? ''
+let previousHash = currentHash
 
 const subscribe = listenTo('hashchange', 'popstate')
 if (globalThis.window) {
   subscribe(() => {
-    if (location.hash !== present) former = present
-    present = location.hash
+    if (location.hash !== currentHash) previousHash = currentHash
+    currentHash = location.hash
   })
 }
 
 /** The route before the current one. */
-export function formerRoute(): Route {
-  return routeOf(former)
+export function previousRoute(): Route {
+  return routeOf(previousHash)
 }
 
 /**

@@ -14,14 +14,14 @@ export type Switch = ReturnType<typeof createSwitch>
  */
 export function createSwitch(name: string, byDefault: boolean) {
   const key = `unplugged-desk-${name}`
-  const { subscribe, tell } = createListeners()
+  const { subscribe, notify } = createListeners()
   return {
     subscribe,
     byDefault: () => byDefault,
     isOn: () => (storage.getItem(key) ?? (byDefault ? 'on' : 'off')) === 'on',
     turn(isOn: boolean) {
       storage.setItem(key, isOn ? 'on' : 'off')
-      tell()
+      notify()
     },
   }
 }
@@ -30,7 +30,7 @@ export function createSwitch(name: string, byDefault: boolean) {
 export const singleKeys = createSwitch('keys', true)
 
 /** Whether the next undecided application opens after a decision. */
-export const goingOn = createSwitch('goes-on', false)
+export const autoAdvance = createSwitch('goes-on', false)
 
 /** Whether the list shows the first steps. */
 export const welcome = createSwitch('welcome', true)

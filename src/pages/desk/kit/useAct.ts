@@ -9,35 +9,35 @@ export function isActing(): boolean {
   return pending.size > 0
 }
 
-interface ActState<Given, Response> {
+interface ActState<Args, Response> {
   isPending: boolean
   error: Error | null
   /** The last response, and the arguments of the last act. */
   response?: Response
-  given?: Given
+  args?: Args
 }
 
-/** The outcome of an act. `isShown`: its screen is still open. `isCancelled`: it needs no announcement. */
-type Outcome<Response> = { isShown: boolean; isCancelled: boolean } & (
+/** The outcome of an act. `isScreenOpen`: its screen is still open. `isCancelled`: it needs no announcement. */
+type Outcome<Response> = { isScreenOpen: boolean; isCancelled: boolean } & (
   | { error: Error; response?: undefined }
   | { error: null; response: Response }
 )
 
-interface ActOptions<Given, Response> {
+interface ActOptions<Args, Response> {
   /** Called only while its screen is open. */
-  onSuccess?: ((response: Response, given: Given) => unknown) | undefined
+  onSuccess?: ((response: Response, args: Args) => unknown) | undefined
   /** Called after every success and failure. The result of a cancelled act is unknown. */
-  onOutcome?: ((outcome: Outcome<Response>, given: Given, id: string) => unknown) | undefined
+  onOutcome?: ((outcome: Outcome<Response>, args: Args, id: string) => unknown) | undefined
   /** If pressed again while pending, runs once more afterwards with the latest values. */
-  keepsLast?: boolean | undefined
+  queuesLatest?: boolean | undefined
   /** Whether it continues after its screen is closed. */
   outlivesScreen?: boolean | undefined
 }
 
 /** An act that a button or a form performs. */
-export interface Act<Given, Response> extends ActState<Given, Response> {
+export interface Act<Args, Response> extends ActState<Args, Response> {
   /** Starts it, unless it is pending: a second press can come before React renders the first one. */
-  press: (given: Given) => void
+  press: (args: Args) => void
   /** Aborts it and forgets its result. */
   cancel: () => void
 }
@@ -48,69 +48,69 @@ export interface Act<Given, Response> extends ActState<Given, Response> {
  * @param run Performs the act until the signal aborts. A retry with the same arguments after a failure gets the same act id.
  * @returns The state of the act, and the functions that start and cancel it.
  */
-export function useAct<Given, Response>(
-  run: (given: Given, signal: AbortSignal, id: () => string) => Promise<Response>,
-  { onSuccess, onOutcome, keepsLast = false, outlivesScreen = false }: ActOptions<Given, Response> = {},
-): Act<Given, Response> {
-  const [state, setState] = useState<ActState<Given, Response>>({ isPending: false, error: null })
-  const running = useRef<AbortController>(null)
-  const isShown = useRef(true)
-  const waiting = useRef<{ given: Given }>(null)
-  const latest = useRef({ given: '', id: '' })
+export function useAct<Args, Response>(
+  run: (args: Args, signal: AbortSignal, id: () => string) => Promise<Response>,
+  { onSuccess, onOutcome, queuesLatest = false, outlivesScreen = false }: ActOptions<Args, Response> = {},
+): Act<Args, Response> {
+  const [state, setState] = useState<ActState<Args, Response>>({ isPending: false, error: null })
+  const currentRun = useRef<AbortController>(null)
+  const isScreenOpen = useRef(true)
+  const nextCall = useRef<{ args: Args }>(null)
+  const latestCall = useRef({ args: '', id: '' })
 
-  const perform = async (given: Given, own: AbortController) => {
+  const perform = async (args: Args, controller: AbortController) => {
     const idOf = () => {
-      const text = JSON.stringify(given)
-      if (latest.current.id === '' || latest.current.given !== text)
-        latest.current = { given: text, id: newAct() }
-      return latest.current.id
+      const text = JSON.stringify(args)
+      if (latestCall.current.id === '' || latestCall.current.args !== text)
+        latestCall.current = { args: text, id: newAct() }
+      return latestCall.current.id
     }
-    pending.add(own)
-    const outcome = await run(given, own.signal, idOf).then(
+    pending.add(controller)
+    const outcome = await run(args, controller.signal, idOf).then(
       (response) => ({ error: null, response }),
       (error: unknown) => ({
         error: error instanceof Error ? error : new Error(String(error), { cause: error }),
       }),
     )
-    pending.delete(own)
-    const { id } = latest.current
-    if (outcome.error === null) latest.current.id = ''
-    const isCancelled = running.current !== own
+    pending.delete(controller)
+    const { id } = latestCall.current
+    if (outcome.error === null) latestCall.current.id = ''
+    const isCancelled = currentRun.current !== controller
     if (!isCancelled) {
-      running.current = null
-      setState({ isPending: false, given, ...outcome })
+      currentRun.current = null
+      setState({ isPending: false, args, ...outcome })
     }
-    if (outcome.error === null && isShown.current && !isCancelled) onSuccess?.(outcome.response, given)
-    onOutcome?.({ ...outcome, isShown: isShown.current, isCancelled }, given, id)
-    const next = waiting.current
-    waiting.current = null
-    if (next !== null && !isCancelled) press(next.given)
+    if (outcome.error === null && isScreenOpen.current && !isCancelled) onSuccess?.(outcome.response, args)
+    onOutcome?.({ ...outcome, isScreenOpen: isScreenOpen.current, isCancelled }, args, id)
+    const next = nextCall.current
+    nextCall.current = null
+    if (next !== null && !isCancelled) press(next.args)
   }
   const cancel = useCallback(() => {
-    running.current?.abort()
-    running.current = null
-    waiting.current = null
-    latest.current.id = ''
+    currentRun.current?.abort()
+    currentRun.current = null
+    nextCall.current = null
+    latestCall.current.id = ''
     setState({ isPending: false, error: null })
   }, [])
   useEffect(() => {
-    isShown.current = true
+    isScreenOpen.current = true
     return () => {
-      isShown.current = false
-      if (!outlivesScreen) running.current?.abort()
+      isScreenOpen.current = false
+      if (!outlivesScreen) currentRun.current?.abort()
     }
   }, [outlivesScreen])
-  function press(given: Given) {
-    if (running.current !== null) {
-      if (!keepsLast) return
-      waiting.current = { given }
-      setState((former) => ({ ...former, given }))
+  function press(args: Args) {
+    if (currentRun.current !== null) {
+      if (!queuesLatest) return
+      nextCall.current = { args }
+      setState((former) => ({ ...former, args }))
       return
     }
-    const own = new AbortController()
-    running.current = own
-    setState({ isPending: true, error: null, given })
-    void perform(given, own)
+    const controller = new AbortController()
+    currentRun.current = controller
+    setState({ isPending: true, error: null, args })
+    void perform(args, controller)
   }
   return { ...state, press, cancel }
 }

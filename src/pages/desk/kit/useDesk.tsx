@@ -7,7 +7,7 @@ import { announce } from './announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
 import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
-import { queriesOf, readAgain } from './queries.ts'
+import { queriesOf, refetchedBy } from './queries.ts'
 import { isActing } from './useAct.ts'
 
 /** The organiser who is signed in. */
@@ -26,18 +26,18 @@ function deskOf(
   queries: QueryClient,
 ) {
   /** Refetches the data that an act made stale. */
-  const readAgainAfter = (name: ActName) =>
-    Promise.all(readAgain[name].map((noun) => queries.invalidateQueries({ queryKey: [noun] })))
+  const refetchAfter = (name: ActName) =>
+    Promise.all(refetchedBy[name].map((prefix) => queries.invalidateQueries({ queryKey: [prefix] })))
   const queue = createDecisionQueue(call, (act) => {
     announce(outcomeOf(act))
-    void readAgainAfter('desk_decide')
+    void refetchAfter('desk_decide')
   })
   return {
     account,
     email,
     call,
     queue,
-    readAgainAfter,
+    refetchAfter,
     ...queriesOf(call, queue, queries),
   }
 }

@@ -4,7 +4,7 @@ import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { announce } from './announce.tsx'
 import { failureOf } from './ActProblems.tsx'
-import { learnerOf } from './responses.ts'
+import { responseHandlerOf } from './responses.ts'
 import { useAct, type Act } from './useAct.ts'
 import { useDesk } from './useDesk.tsx'
 
@@ -25,23 +25,23 @@ const withId = {
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** The arguments of an act; its id is optional and otherwise created here. */
-export type Given<Name extends ActName> = Name extends keyof typeof withId
+export type Args<Name extends ActName> = Name extends keyof typeof withId
   ? Omit<Arguments<Name>, 'act'> & { act?: string }
   : Arguments<Name>
 
 interface DeskActOptions<Name extends ActName> {
   /** The announcement after a success. */
-  says?: (response: Result<Name>, given: Given<Name>) => string
+  successMessage?: (response: Result<Name>, args: Args<Name>) => string
   /** The sentence for a failure, such as `Not saved.` */
-  fails: string
+  failureMessage: string
   /** Called only while its screen is open. */
-  onSuccess?: (response: Result<Name>, given: Given<Name>) => unknown
-  keepsLast?: boolean
+  onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
+  queuesLatest?: boolean
 }
 
 /** An act of the desk, and its sentence for a failure. */
-export interface DeskAct<Name extends ActName> extends Act<Given<Name>, Result<Name>> {
-  fails: string
+export interface DeskAct<Name extends ActName> extends Act<Args<Name>, Result<Name>> {
+  failureMessage: string
 }
 
 /** Milliseconds without a response before the wait is announced. */
@@ -54,29 +54,29 @@ const sayWaiting = 700
  */
 export function useDeskAct<Name extends ActName>(
   name: Name,
-  { says, fails, onSuccess, keepsLast }: DeskActOptions<Name>,
+  { successMessage, failureMessage, onSuccess, queuesLatest }: DeskActOptions<Name>,
 ): DeskAct<Name> {
-  const { call, queue, readAgainAfter } = useDesk()
-  const learn = learnerOf(useQueryClient(), queue)
-  const act = useAct<Given<Name>, Result<Name>>(
-    async (given, signal, id) => {
+  const { call, queue, refetchAfter } = useDesk()
+  const handleResponse = responseHandlerOf(useQueryClient(), queue)
+  const act = useAct<Args<Name>, Result<Name>>(
+    async (args, signal, id) => {
       const waiting = setTimeout(() => announce('Waiting for the server…'), sayWaiting)
-      const whole = (name in withId ? { act: id(), ...given } : given) as Arguments<Name>
-      return call(name, whole, signal, actRetryDelays).finally(() => clearTimeout(waiting))
+      const withAct = (name in withId ? { act: id(), ...args } : args) as Arguments<Name>
+      return call(name, withAct, signal, actRetryDelays).finally(() => clearTimeout(waiting))
     },
     {
       onSuccess,
-      keepsLast,
+      queuesLatest,
       outlivesScreen: true,
-      onOutcome({ error, response, isShown, isCancelled }, given, id) {
-        if (error === null) learn(name, response, { act: id, ...given } as Arguments<Name>)
+      onOutcome({ error, response, isScreenOpen, isCancelled }, args, id) {
+        if (error === null) handleResponse(name, response, { act: id, ...args } as Arguments<Name>)
         if (!isCancelled && !(error instanceof SignedOutError)) {
-          const failure = isShown || error === null ? '' : failureOf(fails, error)
-          announce(error === null ? (says?.(response, given) ?? '') : failure)
+          const failure = isScreenOpen || error === null ? '' : failureOf(failureMessage, error)
+          announce(error === null ? (successMessage?.(response, args) ?? '') : failure)
         }
-        void readAgainAfter(name)
+        void refetchAfter(name)
       },
     },
   )
-  return { ...act, fails }
+  return { ...act, failureMessage }
 }

@@ -5,8 +5,8 @@ import { ActButton } from './ActButton.tsx'
 import { Button } from './Button.tsx'
 import { ActProblems } from './ActProblems.tsx'
 import { isConflict } from './Problem.tsx'
-import { useDeskAct, type Given } from './useDeskAct.ts'
-import type { Change } from './useTyped.ts'
+import { useDeskAct, type Args } from './useDeskAct.ts'
+import type { Change } from './useUnsentText.ts'
 
 /** Unsaved input, and the version that it was based on. */
 export interface Unsaved<Value> {
@@ -15,17 +15,17 @@ export interface Unsaved<Value> {
 }
 
 interface VersionedDraftOptions<Name extends ActName, Value> {
-  /** The text and its setter, from `useTyped`. */
-  kept: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
+  /** The text and its setter, from `useUnsentText`. */
+  input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
   /** The saved value and its version. */
   stored: Value
   version: string | number | null
   /** The call that saves the input over the version shown. */
   call: Name
-  givenOf: (value: Value) => Given<Name>
+  argsOf: (value: Value) => Args<Name>
   /** The version after saving, and the announcement. */
   versionOf: (saved: Result<Name>) => string | number | null
-  says: (saved: Result<Name>) => string
+  successMessage: (saved: Result<Name>) => string
   /** Called only while its screen is open. */
   onSaved?: () => void
 }
@@ -33,7 +33,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
 /** A form over a saved value. Until something is entered, it shows the current saved value. */
 export interface VersionedDraft<Value> {
   value: Value
-  isEntered: boolean
+  hasInput: boolean
   isSaving: boolean
   /** Whether the saved value has changed since the input began. */
   isStale: boolean
@@ -48,16 +48,18 @@ export interface VersionedDraft<Value> {
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
-  const { kept, stored, version, call, givenOf, versionOf, says, onSaved } = options
-  const [typed, keep] = kept
+  const { input, stored, version, call, argsOf, versionOf, successMessage, onSaved } = options
+  const [typed, setInput] = input
   const saving = useRef<Value>(null)
   const act = useDeskAct(call, {
-    says,
-    fails: 'Not saved.',
+    successMessage,
+    failureMessage: 'Not saved.',
     onSuccess(saved) {
       const over = versionOf(saved)
       // Input entered while saving is kept.
-      keep((latest) => (latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over }))
+      setInput((latest) =>
+        latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over },
+      )
       onSaved?.()
     },
   })
@@ -67,19 +69,19 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
   const isStale = draft !== null && !act.isPending && draft.over !== version
   return {
     value,
-    isEntered: draft !== null,
+    hasInput: draft !== null,
     isSaving: act.isPending,
     isStale,
     error: isStale && isConflict(act.error) ? null : act.error,
-    enter: (change) => keep({ value: { ...value, ...change }, over: draft ? draft.over : version }),
-    discard: () => keep(null),
+    enter: (change) => setInput({ value: { ...value, ...change }, over: draft ? draft.over : version }),
+    discard: () => setInput(null),
     onSubmit(event) {
       event.preventDefault()
       if (act.isPending) return
       saving.current = value
       // The stale notice has shown the current version. An unchanged value is no input.
-      if (draft !== null) keep({ value, over: version })
-      act.press(givenOf(value))
+      if (draft !== null) setInput({ value, over: version })
+      act.press(argsOf(value))
     },
   }
 }
@@ -89,9 +91,9 @@ function isSame(one: unknown, other: unknown) {
 }
 
 interface SaveButtonsProps {
-  draft: Pick<VersionedDraft<object>, 'isEntered' | 'isSaving' | 'isStale' | 'error' | 'discard'>
+  draft: Pick<VersionedDraft<object>, 'hasInput' | 'isSaving' | 'isStale' | 'error' | 'discard'>
   /** The notice for a conflict. */
-  meanwhile: ReactNode
+  conflictNotice: ReactNode
   /** The words of the save button. */
   save?: string
   className?: string
@@ -100,16 +102,16 @@ interface SaveButtonsProps {
 }
 
 /** The buttons of a draft form, and the messages about a failed save. */
-export function SaveButtons({ draft, meanwhile, save = 'Save', className, onCancel }: SaveButtonsProps) {
-  const { isEntered, isSaving, isStale, error, discard } = draft
+export function SaveButtons({ draft, conflictNotice, save = 'Save', className, onCancel }: SaveButtonsProps) {
+  const { hasInput, isSaving, isStale, error, discard } = draft
   return (
     <>
       {isStale && (
         <p className="layout-notice error" role="alert">
-          {meanwhile}
+          {conflictNotice}
         </p>
       )}
-      <ActProblems acts={[{ error, fails: 'Not saved.' }]} />
+      <ActProblems acts={[{ error, failureMessage: 'Not saved.' }]} />
       <div className="layout-row">
         <ActButton className={className} isPending={isSaving}>
           {isStale ? 'Save anyway' : save}
@@ -117,7 +119,7 @@ export function SaveButtons({ draft, meanwhile, save = 'Save', className, onCanc
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
         ) : (
-          isEntered && !isSaving && <Button onPress={discard}>Discard</Button>
+          hasInput && !isSaving && <Button onPress={discard}>Discard</Button>
         )}
       </div>
     </>

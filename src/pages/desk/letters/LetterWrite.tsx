@@ -11,7 +11,7 @@ import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
-import { countOf, digits, ofAll } from '../kit/format.ts'
+import { countOf, formatNumber, outOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
@@ -45,13 +45,13 @@ export function LetterWrite({ application, status }: { application: string; stat
   )
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {
-    says: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
-    fails: 'Not drafted.',
+    successMessage: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
+    failureMessage: 'Not drafted.',
   })
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
   // The outcome is shown until another template is chosen.
-  const outcome = write.given?.occasion === occasion ? write.response?.[0] : undefined
+  const outcome = write.args?.occasion === occasion ? write.response?.[0] : undefined
   return (
     <Form className="application-write" onSend={() => press(false)}>
       <div className="layout-row">
@@ -103,12 +103,12 @@ function linkTo({ state }: WriteOutcome) {
 
 /** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
-  const { call, readAgainAfter } = useDesk()
+  const { call, refetchAfter } = useDesk()
   const { error, occasion, options, choose } = useOccasion((each) => each !== received)
   const [done, setDone] = useState(0)
   const isStopped = useRef(false)
   const write = useAct(
-    async (given: { occasion: string }, signal) => {
+    async (args: { occasion: string }, signal) => {
       const outcomes: WriteOutcome[] = []
       isStopped.current = false
       for (let at = 0; at < applications.length && !isStopped.current; at += stepSize) {
@@ -116,19 +116,19 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
         const step = applications.slice(at, at + stepSize)
         const act = newAct()
         outcomes.push(
-          ...(await call('desk_write', { act, ...given, applications: step }, signal, actRetryDelays)),
+          ...(await call('desk_write', { act, ...args, applications: step }, signal, actRetryDelays)),
         )
       }
       return outcomes
     },
     {
       onSuccess: (outcomes) => announce(countsOf(outcomes, applications.length)),
-      onOutcome: () => void readAgainAfter('desk_write'),
+      onOutcome: () => void refetchAfter('desk_write'),
     },
   )
   if (options.length === 0) return error ? <Problem error={error} /> : <Loading />
   // The outcome is shown until another template is chosen.
-  const isSame = write.given?.occasion === occasion
+  const isSame = write.args?.occasion === occasion
   return (
     <DialogForm
       act={`Draft ${countOf(applications.length, 'letter')}`}
@@ -153,10 +153,10 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
           </p>
         )}
       </div>
-      <ActProblems acts={[{ fails: 'Not all were drafted.', error: isSame ? write.error : null }]} />
+      <ActProblems acts={[{ failureMessage: 'Not all were drafted.', error: isSame ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
-          <span>{ofAll(done, applications.length)}</span>
+          <span>{outOf(done, applications.length)}</span>
           <Button onPress={() => (isStopped.current = true)}>Stop</Button>
         </div>
       )}
@@ -180,8 +180,8 @@ function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
 function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
   const some = Object.entries(counted).flatMap(([kind, said]) => {
     const count = outcomes.filter((each) => kindOf(each) === kind).length
-    return count === 0 ? [] : [`${digits(count)} ${said}`]
+    return count === 0 ? [] : [`${formatNumber(count)} ${said}`]
   })
   const left = wanted - outcomes.length
-  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${digits(left)} not drafted.` : ''}`
+  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${formatNumber(left)} not drafted.` : ''}`
 }

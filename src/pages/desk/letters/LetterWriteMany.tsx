@@ -1,5 +1,5 @@
 import { Dialog } from '../kit/Dialog.tsx'
-import { digits } from '../kit/format.ts'
+import { formatNumber } from '../kit/format.ts'
 import type { SeenApplication } from '../kit/decision-state.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
@@ -24,7 +24,7 @@ export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyPr
       title={
         written.length === 1
           ? `Draft a letter to ${written[0]?.name}`
-          : `Draft letters to ${digits(written.length)} applicants`
+          : `Draft letters to ${formatNumber(written.length)} applicants`
       }
       close="Close"
       onOpen={onOpen}

@@ -5,13 +5,13 @@ import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { ActButton, ActSwitch } from '../kit/ActButton.tsx'
 import { Field, Form } from '../kit/Field.tsx'
-import { momentOf, upTo } from '../kit/format.ts'
+import { momentOf, formatCount } from '../kit/format.ts'
 import { go, hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { isOfDecision, leavingWords, nameOfOccasion, received } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
@@ -19,7 +19,7 @@ import { UndoSend } from './UndoSend.tsx'
 /** The screen of the letters: drafts, letters being sent, and settings. */
 export function LettersShow() {
   return (
-    <Screen title="Letters" query={useQuery(useDesk().lettersAnew())} head={<UndoSend />}>
+    <Screen title="Letters" query={useQuery(useDesk().freshLetters())} head={<UndoSend />}>
       {(overview) => (
         <div className="letters-screen">
           <div className="letters-group">
@@ -51,7 +51,7 @@ function DraftCounts({ templates, personal }: LettersOverview) {
       {waiting.map(({ occasion, drafts }) => (
         <li key={occasion} className="layout-row">
           <span>
-            {upTo(drafts)} {waitWords(occasion, drafts.count === 1)}
+            {formatCount(drafts)} {waitWords(occasion, drafts.count === 1)}
           </span>
           <a
             href={hrefOf({ screen: 'drafts', occasion })}
@@ -75,7 +75,7 @@ function waitWords(occasion: string, isOne: boolean) {
 }
 
 function review(drafts: Count) {
-  return `Review ${upTo(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
+  return `Review ${formatCount(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
 }
 
 const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
@@ -87,9 +87,9 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
 /** The state of sending, the button that stops all letters, and the letters that are pending or failed. */
 function Delivery({ postman, settings, states }: LettersOverview) {
   const stop = useDeskAct('desk_stop', {
-    says: ({ stopped, leaving = 0 }) =>
+    successMessage: ({ stopped, leaving = 0 }) =>
       stopped ? 'All letters are stopped.' : leavingWords(leaving, settings.hold_seconds),
-    fails: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
+    failureMessage: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
   })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
@@ -106,7 +106,7 @@ function Delivery({ postman, settings, states }: LettersOverview) {
           {shown.map((state) => (
             <li key={state}>
               <a href={hrefOf({ screen: 'outbox', state })}>
-                {upTo(states[state])} {stateWords[state](states[state].count === 1)}
+                {formatCount(states[state])} {stateWords[state](states[state].count === 1)}
               </a>
             </li>
           ))}
@@ -122,7 +122,7 @@ function Delivery({ postman, settings, states }: LettersOverview) {
 
 function resumeWords(waiting: Count) {
   if (waiting.count === 0) return 'Resume sending'
-  return waiting.count === 1 ? 'Send the stopped letter' : `Send the ${upTo(waiting)} stopped letters`
+  return waiting.count === 1 ? 'Send the stopped letter' : `Send the ${formatCount(waiting)} stopped letters`
 }
 
 function deliveryWords(postman: LettersOverview['postman']) {
@@ -139,12 +139,12 @@ function deliveryWords(postman: LettersOverview['postman']) {
 
 /** The templates, and a form for a new name. A template is stored when its text is saved. */
 function TemplateList({ templates }: LettersOverview) {
-  const [typed, type] = useTyped<string>('new template')
+  const [typed, setUnsent] = useUnsentText<string>('new template')
   const named = typed?.trim() ?? ''
   const isThere = templates.some(({ occasion }) => occasion === named)
   const open = () => {
     if (named === '') return
-    type(null)
+    setUnsent(null)
     go({ screen: 'template', occasion: named })
   }
   return (
@@ -165,7 +165,7 @@ function TemplateList({ templates }: LettersOverview) {
           autoComplete="off"
           placeholder="Travel"
           value={typed ?? ''}
-          onText={(text) => type(text === '' ? null : text)}
+          onText={(text) => setUnsent(text === '' ? null : text)}
         />
         <button className="control-quiet">{isThere ? 'Edit template' : 'New template'}</button>
       </Form>
@@ -177,8 +177,8 @@ function TemplateList({ templates }: LettersOverview) {
 function ReceiptEdit({ settings, postman }: LettersOverview) {
   const { version, reply_to } = settings
   const save = useDeskAct('desk_set_letters', {
-    says: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
-    fails: 'Not saved.',
+    successMessage: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
+    failureMessage: 'Not saved.',
   })
   return (
     <Sheet title="Receipt" isPart>
@@ -186,7 +186,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
         label="Send a receipt to each applicant"
         hint="Sent automatically after somebody applies: at most one a day to each address, and at most a day late."
         isOn={settings.receipts}
-        pending={save.isPending ? save.given?.receipts : undefined}
+        pending={save.isPending ? save.args?.receipts : undefined}
         onSwitch={(receipts) => save.press({ version, reply_to, receipts })}
       />
       {settings.receipts && !postman.is_there && <p>No receipt is sent until this site has a mail server.</p>}
@@ -201,14 +201,14 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
 /** The form for the reply address. */
 function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: LettersOverview) {
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<{ to: string }>>('reply-to'),
+    input: useUnsentText<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     stored: { to: replyTo },
     // The settings' version would also change with the receipts.
     version: replyTo,
-    givenOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
+    argsOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,
-    says: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
+    successMessage: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
   })
   return (
     <Sheet title="Replies" isPart>
@@ -225,7 +225,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
         <SaveButtons
           draft={draft}
           className="control-quiet"
-          meanwhile={`Somebody else changed this meanwhile: replies go to ${replyTo || 'the sender'} now. Your changes are not saved. Saving now replaces theirs.`}
+          conflictNotice={`Somebody else changed this meanwhile: replies go to ${replyTo || 'the sender'} now. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
     </Sheet>
@@ -238,8 +238,8 @@ const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', {
-    says: () => 'Checking the mail server.',
-    fails: 'Not checked.',
+    successMessage: () => 'Checking the mail server.',
+    failureMessage: 'Not checked.',
   })
   return (
     <Sheet title="Mail server" isPart>

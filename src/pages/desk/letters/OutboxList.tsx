@@ -13,7 +13,7 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { nameOfLetter, nameOfOccasion, received, triesOf } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
@@ -66,8 +66,8 @@ function OutboxLetter({ letter }: { letter: Letter }) {
     (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
   const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
-    says: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
-    fails: 'Not stopped.',
+    successMessage: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
+    failureMessage: 'Not stopped.',
     onSuccess: focusHeading,
   })
   return (
@@ -109,13 +109,15 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
   const retry = useDeskAct('desk_retry', {
-    says: ({ retried }) => `${label}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`,
-    fails: 'Not tried again.',
+    successMessage: ({ retried }) =>
+      `${label}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`,
+    failureMessage: 'Not tried again.',
     onSuccess: focusHeading,
   })
   const settle = useDeskAct('desk_settle', {
-    says: ({ settled }) => `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
-    fails: 'Not saved.',
+    successMessage: ({ settled }) =>
+      `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
+    failureMessage: 'Not saved.',
     onSuccess: focusHeading,
   })
   return (
@@ -153,18 +155,18 @@ interface ReaddressProps {
 /** Sends a letter to another address; the form answer does not change. */
 function Readdress({ letter, label, onClose }: ReaddressProps) {
   // The act id is stored with the address, so that a retry after a reload is the same act.
-  const [typed, type] = useTyped<{ act: string; address: string }>(`address ${letter.id}`)
+  const [typed, setUnsent] = useUnsentText<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
-    says: (_letter, given) => `${label}: on the way to ${given.address}`,
-    fails: 'Not sent.',
+    successMessage: (_letter, args) => `${label}: on the way to ${args.address}`,
+    failureMessage: 'Not sent.',
     onSuccess() {
-      type(null)
+      setUnsent(null)
       focusHeading()
     },
   })
   const cancel = () => {
-    type(null)
+    setUnsent(null)
     onClose()
   }
   return (
@@ -183,7 +185,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         isFirst
         maxLength={maxCharacters.address}
         value={address}
-        onText={(text) => type({ act: newAct(), address: text })}
+        onText={(text) => setUnsent({ act: newAct(), address: text })}
       />
       <ActProblems acts={[send]} />
       <div className="layout-row">

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
-import { leaveForHeading } from '../kit/focus.ts'
+import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -61,11 +61,11 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
   // `now` may be up to a second older than the read.
   const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', {
-    says({ withdrawn, left: gone }) {
+    successMessage({ withdrawn, left: gone }) {
       const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had already been sent.`
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
-    fails: 'Not stopped.',
+    failureMessage: 'Not stopped.',
     onSuccess: onStopped,
   })
   const isOver = left === 0
@@ -73,13 +73,13 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
     const clock = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(clock)
   }, [])
-  const { readAgainAfter } = useDesk()
+  const { refetchAfter } = useDesk()
   useEffect(() => {
-    if (isOver) void readAgainAfter('desk_withdraw')
-  }, [isOver, readAgainAfter])
+    if (isOver) void refetchAfter('desk_withdraw')
+  }, [isOver, refetchAfter])
   if (isOver && !stop.isPending && stop.error === null) return null
   return (
-    <section ref={leaveForHeading} className="layout-row layout-notice" aria-label="On their way">
+    <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
         <span className="letters-clock">{clockOf(left)}</span>.

@@ -9,14 +9,22 @@ import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
-import { countOf, digits, momentOf, nameOf, shortMomentOf, shortOf, zone } from '../kit/format.ts'
+import {
+  countOf,
+  formatNumber,
+  momentOf,
+  nameOf,
+  shortMomentOf,
+  shortOf,
+  browserTimeZone,
+} from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { reminder } from '../letters/letters.ts'
 import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
@@ -68,19 +76,19 @@ function Numbers({ places }: { places: Places }) {
         {free !== null && (
           <li className={free > 0 ? 'places-free' : undefined}>
             <p>
-              <b>{digits(Math.max(free, 0))}</b> Free of {digits(places.places ?? 0)}
+              <b>{formatNumber(Math.max(free, 0))}</b> Free of {formatNumber(places.places ?? 0)}
             </p>
           </li>
         )}
         {counts.map(([answer, count]) => (
           <li key={answer}>
             <a href={hrefOfRsvp(answer)}>
-              <b>{digits(count)}</b> {rsvpStates[answer]}
+              <b>{formatNumber(count)}</b> {rsvpStates[answer]}
             </a>
             {answer === 'no answer' && late > 0 && (
               <>
                 {' '}
-                <a href={hrefOfRsvp('late')}>{digits(late)} of them late</a>
+                <a href={hrefOfRsvp('late')}>{formatNumber(late)} of them late</a>
               </>
             )}
           </li>
@@ -94,8 +102,8 @@ function Numbers({ places }: { places: Places }) {
 /** A button that drafts a reminder to everybody who has not answered, with the result. */
 function Remind({ count }: { count: number }) {
   const remind = useDeskAct('desk_remind', {
-    says: (outcome) => remindedSentences(outcome).join(' '),
-    fails: 'No reminder drafted.',
+    successMessage: (outcome) => remindedSentences(outcome).join(' '),
+    failureMessage: 'No reminder drafted.',
   })
   const { response } = remind
   return (
@@ -131,20 +139,20 @@ function Remind({ count }: { count: number }) {
  */
 function PlacesEdit({ places }: { places: Places }) {
   const { is_zone_set: isZoneSet } = places
-  const stored = isZoneSet ? places.zone : zone()
+  const stored = isZoneSet ? places.zone : browserTimeZone()
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<{ places: string; days: string; zone: string }>>('places'),
+    input: useUnsentText<Unsaved<{ places: string; days: string; zone: string }>>('places'),
     call: 'desk_set_places',
     stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
     version: places.version,
-    givenOf: ({ places: many, days, zone: chosen }) => ({
+    argsOf: ({ places: many, days, zone: chosen }) => ({
       version: places.version,
       places: many === '' ? null : Number(many),
       days: Number(days),
       zone: chosen,
     }),
     versionOf: (saved) => saved.version,
-    says: (saved) => `Saved. ${freeSentence(saved)}`,
+    successMessage: (saved) => `Saved. ${freeSentence(saved)}`,
   })
   const { value, enter } = draft
   return (
@@ -180,7 +188,7 @@ function PlacesEdit({ places }: { places: Places }) {
         />
         <SaveButtons
           draft={draft}
-          meanwhile={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
+          conflictNotice={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
     </Sheet>
@@ -196,7 +204,7 @@ function Waitlist({ free, waitlisted: many, waitlist }: Places) {
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>The whole waitlist</a>
   const total = many !== undefined && (
     <p className="places-total layout-quiet">
-      {digits(many)} {many === 1 ? 'waits' : 'wait'} for a place.
+      {formatNumber(many)} {many === 1 ? 'waits' : 'wait'} for a place.
     </p>
   )
   if (waitlist.length === 0) return <p className="layout-quiet">Nobody is waitlisted.</p>

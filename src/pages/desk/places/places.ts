@@ -1,19 +1,19 @@
 import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
-import { countOf, digits, zone as ownZone } from '../kit/format.ts'
+import { countOf, formatNumber, browserTimeZone } from '../kit/format.ts'
 
 /** The number of free seats, in a sentence. */
 export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
   if (places === null || free === null) return 'Nobody has said how many places there are.'
   const of = `of ${countOf(places, 'place')}`
-  if (free >= 0) return `${digits(free)} ${of} ${free === 1 ? 'is' : 'are'} free.`
-  return `0 ${of} are free: ${digits(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
+  if (free >= 0) return `${formatNumber(free)} ${of} ${free === 1 ? 'is' : 'are'} free.`
+  return `0 ${of} are free: ${formatNumber(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
 }
 
 /** The settings of the seats in a few words: number, days to answer and, if given, time zone. */
 export function placesWordsOf(
-  given: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
+  settings: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
 ): string {
-  const { places, days, zone } = given
+  const { places, days, zone } = settings
   const many = places === null ? 'Places: not known how many' : countOf(places, 'place')
   return `${many}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
 }
@@ -25,14 +25,14 @@ function zoneShown(zone: string): string {
 
 /** The time zones to choose from, with their words: all that the browser knows, and the given one. */
 export function zonesWith(zone: string): [string, string][] {
-  const names = new Set([zone, ownZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
+  const names = new Set([zone, browserTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
   return [...names].toSorted().map((name) => [name, zoneShown(name)])
 }
 
 /** The result of drafting reminders, in sentences. */
 export function remindedSentences({ drafted, late, waiting, reminded, more }: ReminderOutcome): string[] {
   const one = (count: number, singular: string, plural: string) =>
-    `${digits(count)} ${count === 1 ? singular : plural}`
+    `${formatNumber(count)} ${count === 1 ? singular : plural}`
   return [
     drafted === 0
       ? 'No reminder was drafted.'

@@ -177,7 +177,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
       <StepForm {...{ form, others }}>
         <CodeField hint="Six digits. It works once." problem={form.problem} isFirst />
       </StepForm>
-      <Problem said="" error={again.error} />
+      <Problem message="" error={again.error} />
       <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>
     </Step>
   )

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
-import { go, wholeList } from '../kit/route.ts'
+import { go, unfilteredList } from '../kit/route.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { halfConfirmed, linkHasEnded, type BroughtSession, type SignInLink } from './sign-in-link.ts'
 import { Said, Step } from './Step.tsx'
@@ -25,7 +25,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   const [end, setEnd] = useState<Notice>()
   const leave = () => {
     onLeave()
-    go(wholeList, { replace: true })
+    go(unfilteredList, { replace: true })
   }
   const { problem, isPending, press } = useForm(async () => {
     const isBrought = 'access_token' in link

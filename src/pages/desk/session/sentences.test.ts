@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { AuthError } from '@supabase/auth-js'
 
-import { foreignAnswer } from '../kit/Problem.tsx'
+import { foreignServerMessage } from '../kit/Problem.tsx'
 import { sentenceOfFactor, sentenceOfPassword, sentenceOfSignIn } from './sentences.ts'
 
 /** An error of the sign-in's client. */
@@ -18,7 +18,7 @@ test.each(Object.entries(asked))('%s says what to check if no response came', (_
     'The server could not be reached. Please check your connection, and try again.',
   )
   expect(sentenceOf(unanswered(503))).toBe('The server could not answer. Please try again in a moment.')
-  expect(sentenceOf(refusal(undefined, 'Hello', 'AuthUnknownError'))).toBe(foreignAnswer)
+  expect(sentenceOf(refusal(undefined, 'Hello', 'AuthUnknownError'))).toBe(foreignServerMessage)
 })
 
 test.each(Object.entries(asked))(

@@ -1,7 +1,7 @@
 import type { AuthError } from '@supabase/auth-js'
 
 import { isForeignResponse, isRetryable } from '../../../client/auth-errors.ts'
-import { foreignAnswer } from '../kit/Problem.tsx'
+import { foreignServerMessage } from '../kit/Problem.tsx'
 
 /** A notice above a form, before any input. */
 export interface Notice {
@@ -83,6 +83,6 @@ function tooManyMails(message: string) {
 function ofTheServer(error: AuthError) {
   const { message } = error
   // A foreign response could not be parsed.
-  if (isForeignResponse(error)) return foreignAnswer
+  if (isForeignResponse(error)) return foreignServerMessage
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }

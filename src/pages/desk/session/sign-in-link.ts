@@ -1,6 +1,6 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
-import { go, useFragment, wholeList } from '../kit/route.ts'
+import { go, useFragment, unfilteredList } from '../kit/route.ts'
 import type { Notice } from './sentences.ts'
 
 /** A session from a hosted project's link, in the fragment, that nobody has confirmed by a button yet. */
@@ -44,7 +44,7 @@ export const halfConfirmed: Notice = {
  */
 export function takeArrival(isHosted: boolean): Arrival | undefined {
   const arrival = arrivalIn(location.hash)
-  if (arrival) go(wholeList, { replace: true })
+  if (arrival) go(unfilteredList, { replace: true })
   return arrival && 'session' in arrival && !isHosted ? { notice: linkDidNotWork } : arrival
 }
 

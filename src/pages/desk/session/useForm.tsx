@@ -4,7 +4,7 @@ import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
 import { Field, type FieldProps } from '../kit/Field.tsx'
-import { Problem, unforeseen } from '../kit/Problem.tsx'
+import { Problem, reportUnexpected } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
 import type { WatchedSession } from './watch-session.ts'
@@ -46,7 +46,7 @@ export interface Form {
 /** Calls the sign-in, one call at a time. After a failure, the first field gets the focus. */
 export function useForm(send: Send): Form {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
-    const failure = await send(new FormData(form)).catch(unforeseen)
+    const failure = await send(new FormData(form)).catch(reportUnexpected)
     if (typeof failure !== 'string') return
     const [first] = form?.querySelectorAll('input') ?? []
     first?.focus()
@@ -73,7 +73,7 @@ export function SignOutButton({ session }: { session: Pick<WatchedSession, 'sign
       <Button disabled={isPending} onPress={press}>
         Sign out
       </Button>
-      <Problem said="" error={error} />
+      <Problem message="" error={error} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { storedSession, needsSecondFactor } from '../../../client/stored-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
-import { isRefusal, sentenceOf, unforeseen } from '../kit/Problem.tsx'
+import { isRefusal, sentenceOf, reportUnexpected } from '../kit/Problem.tsx'
 import type { Me } from '../kit/useDesk.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
@@ -44,7 +44,7 @@ export function watchSession(
   onSignOut: () => void,
   told?: Notice,
 ): WatchedSession {
-  const { subscribe, tell } = createListeners()
+  const { subscribe, notify } = createListeners()
   let notice = told
   let state: SessionState = storedSession() === null ? { step: 'out', notice } : { step: 'opening' }
   /** The calls of the current organiser, and a function that aborts them. */
@@ -64,7 +64,7 @@ export function watchSession(
       stay?.end()
       stay = undefined
     }
-    tell()
+    notify()
   }
 
   const ask = async () => {
@@ -73,7 +73,7 @@ export function watchSession(
     isAsking = true
     const next = await find(() => own === turn).catch((error: unknown): SessionState => ({
       step: 'unreachable',
-      sentence: unforeseen(error),
+      sentence: reportUnexpected(error),
     }))
     if (own !== turn || next === undefined) return
     isAsking = false
@@ -130,10 +130,10 @@ export function watchSession(
     const own = {
       account,
       end: () => leaving.abort(new SignedOutError()),
-      callDesk: (async (name, given, signal, delays) => {
+      callDesk: (async (name, args, signal, delays) => {
         const whileThere = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal
         try {
-          return await desk(name, given, whileThere, delays)
+          return await desk(name, args, whileThere, delays)
         } catch (error) {
           if (isRefusal(error) && stay === own && !isAsking) void ask()
           throw error

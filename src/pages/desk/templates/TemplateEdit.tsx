@@ -8,14 +8,14 @@ import { ActButton, ConfirmButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
-import { nameOf, shortMomentOf, upTo } from '../kit/format.ts'
+import { nameOf, shortMomentOf, formatCount } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { go } from '../kit/route.ts'
-import { useTyped } from '../kit/useTyped.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isNamed,
@@ -37,7 +37,7 @@ const mostOffered = 5
 
 /** The screen of one template. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
-  const query = useQuery(useDesk().lettersAnew())
+  const query = useQuery(useDesk().freshLetters())
   return (
     <Screen
       title={`Template: ${nameOfOccasion(occasion)}`}
@@ -64,13 +64,13 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
   const draft = useVersionedDraft({
-    kept: useTyped<Unsaved<Written>>(typedInto(occasion)),
+    input: useUnsentText<Unsaved<Written>>(templateTextName(occasion)),
     call: 'desk_set_template',
     stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
-    givenOf: (text) => ({ occasion, version, ...text }),
+    argsOf: (text) => ({ occasion, version, ...text }),
     versionOf: (saved) => saved.version,
-    says: () => 'Template saved.',
+    successMessage: () => 'Template saved.',
   })
   const { value, enter } = draft
 
@@ -91,7 +91,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   return (
     <div className="templates-screen layout-columns">
       <form ref={form} className="layout-sheet" onSubmit={draft.onSubmit}>
-        {template === undefined && !draft.isEntered && (
+        {template === undefined && !draft.hasInput && (
           <p className="layout-quiet">This template is new. Save it to keep it.</p>
         )}
         <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
@@ -111,7 +111,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
         )}
         <SaveButtons
           draft={draft}
-          meanwhile="Somebody else changed this template meanwhile. Your changes are not saved. Saving now replaces theirs."
+          conflictNotice="Somebody else changed this template meanwhile. Your changes are not saved. Saving now replaces theirs."
         />
       </form>
       <TemplatePreview occasion={occasion} {...value} />
@@ -122,19 +122,19 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
 /** Removes a template that organisers named, and its drafts, after a confirmation. */
 function TemplateRemove({ template }: { template: LettersOverview['templates'][number] }) {
   const { occasion, version, drafts } = template
-  const [, type] = useTyped(typedInto(occasion))
+  const [, setUnsent] = useUnsentText(templateTextName(occasion))
   const remove = useDeskAct('desk_remove_template', {
-    says: () => `Template removed: ${occasion}`,
-    fails: 'Not removed.',
+    successMessage: () => `Template removed: ${occasion}`,
+    failureMessage: 'Not removed.',
     onSuccess() {
-      type(null)
+      setUnsent(null)
       go({ screen: 'letters' })
     },
   })
   return (
     <section className="layout-row" aria-label="Removing">
       <ConfirmButton
-        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${upTo(drafts)})` : ''}? What was sent stays.`}
+        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}? What was sent stays.`}
         confirm="Remove for good"
         keep="Keep"
         isPending={remove.isPending}
@@ -147,8 +147,8 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   )
 }
 
-/** The name of a template's text in `useTyped`. */
-const typedInto = (occasion: string) => `template ${occasion}`
+/** The name of a template's text in `useUnsentText`. */
+const templateTextName = (occasion: string) => `template ${occasion}`
 
 /** A preview of the text, filled in for the chosen application or the newest one. */
 function TemplatePreview({ occasion, subject, body }: Written & { occasion: string }) {
@@ -166,8 +166,8 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
     }),
   )
   const test = useDeskAct('desk_send_test', {
-    says: ({ to }) => `A test is on the way to ${to}.`,
-    fails: 'No test was sent.',
+    successMessage: ({ to }) => `A test is on the way to ${to}.`,
+    failureMessage: 'No test was sent.',
   })
   return (
     <Sheet title="Preview">
@@ -222,7 +222,10 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
   const [typed, setTyped] = useState('')
   const search = usePaused(typed.trim())
   const isAsked = typed.trim() !== '' && search !== ''
-  const { data: found, error } = useQuery({ ...useDesk().found(search, mostOffered), enabled: isAsked })
+  const { data: found, error } = useQuery({
+    ...useDesk().searchResults(search, mostOffered),
+    enabled: isAsked,
+  })
   const offered = isAsked ? found?.applications.slice(0, mostOffered) : undefined
   const choose = (application: ListedApplication | null) => {
     onChoose(application)

@@ -5,7 +5,7 @@ import { createListeners } from './listen.ts'
 import { useDesk } from './useDesk.tsx'
 
 /** Unsent text by name, and the account of the person who typed it. */
-interface Typed {
+interface UnsentTexts {
   account: string
   texts: Readonly<Record<string, unknown>>
 }
@@ -16,13 +16,13 @@ type Becomes<Text> = (latest: Text | null) => Text | null
 
 const storageKey = 'unplugged-desk-drafts'
 const storage = storageOf('sessionStorage')
-const { subscribe, tell } = createListeners()
-const nothing: Typed = { account: '', texts: {} }
-let typed = read()
+const { subscribe, notify } = createListeners()
+const empty: UnsentTexts = { account: '', texts: {} }
+let unsent = read()
 
 /** Shared by all tabs: signing out in one tab clears the others. */
 const shared = storageOf('localStorage')
-addEventListener('storage', ({ key }) => key === storageKey && set(nothing))
+addEventListener('storage', ({ key }) => key === storageKey && store(empty))
 
 /**
  * Text that was typed and not sent. It survives Back and a reload, in this tab and for this account only.
@@ -30,48 +30,48 @@ addEventListener('storage', ({ key }) => key === storageKey && set(nothing))
  * @param name Of the field, such as `door`, or `note` with the application's id.
  * @returns The text, or null if there is none; and a function that changes it.
  */
-export function useTyped<Text>(name: string) {
+export function useUnsentText<Text>(name: string) {
   const { account } = useDesk()
   const text = useSyncExternalStore(subscribe, () => textsOf(account)[name] ?? null) as Text | null
-  const type = useTyping()
-  return [text, (change: Change<Text>) => type(name, change)] as const
+  const setUnsent = useSetUnsentText()
+  return [text, (change: Change<Text>) => setUnsent(name, change)] as const
 }
 
 /** Returns a function that changes the text of any field, also after its screen was closed. */
-export function useTyping() {
+export function useSetUnsentText() {
   const { account } = useDesk()
   return <Text>(name: string, change: Change<Text>): void => {
     const { [name]: latest = null, ...others } = textsOf(account)
     const changed = typeof change === 'function' ? (change as Becomes<Text>)(latest as Text | null) : change
     if (changed !== latest)
-      set({ account, texts: changed === null ? others : { ...others, [name]: changed } })
+      store({ account, texts: changed === null ? others : { ...others, [name]: changed } })
   }
 }
 
 /** Forgets all typed text, in all tabs. Called on signing out. */
-export function forgetTyped(): void {
-  set(nothing)
+export function forgetUnsentText(): void {
+  store(empty)
   shared.setItem(storageKey, '')
   shared.removeItem(storageKey)
 }
 
 /** Forgets the text of another account, whose session ended without signing out. */
-export function forgetOthersTyped(account: string): void {
-  if (typed.account !== account) set(nothing)
+export function forgetOthersUnsentText(account: string): void {
+  if (unsent.account !== account) store(empty)
 }
 
 function textsOf(account: string) {
-  return typed.account === account ? typed.texts : nothing.texts
+  return unsent.account === account ? unsent.texts : empty.texts
 }
 
-function set(change: Typed) {
-  typed = change
-  if (Object.keys(typed.texts).length === 0) storage.removeItem(storageKey)
-  else storage.setItem(storageKey, JSON.stringify(typed))
-  tell()
+function store(change: UnsentTexts) {
+  unsent = change
+  if (Object.keys(unsent.texts).length === 0) storage.removeItem(storageKey)
+  else storage.setItem(storageKey, JSON.stringify(unsent))
+  notify()
 }
 
-function read(): Typed {
-  const kept = storage.getItem(storageKey)
-  return kept === null ? nothing : (JSON.parse(kept) as Typed)
+function read(): UnsentTexts {
+  const stored = storage.getItem(storageKey)
+  return stored === null ? empty : (JSON.parse(stored) as UnsentTexts)
 }

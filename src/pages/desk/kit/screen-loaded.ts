@@ -3,7 +3,7 @@ import { useLayoutEffect } from 'react'
 let listener = () => {}
 
 /** Sets the function to call when a screen has loaded its content. */
-export function onShown(call: () => void): void {
+export function onScreenLoaded(call: () => void): void {
   listener = call
 }
 
@@ -12,8 +12,8 @@ export function onShown(call: () => void): void {
  *
  * @param is Whether it has.
  */
-export function useShown(is = true): void {
+export function useScreenLoaded(isLoaded = true): void {
   useLayoutEffect(() => {
-    if (is) listener()
+    if (isLoaded) listener()
   })
 }
