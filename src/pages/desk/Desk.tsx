@@ -14,7 +14,7 @@ import { useRoute } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersUnsentText } from './kit/useUnsentText.ts'
 import { Opening, SignIn, Unreachable } from './session/SignIn.tsx'
-import { useSignInLink, type BroughtSession } from './session/sign-in-link.ts'
+import { useSignInLink, type LinkSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface DeskProps {
@@ -22,7 +22,7 @@ interface DeskProps {
   /** The state of the session. */
   session: WatchedSession
   /** The unconfirmed session from a hosted project's link. */
-  brought: BroughtSession | undefined
+  linkSession: LinkSession | undefined
   /** Whether organisers sign in at a hosted project, of which this server knows only the database. */
   signInIsElsewhere: boolean
   /** The version of the desk. */
@@ -30,7 +30,7 @@ interface DeskProps {
 }
 
 /** Milliseconds before a failed read is retried. */
-const tryAgain = 5_000
+const retryInterval = 5_000
 
 // Between two windows side by side, only the focus changes.
 focusManager.setEventListener((onLook) => listenTo('focus', 'visibilitychange')(() => onLook()))
@@ -49,36 +49,36 @@ const createQueries = () =>
         // Offline, queries fail immediately with a message. They are retried until a response comes.
         networkMode: 'always',
         refetchOnReconnect: true,
-        refetchInterval: ({ state }) => isUnreachable(state.error) && tryAgain,
+        refetchInterval: ({ state }) => isUnreachable(state.error) && retryInterval,
       },
     },
   })
 
 const SignInByLink = lazyScreen(async () => (await import('./other-screens.ts')).SignInByLink)
 const SecondFactor = lazyScreen(async () => (await import('./other-screens.ts')).SecondFactor)
-const Stranger = lazyScreen(async () => (await import('./other-screens.ts')).Stranger)
-const Elsewhere = lazyScreen(async () => (await import('./other-screens.ts')).Elsewhere)
+const NotAnOrganiser = lazyScreen(async () => (await import('./other-screens.ts')).NotAnOrganiser)
+const SignInElsewhere = lazyScreen(async () => (await import('./other-screens.ts')).SignInElsewhere)
 const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)
 
 /** The organisers' page: the sign-in, and then the screens. */
 export function Desk(props: DeskProps) {
   return (
     <Boundary>
-      <Entered {...props} />
+      <SignedInOrOut {...props} />
     </Boundary>
   )
 }
 
 /** Shows the desk to a signed-in organiser, and otherwise the steps of signing in. */
-function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskProps) {
+function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version }: DeskProps) {
   const now = useSyncExternalStore(session.subscribe, session.now, session.now)
-  const [untaken, setUntaken] = useState(brought)
-  const link = useSignInLink() ?? untaken
+  const [pendingSession, setPendingSession] = useState(linkSession)
+  const link = useSignInLink() ?? pendingSession
   useHeadingAfterSignIn(now.step)
-  if (signInIsElsewhere) return <Elsewhere />
+  if (signInIsElsewhere) return <SignInElsewhere />
   if (link) {
     const key = 'token_hash' in link ? link.token_hash : ''
-    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setUntaken(undefined)} />
+    return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setPendingSession(undefined)} />
   }
   switch (now.step) {
     case 'opening':
@@ -88,16 +88,16 @@ function Entered({ auth, session, brought, signInIsElsewhere, version }: DeskPro
     case 'factor':
       return <SecondFactor {...{ auth, session }} />
     case 'stranger':
-      return <Stranger session={session} email={now.email} />
+      return <NotAnOrganiser session={session} email={now.email} />
     case 'unreachable':
-      return <Unreachable sentence={now.sentence} onAgain={session.askAgain} />
+      return <Unreachable sentence={now.sentence} onAgain={session.recheck} />
     case 'in':
       return (
-        <Inside key={now.account} me={now}>
+        <SignedIn key={now.account} me={now}>
           <Frame {...{ session, version }}>
-            <Shown {...{ auth, session }} />
+            <CurrentScreen {...{ auth, session }} />
           </Frame>
-        </Inside>
+        </SignedIn>
       )
   }
 }
@@ -114,7 +114,7 @@ function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) 
 }
 
 /** The desk itself. The data and text of one person are dropped when they sign out. */
-function Inside({ me, children }: { me: Me; children: ReactNode }) {
+function SignedIn({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)
   useEffect(() => {
@@ -132,7 +132,7 @@ function Inside({ me, children }: { me: Me; children: ReactNode }) {
 }
 
 /** The screen of the route. */
-function Shown({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
+function CurrentScreen({ auth, session }: Pick<DeskProps, 'auth' | 'session'>) {
   const route = useRoute()
   if (route.screen === 'list' || route.screen === 'application') return <Applications route={route} />
   return <OtherScreen {...{ route, auth, session }} />

@@ -34,7 +34,7 @@ export function Frame({ session, version, children }: FrameProps) {
         </a>
         <p className="desk-brand">Unplugged.</p>
         <nav aria-label="Desk">
-          {rooms.map(({ name, to, screens }) => (
+          {navigation.map(({ name, to, screens }) => (
             <a
               key={name}
               href={hrefOf(to)}
@@ -54,7 +54,7 @@ export function Frame({ session, version, children }: FrameProps) {
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
         {/* The data may have caused the error, so all of it is read again. */}
-        <Boundary key={placeOf(route)} onTryAgain={() => queries.removeQueries()}>
+        <Boundary key={mountKeyOf(route)} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
       </div>
@@ -65,7 +65,7 @@ export function Frame({ session, version, children }: FrameProps) {
 }
 
 /** The key of the part that stays mounted between routes: the list stays beside its applications. */
-function placeOf(route: Route) {
+function mountKeyOf(route: Route) {
   return route.screen === 'application' ? hrefOf(unfilteredList) : hrefOf(route).split('?')[0]
 }
 
@@ -103,7 +103,7 @@ function ConnectionNotice() {
   )
 }
 
-const rooms: { name: string; to: Route; screens: Route['screen'][] }[] = [
+const navigation: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Applications', to: unfilteredList, screens: ['list', 'application'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places'] },
   {

@@ -9,7 +9,7 @@ import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { storedSession, needsSecondFactor } from '../../client/stored-session.ts'
 import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
-import { drawEarlyList, holdEarlyActs, isFirstList } from './applications/early-list.tsx'
+import { drawEarlyList, holdEarlyInput, isFirstList } from './applications/early-list.tsx'
 import type { DeskData } from './desk-data.ts'
 import { afterFrame } from './kit/after-frame.ts'
 import { prepareMoments } from './kit/format.ts'
@@ -24,7 +24,7 @@ declare global {
 }
 
 /** Maximum milliseconds for which the page's script waits for the first rows, which would load more slowly beside it. */
-const longestWait = 1_000
+const maxWait = 1_000
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
 const script = document.createElement('script')
@@ -56,13 +56,13 @@ if (stored === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)
 document.addEventListener('DOMContentLoaded', () => {
   const page = document.getElementById('page')
   if (page === null) return
-  script.addEventListener('error', () => tellNotLoaded(page))
+  script.addEventListener('error', () => showNotLoaded(page))
   const run = () => document.head.append(script)
   // The form is painted first.
   if (list === undefined) return void setTimeout(run)
-  setTimeout(run, longestWait)
+  setTimeout(run, maxWait)
   list
-    .then((answer) => answer?.clone().json())
+    .then((response) => response?.clone().json())
     .then((read?: ListPage) => read && drawEarlyList(page, read.applications))
     // The page's script repeats the call and shows the error.
     .catch(() => {})
@@ -78,15 +78,15 @@ function begin(token: string) {
   const base = backend.url ?? siteRoot()
   const call = <Name extends keyof Calls>(name: Name, args: Arguments<Name>) => {
     const { url, init } = requestOf({ ...backend, url: base }, `rpc/${name}`, args, token)
-    const answer = fetch(url, init).then(
+    const okResponse = fetch(url, init).then(
       (response) => (response.ok ? response : undefined),
       () => undefined,
     )
-    calls.set(callKey(token, url, init.body), answer)
-    return answer
+    calls.set(callKey(token, url, init.body), okResponse)
+    return okResponse
   }
   if (!isFirstList()) return void call('desk_me', {})
-  holdEarlyActs()
+  holdEarlyInput()
   const first = call('desk_list', firstPageArguments({ status: 'new' }))
   void call('desk_me', {})
   // Uses the time until the response.
@@ -116,7 +116,7 @@ function holdPress(button: HTMLElement) {
   button.setAttribute('aria-busy', 'true')
 }
 
-function tellNotLoaded(page: HTMLElement) {
+function showNotLoaded(page: HTMLElement) {
   // Rows that arrive later must not replace the message.
   window.earlyList = null
   const message =

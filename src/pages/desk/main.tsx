@@ -5,14 +5,14 @@ import { createDesk } from '../../client/desk.ts'
 import { sessionKey } from '../../client/stored-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
-import { placeToRender } from './applications/take-over.ts'
+import { elementToRender } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
 import { forgetUnsentText } from './kit/useUnsentText.ts'
-import { takeArrival } from './session/sign-in-link.ts'
+import { takeLinkContent } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
 
@@ -24,11 +24,11 @@ const root = document.getElementById('page')
 if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
   const { auth, callAs } = signIn
-  const arrival = takeArrival(backend.url !== null)
+  const linkContent = takeLinkContent(backend.url !== null)
   const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))
-  const told = arrival && 'notice' in arrival ? arrival.notice : undefined
-  const session = watchSession(signIn, deskOf, forgetUnsentText, told)
-  const brought = arrival && 'session' in arrival ? arrival.session : undefined
+  const firstNotice = linkContent && 'notice' in linkContent ? linkContent.notice : undefined
+  const session = watchSession(signIn, deskOf, forgetUnsentText, firstNotice)
+  const linkSession = linkContent && 'session' in linkContent ? linkContent.session : undefined
   addEventListener('storage', ({ key }) => key === sessionKey && session.changedElsewhere())
   const preload = () => {
     if (session.now().step !== 'in') return
@@ -42,12 +42,12 @@ if (root) {
   if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = (
     <StrictMode>
-      <Desk {...{ auth, session, brought, signInIsElsewhere, version }} />
+      <Desk {...{ auth, session, linkSession, signInIsElsewhere, version }} />
     </StrictMode>
   )
   // React expects the document as the server rendered it.
   window.heldPress?.removeAttribute('aria-busy')
   // Hydrating keeps the text that was already typed into the form.
   if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
-  else createRoot(placeToRender(root, session)).render(desk)
+  else createRoot(elementToRender(root, session)).render(desk)
 }

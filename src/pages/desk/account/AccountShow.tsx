@@ -17,20 +17,20 @@ import { sentenceOfPassword } from '../session/sentences.ts'
 import {
   CodeField,
   codeIn,
-  onlyAs,
+  asAccount,
   SignOutButton,
-  sixDigits,
+  codeProblem,
   textIn,
   useForm,
   type AsMe,
 } from '../session/useForm.tsx'
 import type { WatchedSession } from '../session/watch-session.ts'
-import { FactorEdit, type Own } from './FactorEdit.tsx'
+import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
 /** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
   const { account, email } = useDesk()
-  const asMe = onlyAs(account, auth, session.askAgain)
+  const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
     <div className="account-screen">
@@ -123,7 +123,7 @@ function NoticesEdit() {
 }
 
 /** Sets or changes the password. If the session is older than a day, it also asks for a code sent by email. */
-function PasswordEdit({ auth, asMe }: Own) {
+function PasswordEdit({ auth, asMe }: AccountPartProps) {
   const { email } = useDesk()
   const [needsCode, setNeedsCode] = useState(false)
   /** The number of passwords set: each one resets the form. */
@@ -131,7 +131,7 @@ function PasswordEdit({ auth, asMe }: Own) {
   const { problem, isPending, onSubmit } = useForm(
     asMe(async (fields) => {
       const nonce = codeIn(fields)
-      if (needsCode && nonce === undefined) return sixDigits
+      if (needsCode && nonce === undefined) return codeProblem
       const client = await auth()
       const password = textIn(fields, 'password')
       const { error } = await client.updateUser({ password, ...(nonce !== undefined && { nonce }) })

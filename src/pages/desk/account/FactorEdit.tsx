@@ -9,10 +9,10 @@ import { useOnHidden } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { sentenceOfFactor } from '../session/sentences.ts'
-import { CodeField, codeIn, sixDigits, useForm, type AsMe } from '../session/useForm.tsx'
+import { CodeField, codeIn, codeProblem, useForm, type AsMe } from '../session/useForm.tsx'
 
 /** The props of the parts that change the account. */
-export interface Own {
+export interface AccountPartProps {
   auth: LoadAuth
   asMe: AsMe
 }
@@ -20,7 +20,7 @@ export interface Own {
 type NewFactor = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 
 /** The section that turns the second factor on and off. */
-export function FactorEdit({ auth, asMe }: Own) {
+export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const queries = useQueryClient()
   const queryKey = ['account', 'factors']
   const [begun, setBegun] = useState<NewFactor>()
@@ -96,7 +96,7 @@ export function FactorEdit({ auth, asMe }: Own) {
   )
 }
 
-interface FactorVerifyProps extends Pick<Own, 'auth'> {
+interface FactorVerifyProps extends Pick<AccountPartProps, 'auth'> {
   factor: NewFactor
   onVerified: () => Promise<void>
   onCancelled: () => void
@@ -106,7 +106,7 @@ interface FactorVerifyProps extends Pick<Own, 'auth'> {
 function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: FactorVerifyProps) {
   const verify = useForm(async (fields) => {
     const code = codeIn(fields)
-    if (code === undefined) return sixDigits
+    if (code === undefined) return codeProblem
     const { error } = await (await auth()).mfa.challengeAndVerify({ factorId: id, code })
     return error ? sentenceOfFactor(error) : onVerified()
   })

@@ -30,7 +30,7 @@ export interface EarlyList {
 export const blankListId = 'blank-list'
 
 /** Minimum height of a row in pixels. */
-const leastHeight = 52
+const minRowHeight = 52
 
 /** Whether the address shows the list without any filter. */
 export function isFirstList(): boolean {
@@ -41,7 +41,7 @@ export function isFirstList(): boolean {
  * Starts to hold keys and ticks until the page's script replays them. It holds only keys that move: nobody may decide on a row
  * that they have not seen. Text typed into the search stays there.
  */
-export function holdEarlyActs(): void {
+export function holdEarlyInput(): void {
   const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }
   window.earlyList = held
   addEventListener('pointerdown', () => (held.isPressed = true))
@@ -71,14 +71,14 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   const { content } = template
   const body = content.querySelector('tbody')
   const draw = (some: readonly ListedApplication[]) => body?.append(...some.map((row) => drawn(row, held)))
-  const inSight = Math.ceil(innerHeight / leastHeight)
+  const visibleCount = Math.ceil(innerHeight / minRowHeight)
   body?.replaceChildren()
-  draw(rows.slice(0, inSight))
+  draw(rows.slice(0, visibleCount))
   const hint = content.getElementById(welcomeId)
   if (!welcome.isOn()) hint?.remove()
   for (const idle of content.querySelectorAll<HTMLElement>('button, .control-tick')) idle.inert = true
   page.replaceChildren(content)
-  afterFrame(() => draw(rows.slice(inSight)))
+  afterFrame(() => draw(rows.slice(visibleCount)))
 }
 
 function drawn(row: ListedApplication, { ticked }: EarlyList) {

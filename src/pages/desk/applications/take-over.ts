@@ -10,12 +10,12 @@ import { isFirstList, type EarlyList } from './early-list.tsx'
  * @param page The page element of the document.
  * @returns The element for React. It replaces `page` when React has the list or another screen to show.
  */
-export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLElement {
+export function elementToRender(page: HTMLElement, session: WatchedSession): HTMLElement {
   if (!window.earlyList || !isFirstList()) {
     window.earlyList = null
     return page
   }
-  const aside = page.cloneNode() as HTMLElement
+  const detached = page.cloneNode() as HTMLElement
   let isLate = false
   const show = () => {
     const held = window.earlyList
@@ -24,13 +24,13 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
     window.earlyList = null
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
-    page.replaceWith(aside)
-    const place = routeOf(location.hash)
-    if (search && place.screen === 'list') {
-      go({ ...place, filters: { ...place.filters, search } }, { replace: true })
+    page.replaceWith(detached)
+    const route = routeOf(location.hash)
+    if (search && route.screen === 'list') {
+      go({ ...route, filters: { ...route.filters, search } }, { replace: true })
     }
     if (focused) document.getElementById(focused)?.focus()
-    void play(held)
+    void replay(held)
   }
   onScreenLoaded(show)
   // Runs after the click event.
@@ -39,18 +39,18 @@ export function placeToRender(page: HTMLElement, session: WatchedSession): HTMLE
   // Other screens take the focus when they are rendered, so they must be in the document.
   session.subscribe(() => session.now().step !== 'in' && show())
   addEventListener('popstate', show)
-  return aside
+  return detached
 }
 
 /** Replays each input in its own task, so that React has rendered the one before. */
-async function play({ ticked, keys }: EarlyList) {
-  const turn = () => new Promise((resolve) => setTimeout(resolve))
+async function replay({ ticked, keys }: EarlyList) {
+  const nextTask = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {
-    await turn()
+    await nextTask()
     document.getElementById(boxOf(id))?.click()
   }
   for (const key of keys) {
-    await turn()
+    await nextTask()
     const target = document.activeElement ?? document.body
     target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
   }

@@ -3,7 +3,7 @@ import { SignOutButton } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 /** The page for a signed-in person who is not an organiser. */
-export function Stranger({ session, email }: { session: WatchedSession; email: string }) {
+export function NotAnOrganiser({ session, email }: { session: WatchedSession; email: string }) {
   return (
     <Step title="Not an organiser">
       <p>
@@ -18,7 +18,7 @@ export function Stranger({ session, email }: { session: WatchedSession; email: s
 }
 
 /** The page shown if organisers sign in at a hosted project. */
-export function Elsewhere() {
+export function SignInElsewhere() {
   return (
     <Step title="The desk is elsewhere">
       <p>

@@ -1,14 +1,14 @@
 import type { LoadAuth } from '../../../client/session.ts'
 import { sentenceOfFactor } from './sentences.ts'
 import { Step, StepForm } from './Step.tsx'
-import { CodeField, codeIn, SignOutButton, sixDigits, useForm } from './useForm.tsx'
+import { CodeField, codeIn, SignOutButton, codeProblem, useForm } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 /** The second step of signing in, for accounts with a second factor: a code from an authenticator app. */
 export function SecondFactor({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
   const form = useForm(async (fields) => {
     const code = codeIn(fields)
-    return code === undefined ? sixDigits : tryCode(auth, code)
+    return code === undefined ? codeProblem : tryCode(auth, code)
   })
   return (
     <Step title="Second factor">
@@ -38,10 +38,10 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
   }
   let problem: string | undefined
   for (const { id } of data.totp) {
-    const answer = await client.mfa.challengeAndVerify({ factorId: id, code })
-    if (answer.error === null) return undefined
-    problem = sentenceOfFactor(answer.error)
-    if (answer.error.code !== 'mfa_verification_failed') return problem
+    const response = await client.mfa.challengeAndVerify({ factorId: id, code })
+    if (response.error === null) return undefined
+    problem = sentenceOfFactor(response.error)
+    if (response.error.code !== 'mfa_verification_failed') return problem
   }
   return problem
 }

@@ -8,8 +8,8 @@ import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useTitle } from '../kit/Screen.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
-import { OtherWay, Said, Step, StepForm } from './Step.tsx'
-import { CodeField, codeIn, sixDigits, textIn, useForm } from './useForm.tsx'
+import { OtherWay, NoticeBox, Step, StepForm } from './Step.tsx'
+import { CodeField, codeIn, codeProblem, textIn, useForm } from './useForm.tsx'
 
 interface SignInProps {
   auth: LoadAuth
@@ -21,7 +21,7 @@ interface SignInProps {
 export function SignIn({ auth, notice }: SignInProps) {
   const [email, setEmail] = useState('')
   const [step, setStep] = useState<'email' | 'code' | 'password'>('email')
-  useEffect(pressHeld, [])
+  useEffect(replayHeldPress, [])
   const goTo = (next: typeof step) => (typed: string) => {
     setEmail(typed)
     setStep(next)
@@ -39,7 +39,7 @@ export function SignIn({ auth, notice }: SignInProps) {
 }
 
 /** Replays a press in the prerendered form. */
-function pressHeld() {
+function replayHeldPress() {
   const button = window.heldPress
   window.heldPress = null
   button?.removeAttribute('aria-busy')
@@ -55,17 +55,17 @@ interface EmailFormProps extends SignInProps {
 
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
   /** The address for which to ask the operator, since no email can be sent. */
-  const [unmailed, setUnmailed] = useState('')
+  const [emailForOperator, setEmailForOperator] = useState('')
   const form = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
-    const answer = await askForCode(auth, email)
-    setUnmailed(answer === 'no mail' ? email : '')
-    if (answer === 'sent') onSent(email)
-    return typeof answer === 'string' ? undefined : answer.sentence
+    const outcome = await askForCode(auth, email)
+    setEmailForOperator(outcome === 'no mail' ? email : '')
+    if (outcome === 'sent') onSent(email)
+    return typeof outcome === 'string' ? undefined : outcome.sentence
   })
   return (
-    <Step title="Sign in" notice={unmailed === '' && form.problem === '' ? notice : undefined}>
-      {unmailed !== '' && <AskOperator email={unmailed} />}
+    <Step title="Sign in" notice={emailForOperator === '' && form.problem === '' ? notice : undefined}>
+      {emailForOperator !== '' && <AskOperator email={emailForOperator} />}
       <StepForm
         form={form}
         button="Send code"
@@ -151,15 +151,15 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   const [sentAgain, setSentAgain] = useState(0)
   const form = useForm(async (fields) => {
     const token = codeIn(fields)
-    if (token === undefined) return sixDigits
+    if (token === undefined) return codeProblem
     const { error } = await (await auth()).verifyOtp({ email, token, type: 'email' })
     return error && sentenceOfSignIn(error)
   })
   const again = useForm(async () => {
-    const answer = await askForCode(auth, email)
-    if (answer === 'sent') setSentAgain((count) => count + 1)
-    if (answer === 'no mail') return 'No mails go out from here any more.'
-    return typeof answer === 'string' ? undefined : answer.sentence
+    const outcome = await askForCode(auth, email)
+    if (outcome === 'sent') setSentAgain((count) => count + 1)
+    if (outcome === 'no mail') return 'No mails go out from here any more.'
+    return typeof outcome === 'string' ? undefined : outcome.sentence
   })
   const others = (
     <>
@@ -196,7 +196,7 @@ export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: 
   useEffect(() => listenTo('online')(onAgain), [onAgain])
   return (
     <Step title="The desk cannot be opened now">
-      <Said text={sentence} isProblem />
+      <NoticeBox text={sentence} isProblem />
       <button onClick={onAgain}>Try again</button>
     </Step>
   )

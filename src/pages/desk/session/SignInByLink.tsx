@@ -5,13 +5,13 @@ import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
 import { go, unfilteredList } from '../kit/route.ts'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
-import { halfConfirmed, linkHasEnded, type BroughtSession, type SignInLink } from './sign-in-link.ts'
-import { Said, Step } from './Step.tsx'
+import { firstAddressConfirmed, linkIsInvalid, type LinkSession, type SignInLink } from './sign-in-link.ts'
+import { NoticeBox, Step } from './Step.tsx'
 import { useForm } from './useForm.tsx'
 
 interface SignInByLinkProps {
   auth: LoadAuth
-  link: SignInLink | BroughtSession
+  link: SignInLink | LinkSession
   /** Called when the link was used or is invalid. */
   onLeave: () => void
 }
@@ -28,13 +28,13 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     go(unfilteredList, { replace: true })
   }
   const { problem, isPending, press } = useForm(async () => {
-    const isBrought = 'access_token' in link
+    const isLinkSession = 'access_token' in link
     const client = await auth()
-    const { data, error } = isBrought ? await client.setSession(link) : await client.verifyOtp(link)
-    const hasEnded = isBrought ? !isRetryable(error) : error?.code === 'otp_expired'
+    const { data, error } = isLinkSession ? await client.setSession(link) : await client.verifyOtp(link)
+    const hasEnded = isLinkSession ? !isRetryable(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
-    if (error) setEnd(linkHasEnded)
-    else if (data.session === null) setEnd(halfConfirmed)
+    if (error) setEnd(linkIsInvalid)
+    else if (data.session === null) setEnd(firstAddressConfirmed)
     else leave()
     return undefined
   })
@@ -57,7 +57,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   }
   return (
     <Step title={words.title}>
-      {problem && <Said text={problem} isProblem />}
+      {problem && <NoticeBox text={problem} isProblem />}
       <p id="about-link">{words.about}</p>
       <button ref={focus} aria-describedby="about-link" disabled={isPending} onClick={press}>
         {isPending ? 'One moment…' : words.button}

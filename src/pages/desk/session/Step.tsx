@@ -21,7 +21,7 @@ export function Step({ title, notice, children }: StepProps) {
       <p className="desk-brand">Unplugged.</p>
       <section className="layout-sheet session-step" aria-labelledby="step">
         <h1 id="step">{title}</h1>
-        {notice && <Said {...notice} />}
+        {notice && <NoticeBox {...notice} />}
         {children}
       </section>
     </div>
@@ -29,7 +29,7 @@ export function Step({ title, notice, children }: StepProps) {
 }
 
 /** A notice in a live region. */
-export function Said({ text, isProblem }: Notice) {
+export function NoticeBox({ text, isProblem }: Notice) {
   return (
     <p className={`layout-notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
       {text}

@@ -4,13 +4,13 @@ import { go, useFragment, unfilteredList } from '../kit/route.ts'
 import type { Notice } from './sentences.ts'
 
 /** A session from a hosted project's link, in the fragment, that nobody has confirmed by a button yet. */
-export interface BroughtSession {
+export interface LinkSession {
   access_token: string
   refresh_token: string
 }
 
 /** The content of such a link: a session, or the reason why there is none. */
-type Arrival = { session: BroughtSession } | { notice: Notice }
+type LinkContent = { session: LinkSession } | { notice: Notice }
 
 /** A link to the desk that has not been used yet. */
 export interface SignInLink {
@@ -24,13 +24,13 @@ const linkDidNotWork: Notice = {
 }
 
 /** The notice after a used or expired link was opened. */
-export const linkHasEnded: Notice = {
+export const linkIsInvalid: Notice = {
   isProblem: true,
   text: 'This link was used already or has expired. Please ask for a code instead.',
 }
 
 /** The notice after one of the two links of an address change was used. */
-export const halfConfirmed: Notice = {
+export const firstAddressConfirmed: Notice = {
   isProblem: false,
   text: 'This address is confirmed. Please also open the link in the email to the other address.',
 }
@@ -42,26 +42,26 @@ export const halfConfirmed: Notice = {
  *   from somebody who wants others to act as them.
  * @returns The session or a notice; undefined without such a link.
  */
-export function takeArrival(isHosted: boolean): Arrival | undefined {
-  const arrival = arrivalIn(location.hash)
-  if (arrival) go(unfilteredList, { replace: true })
-  return arrival && 'session' in arrival && !isHosted ? { notice: linkDidNotWork } : arrival
+export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
+  const content = linkContentIn(location.hash)
+  if (content) go(unfilteredList, { replace: true })
+  return content && 'session' in content && !isHosted ? { notice: linkDidNotWork } : content
 }
 
 /** Parses a fragment. Its own text is never shown, since anybody can write a link. */
-function arrivalIn(fragment: string): Arrival | undefined {
-  const said = new URLSearchParams(fragment.replace(/^#/, ''))
-  const [access_token, refresh_token] = [said.get('access_token'), said.get('refresh_token')]
+function linkContentIn(fragment: string): LinkContent | undefined {
+  const parameters = new URLSearchParams(fragment.replace(/^#/, ''))
+  const [access_token, refresh_token] = [parameters.get('access_token'), parameters.get('refresh_token')]
   if (access_token && refresh_token) return { session: { access_token, refresh_token } }
-  if (said.get('error_code') === 'otp_expired') return { notice: linkHasEnded }
-  if (said.has('error') || said.has('error_code')) return { notice: linkDidNotWork }
-  if (said.has('message') && said.has('sb')) return { notice: halfConfirmed }
+  if (parameters.get('error_code') === 'otp_expired') return { notice: linkIsInvalid }
+  if (parameters.has('error') || parameters.has('error_code')) return { notice: linkDidNotWork }
+  if (parameters.has('message') && parameters.has('sb')) return { notice: firstAddressConfirmed }
   return undefined
 }
 
 /** The unused link in the address; undefined if there is none. */
 export function useSignInLink(): SignInLink | undefined {
-  const said = new URLSearchParams(useFragment().replace(/^#/, ''))
-  const [token_hash, type] = [said.get('token_hash'), said.get('type')]
+  const parameters = new URLSearchParams(useFragment().replace(/^#/, ''))
+  const [token_hash, type] = [parameters.get('token_hash'), parameters.get('type')]
   return token_hash && type ? { token_hash, type } : undefined
 }

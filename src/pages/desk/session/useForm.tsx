@@ -19,14 +19,14 @@ export type AsMe = (send: Send) => Send
  * Guards calls of the sign-in's client, which acts as the last person to sign in, even in another window.
  *
  * @param account The account that the calls are meant for.
- * @param onLeft Called instead of the function if another account, or none, is signed in.
+ * @param onOtherAccount Called instead of the function if another account, or none, is signed in.
  */
-export function onlyAs(account: string, auth: LoadAuth, onLeft: () => void): AsMe {
+export function asAccount(account: string, auth: LoadAuth, onOtherAccount: () => void): AsMe {
   return (send) => async (fields) => {
     const { data, error } = await (await auth()).getSession()
     if (isRetryable(error)) return sentenceOfSignIn(error)
     if (data.session?.user.id === account) return send(fields)
-    onLeft()
+    onOtherAccount()
     return undefined
   }
 }
@@ -107,4 +107,4 @@ export function textIn(fields: FormData, name: string): string {
 }
 
 /** The message for a text that cannot be a code. */
-export const sixDigits = 'A code has six digits. Please check it.'
+export const codeProblem = 'A code has six digits. Please check it.'

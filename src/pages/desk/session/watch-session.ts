@@ -21,7 +21,7 @@ export interface WatchedSession {
   now: () => SessionState
   subscribe: (listener: () => void) => () => void
   /** Checks the session with the backend again. */
-  askAgain: () => void
+  recheck: () => void
   /** Call it when another window may have changed the session. */
   changedElsewhere: () => void
   /** Ends this session, or all sessions of the account. Returns a sentence if that failed. */
@@ -42,77 +42,77 @@ export function watchSession(
   { auth, authLoaded, read }: Session,
   deskOf: (account: string) => CallDesk,
   onSignOut: () => void,
-  told?: Notice,
+  firstNotice?: Notice,
 ): WatchedSession {
   const { subscribe, notify } = createListeners()
-  let notice = told
+  let notice = firstNotice
   let state: SessionState = storedSession() === null ? { step: 'out', notice } : { step: 'opening' }
   /** The calls of the current organiser, and a function that aborts them. */
-  let stay: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
+  let current: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token of the last check. */
-  let askedAbout = ''
+  let checkedToken = ''
   /** Number of checks. If several overlap, only the last one counts. */
-  let turn = 0
-  let isAsking = false
+  let lastCheck = 0
+  let isChecking = false
   /** Whether a button here is ending the session. */
-  let isLeaving = false
+  let isSigningOut = false
 
   const set = (next: SessionState) => {
     if (JSON.stringify(next) === JSON.stringify(state)) return
     state = next
     if (next.step !== 'in') {
-      stay?.end()
-      stay = undefined
+      current?.end()
+      current = undefined
     }
     notify()
   }
 
-  const ask = async () => {
-    turn += 1
-    const own = turn
-    isAsking = true
-    const next = await find(() => own === turn).catch((error: unknown): SessionState => ({
+  const check = async () => {
+    lastCheck += 1
+    const own = lastCheck
+    isChecking = true
+    const next = await findState(() => own === lastCheck).catch((error: unknown): SessionState => ({
       step: 'unreachable',
       sentence: reportUnexpected(error),
     }))
-    if (own !== turn || next === undefined) return
-    isAsking = false
+    if (own !== lastCheck || next === undefined) return
+    isChecking = false
     // A failed background check must not remove the screen in use.
     if (next.step === 'unreachable' && state.step === 'in') return
     if (next.step === 'in') notice = undefined
     set(next)
   }
 
-  const find = async (isLast: () => boolean): Promise<SessionState | undefined> => {
+  const findState = async (isLatest: () => boolean): Promise<SessionState | undefined> => {
     const { session, error } = await read()
-    if (!isLast()) return undefined
+    if (!isLatest()) return undefined
     if (isRetryable(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
     if (session === null) {
       if (state.step === 'in') notice ??= ended
       return { step: 'out', notice }
     }
     const { access_token: token, user } = session
-    askedAbout = token
+    checkedToken = token
     if (needsSecondFactor(session)) return { step: 'factor' }
     try {
       const { email } = await deskOf(user.id)('desk_me', {})
-      if (!isLast()) return undefined
+      if (!isLatest()) return undefined
       return { step: 'in', email, account: user.id, callDesk: callDeskAs(user.id) }
     } catch (refusal) {
       // Another window has signed in somebody else, or signed out.
-      if (refusal instanceof SignedOutError) return isLast() ? find(isLast) : undefined
+      if (refusal instanceof SignedOutError) return isLatest() ? findState(isLatest) : undefined
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
     // Asks the server with the token, since factors may have changed elsewhere.
     const client = await auth()
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
-    if (!isLast()) return undefined
+    if (!isLatest()) return undefined
     if (isRetryable(level.error)) {
       return { step: 'unreachable', sentence: sentenceOfSignIn(level.error) }
     }
     if (level.error) {
       const present = await read()
-      if (present.session?.access_token !== token) return isLast() ? find(isLast) : undefined
+      if (present.session?.access_token !== token) return isLatest() ? findState(isLatest) : undefined
       await client.signOut({ scope: 'local' })
       return { step: 'out', notice }
     }
@@ -123,62 +123,64 @@ export function watchSession(
 
   /** Returns the same function until the account changes. */
   const callDeskAs = (account: string): CallDesk => {
-    if (stay?.account === account) return stay.callDesk
-    const leaving = new AbortController()
+    if (current?.account === account) return current.callDesk
+    const abortController = new AbortController()
     const desk = deskOf(account)
-    stay?.end()
+    current?.end()
     const own = {
       account,
-      end: () => leaving.abort(new SignedOutError()),
+      end: () => abortController.abort(new SignedOutError()),
       callDesk: (async (name, args, signal, delays) => {
-        const whileThere = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal
+        const whileSignedIn = signal
+          ? AbortSignal.any([signal, abortController.signal])
+          : abortController.signal
         try {
-          return await desk(name, args, whileThere, delays)
+          return await desk(name, args, whileSignedIn, delays)
         } catch (error) {
-          if (isRefusal(error) && stay === own && !isAsking) void ask()
+          if (isRefusal(error) && current === own && !isChecking) void check()
           throw error
         }
       }) satisfies CallDesk,
     }
-    stay = own
+    current = own
     return own.callDesk
   }
 
-  let isAuthThere = false
+  let isAuthLoaded = false
   void authLoaded.then((client) => {
-    isAuthThere = true
+    isAuthLoaded = true
     client.onAuthStateChange((event, session) => {
       if (event === 'INITIAL_SESSION') return
       if (session === null) {
-        turn += 1
-        isAsking = false
-        askedAbout = ''
-        notice ??= isLeaving ? signedOut : ended
+        lastCheck += 1
+        isChecking = false
+        checkedToken = ''
+        notice ??= isSigningOut ? signedOut : ended
         return set({ step: 'out', notice })
       }
-      if (session.access_token === askedAbout && state.step !== 'unreachable') return
+      if (session.access_token === checkedToken && state.step !== 'unreachable') return
       if (state.step !== 'in' || state.account !== session.user.id) set({ step: 'opening' })
-      void ask()
+      void check()
     })
   })
-  void ask()
+  void check()
 
   return {
     now: () => state,
     subscribe,
-    askAgain() {
+    recheck() {
       set({ step: 'opening' })
-      void ask()
+      void check()
     },
     changedElsewhere() {
       // A loaded sign-in client detects this automatically.
-      if (!isAuthThere) void ask()
+      if (!isAuthLoaded) void check()
     },
     async signOut(scope) {
       const client = await auth()
-      isLeaving = true
+      isSigningOut = true
       const { error } = await client.signOut({ scope })
-      isLeaving = false
+      isSigningOut = false
       if (error) return `You are still signed in. ${sentenceOfSignIn(error)}`
       onSignOut()
       return undefined
