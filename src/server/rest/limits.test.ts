@@ -14,7 +14,7 @@ import { statuses } from '../../application/statuses.ts'
 import type { Page, ListedApplication } from '../../client/desk/applications.ts'
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import type { Door } from '../../client/desk/retreat.ts'
-import { isOfDecision, mayAsk } from '../../pages/desk/letters/letters.ts'
+import { isOfDecision, mayAskForRsvp } from '../../pages/desk/letters/letters.ts'
 import { isAddress } from '../mail/compose.ts'
 import { postmanState } from '../letters/overview.ts'
 import { valuesOf } from '../../../testing/sql.ts'
@@ -138,7 +138,7 @@ test('the desk has the same decisions for applicants, and letters that may ask f
   const shown = occasions.map((occasion) => ({
     occasion,
     is_decision: isOfDecision(occasion),
-    may_ask: mayAsk(occasion),
+    may_ask: mayAskForRsvp(occasion),
   }))
   expect(known).toEqual(shown)
 })

@@ -15,7 +15,7 @@ const links: Partial<Record<keyof Application, (value: string) => string | undef
 }
 
 /** The applicant's company, team size and contact links in one line; nothing while names are hidden. */
-export function Facts({ application }: { application: FullApplication }) {
+export function ContactFacts({ application }: { application: FullApplication }) {
   const { company, team_size, email } = application
   if (email === undefined) return null
   const contacts = [
@@ -39,14 +39,14 @@ export function Facts({ application }: { application: FullApplication }) {
   )
 }
 
-interface AnswersProps {
+interface FormAnswersProps {
   application: FullApplication
   isRevealing: boolean
   onReveal: () => void
 }
 
 /** All form answers, unchanged. Hidden ones appear when the organiser reveals them. */
-export function Answers({ application, isRevealing, onReveal }: AnswersProps) {
+export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersProps) {
   const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
   const isHidden = application.email === undefined
   return (
@@ -68,27 +68,29 @@ export function Answers({ application, isRevealing, onReveal }: AnswersProps) {
             <LongText text={reason} />
           </dd>
         </div>
-        <Answer label="Paid solution">{paid_solution === '' ? null : paidSolutions[paid_solution]}</Answer>
+        <FormAnswer label="Paid solution">
+          {paid_solution === '' ? null : paidSolutions[paid_solution]}
+        </FormAnswer>
         {custom_solution !== '' && (
-          <Answer label="In own words">
+          <FormAnswer label="In own words">
             <LongText text={custom_solution} />
-          </Answer>
+          </FormAnswer>
         )}
-        <Answer label="Team size">{team_size === '' ? null : teamSizes[team_size]}</Answer>
+        <FormAnswer label="Team size">{team_size === '' ? null : teamSizes[team_size]}</FormAnswer>
         {!isHidden &&
           textFields.map(({ name, label }) => (
-            <Answer key={name} label={label}>
+            <FormAnswer key={name} label={label}>
               <Contact value={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
-            </Answer>
+            </FormAnswer>
           ))}
-        <Answer label="Consent">{consent ? 'Yes' : 'No'}</Answer>
-        <Answer label="Received">{momentOf(created_at)}</Answer>
+        <FormAnswer label="Consent">{consent ? 'Yes' : 'No'}</FormAnswer>
+        <FormAnswer label="Received">{momentOf(created_at)}</FormAnswer>
       </dl>
     </>
   )
 }
 
-function Answer({ label, children }: { label: string; children: ReactNode }) {
+function FormAnswer({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>

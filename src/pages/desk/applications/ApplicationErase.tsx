@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
-import { letterTextName as letterTextName } from '../drafts/LetterCreate.tsx'
+import { letterTextName } from '../drafts/LetterCreate.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
@@ -14,8 +14,14 @@ import { noteTextName } from './ApplicationTimeline.tsx'
 /**
  * A dialog that permanently erases an application, and optionally others of the same email. The email has to be typed to confirm.
  */
-export function ApplicationErase({ whole, onErased }: { whole: ApplicationDetails; onErased: () => void }) {
-  const { application, others } = whole
+export function ApplicationErase({
+  details,
+  onErased,
+}: {
+  details: ApplicationDetails
+  onErased: () => void
+}) {
+  const { application, others } = details
   const { id, email } = application
   const dialog = useRef<DialogHandle>(null)
   const setUnsent = useSetUnsentText()

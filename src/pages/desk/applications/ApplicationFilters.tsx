@@ -108,12 +108,12 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
             key={status}
             href={hrefOf({ screen: 'list', filters: { ...filters, status } })}
             aria-current={isCurrent ? 'page' : undefined}
-            ref={isCurrent ? intoSight : undefined}
+            ref={isCurrent ? scrollIntoTabs : undefined}
           >
             {label}{' '}
             {count !== undefined && (
               // The count makes the tab wider.
-              <span className="list-count" ref={isCurrent ? intoSight : undefined}>
+              <span className="list-count" ref={isCurrent ? scrollIntoTabs : undefined}>
                 {formatCount(count)}
               </span>
             )}
@@ -125,7 +125,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
 }
 
 /** Scrolls a tab into view. On a phone the tabs are wider than the window; the page itself must not scroll. */
-function intoSight(tabOrPart: HTMLElement | null) {
+function scrollIntoTabs(tabOrPart: HTMLElement | null) {
   const tab = tabOrPart?.closest('a')
   const nav = tab?.parentElement
   if (!tab || !nav) return

@@ -43,7 +43,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
-  const { list, key, isStale, error, refetch, overview, found, changes } = useList(filters)
+  const { list, key, isStale, error, refetch, overview, matchCounts, changes } = useList(filters)
   // For the number in the navigation. The list does not wait for it.
   useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
@@ -65,7 +65,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
     if (isAlone) onAlone()
     wasAlone.current = isAlone
   }, [isAlone])
-  const Trouble = list ? StaleProblem : Problem
+  const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
@@ -91,16 +91,18 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
         <div id="plots" hidden={!isAlone || !plotsAreOpen}>
           {isAlone && plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
         </div>
-        <div aria-live="polite">{list && !isStale && <Found {...{ list, filters }} counts={found} />}</div>
+        <div aria-live="polite">
+          {list && !isStale && <ResultCount {...{ list, filters }} counts={matchCounts} />}
+        </div>
         {isAlone && <DecisionProblems />}
         {list && (
           <ApplicationRows
             key={key}
             {...{ list, isStale, filters, changes, shown, onTicking, onEnter }}
-            matching={found?.[list.filter.status ?? 'all']}
+            matching={matchCounts?.[list.filter.status ?? 'all']}
           />
         )}
-        <Trouble error={error} onTryAgain={refetch} />
+        <ErrorNotice error={error} onTryAgain={refetch} />
         {!list && !error && <Loading />}
         {/* Earlier decisions can still be undone. */}
         {!list && isAlone && <DecisionBar applications={[]} about="" />}
@@ -117,7 +119,7 @@ function narrow(change: Partial<Filters>) {
   if ('filters' in now) go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
 }
 
-interface FoundProps {
+interface ResultCountProps {
   list: List
   filters: Filters
   /** The counts of each status, once they are known. */
@@ -125,7 +127,7 @@ interface FoundProps {
 }
 
 /** The number of applications found. It is visible if none were found, and otherwise only announced. */
-function Found({ list: { applications, next }, filters, counts }: FoundProps) {
+function ResultCount({ list: { applications, next }, filters, counts }: ResultCountProps) {
   const { length } = applications
   if (length > 0) {
     const words =

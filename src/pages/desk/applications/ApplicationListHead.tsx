@@ -16,7 +16,7 @@ interface ApplicationListHeadProps {
   filter: Filter
   isEmpty: boolean
   /** Whether all rows that match the current tab are selected. */
-  isWhole: boolean
+  isAllSelected: boolean
   selected: number
   /** Number of applications that match the filter, once known. */
   matching: Count | undefined
@@ -28,7 +28,7 @@ interface ApplicationListHeadProps {
 
 /** The head of the list: the box that selects all rows, and a button for new applications. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
-  const { filter, isEmpty, isWhole, selected, matching, changes } = props
+  const { filter, isEmpty, isAllSelected, selected, matching, changes } = props
   const { onSelectShown, onSelectMatching, onRefetch } = props
   const { newer, older, more } = changes
   const plus = more ? '+' : ''
@@ -38,11 +38,11 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
   return (
     <div className="layout-row list-head">
       {!isEmpty && (
-        <Tick ref={selectShown} isOn={isWhole} onTick={onSelectShown}>
+        <Tick ref={selectShown} isOn={isAllSelected} onTick={onSelectShown}>
           Select all shown
         </Tick>
       )}
-      {isWhole && matching && Math.min(matching.count, maxPerCall) > selected && (
+      {isAllSelected && matching && Math.min(matching.count, maxPerCall) > selected && (
         <SelectMatching
           {...{ filter, matching }}
           onSelect={(all) => {

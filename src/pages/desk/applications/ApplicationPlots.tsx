@@ -71,16 +71,16 @@ interface AnswersPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
 
 /** A bar for each choice, and one for blank answers. */
 function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
-  const answers = [...Object.entries(words), ['', 'No answer'] as const]
-  const rows = answers.map(([answer, name]) => ({ name, count: counts[answer] ?? 0 }))
-  const most = Math.max(...rows.map(({ count }) => count))
+  const options = [...Object.entries(words), ['', 'No answer'] as const]
+  const rows = options.map(([value, name]) => ({ name, count: counts[value] ?? 0 }))
+  const max = Math.max(...rows.map(({ count }) => count))
   return (
     <Plot {...{ caption, of, rows }}>
       <div className="plots-bars" aria-hidden="true">
         {rows.map(({ name, count }) => (
           <Fragment key={name}>
             <span>{name}</span>
-            <svg viewBox={`0 0 ${most} 1`} preserveAspectRatio="none">
+            <svg viewBox={`0 0 ${max} 1`} preserveAspectRatio="none">
               <rect width={count} height={1} />
             </svg>
             <span className="plots-number">{formatNumber(count)}</span>
@@ -92,25 +92,25 @@ function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
 }
 
 /** Minimum width in days: with fewer, the bars would be too wide. */
-const fewestDays = 14
+const minDays = 14
 
 /** A bar for each day. */
 function DaysPlot({ days }: { days: readonly Day[] }) {
   const rows = days.map(({ day, count }) => ({ name: shortDayOf(day), count }))
-  const most = Math.max(...rows.map(({ count }) => count))
+  const max = Math.max(...rows.map(({ count }) => count))
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
     <Plot caption="Applications a day" of="Day" rows={rows}>
       <div aria-hidden="true">
-        <p className="plots-scale">{formatNumber(most)}</p>
+        <p className="plots-scale">{formatNumber(max)}</p>
         <svg
           className="plots-days"
-          viewBox={`0 0 ${Math.max(rows.length, fewestDays)} ${most}`}
+          viewBox={`0 0 ${Math.max(rows.length, minDays)} ${max}`}
           preserveAspectRatio="none"
         >
           {rows.map(({ name, count }, index) => (
-            <rect key={name} x={index + 0.1} y={most - count} width={0.8} height={count}>
+            <rect key={name} x={index + 0.1} y={max - count} width={0.8} height={count}>
               <title>{`${name}: ${formatNumber(count)}`}</title>
             </rect>
           ))}
@@ -130,7 +130,7 @@ interface Day {
   count: number
 }
 
-const mostDays = 30
+const maxDays = 30
 
 /**
  * The days from the first to the last with applications, including days without any; at most the last thirty.
@@ -142,7 +142,7 @@ export function daysOf(counts: Readonly<Record<string, number>>): Day[] {
   const [first, last] = [known.at(0), known.at(-1)]
   if (first === undefined || last === undefined) return []
   const days: Day[] = []
-  for (let day = last; day >= first && days.length < mostDays; day = dayBefore(day))
+  for (let day = last; day >= first && days.length < maxDays; day = dayBefore(day))
     days.unshift({ day, count: counts[day] ?? 0 })
   return days
 }

@@ -22,7 +22,7 @@ import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationListFoot } from './ApplicationListFoot.tsx'
 import { ApplicationListHead } from './ApplicationListHead.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
-import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+import { emptySelection, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
 import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
@@ -53,27 +53,27 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
   const { gone, letters, answers } = changes
-  const [selection, setSelection] = useState(nothing)
+  const [selection, setSelection] = useState(emptySelection)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
   // The recipients in the letter dialog. The bar stays open for them while the list changes.
-  const [writtenTo, setWrittenTo] = useState<readonly SeenApplication[]>([])
-  useOnHidden(writtenTo.length > 0, goBack)
+  const [recipients, setRecipients] = useState<readonly SeenApplication[]>([])
+  useOnHidden(recipients.length > 0, goBack)
 
-  const ofRows = new Set(rows.map(({ id }) => id))
-  const there = rows.filter(({ id }) => !gone.has(id))
-  const beyond = selection.beyond.filter(({ id }) => !ofRows.has(id) && !gone.has(id))
-  const known: SelectedApplication[] = [...there, ...beyond]
-  const asShown = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
-  const selected = selectedOf(selection, asShown)
+  const rowIds = new Set(rows.map(({ id }) => id))
+  const presentRows = rows.filter(({ id }) => !gone.has(id))
+  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !gone.has(id))
+  const known: SelectedApplication[] = [...presentRows, ...beyond]
+  const versions = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
+  const selected = selectedOf(selection, versions)
   const choose = (ids: readonly string[], isOn: boolean) =>
-    setSelection(select(selection, asShown, ids, isOn))
-  const selectNone = () => setSelection(nothing)
+    setSelection(select(selection, versions, ids, isOn))
+  const selectNone = () => setSelection(emptySelection)
   // "Select all" leaves out rows whose status has changed since.
-  const isOfThisList = (row: SelectedApplication) =>
+  const isInList = (row: SelectedApplication) =>
     [undefined, queue.currentOf(row).status].includes(filter.status)
-  const ofThisList = there.filter(isOfThisList).map(({ id }) => id)
-  const isWhole = ofThisList.length > 0 && ofThisList.every((id) => selected.has(id))
-  const seen = known
+  const selectableIds = presentRows.filter(isInList).map(({ id }) => id)
+  const isAllSelected = selectableIds.length > 0 && selectableIds.every((id) => selected.has(id))
+  const toDecide = known
     .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
     .map((row): SeenApplication => ({
       id: row.id,
@@ -88,15 +88,15 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     return () => onTicking(false)
   }, [isTicking, onTicking])
   // While no row is ticked, the application beside the list has the bar and its keys.
-  const isDecidedOn = shown === null || isTicking || writtenTo.length > 0
+  const isDecidedOn = shown === null || isTicking || recipients.length > 0
   // On small windows the bar would cover the list after an application was opened.
-  const isBarFree = useMedia(phone) && selected.size === 0
+  const isBarHidden = useMedia(phone) && selected.size === 0
 
   // If all ticked rows have changed, the next key applies to the focused row.
-  const leftOut = selection.ticked.size - selected.size
-  const isAllLeftOut = leftOut > 0 && selected.size === 0
-  const leftOutWords = `${formatNumber(leftOut)} changed meanwhile and left out`
-  const changed = there.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
+  const leftOutCount = selection.ticked.size - selected.size
+  const isAllLeftOut = leftOutCount > 0 && selected.size === 0
+  const leftOutWords = `${formatNumber(leftOutCount)} changed meanwhile and left out`
+  const changed = presentRows.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   useAnnounced(isAllLeftOut ? leftOutWords : '')
   useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.currentOf(row).status }))))
 
@@ -110,16 +110,16 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     },
     x: () => current !== null && choose([current], !selected.has(current)),
     Escape: () => (isTicking || shown === null ? selectNone() : go({ screen: 'list', filters })),
-    ...(isDecidedOn && decisionKeys(queue, seen, { onDecided, onUndone })),
+    ...(isDecidedOn && decisionKeys(queue, toDecide, { onDecided, onUndone })),
   })
 
   return (
     <>
       <ApplicationListHead
-        {...{ filter, matching, changes, isWhole }}
+        {...{ filter, matching, changes, isAllSelected }}
         isEmpty={rows.length === 0}
         selected={selected.size}
-        onSelectShown={(isOn) => (isOn ? choose(ofThisList, true) : selectNone())}
+        onSelectShown={(isOn) => (isOn ? choose(selectableIds, true) : selectNone())}
         onSelectMatching={(all) => setSelection(selectBeyond(all))}
         onRefetch={() => {
           focusHeading()
@@ -129,7 +129,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       {rows.length > 0 && (
         <ApplicationTable
           {...{ rows, isStale, letters, answers, filters, selected, current, gone }}
-          onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, asShown, id) : [id], isOn)}
+          onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}
         />
@@ -137,14 +137,14 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       <ApplicationListFoot {...{ list, onMore }} />
       {isDecidedOn && (
         <DecisionBar
-          applications={writtenTo.length > 0 ? writtenTo : isBarFree ? [] : seen}
-          about={aboutOf(seen)}
+          applications={recipients.length > 0 ? recipients : isBarHidden ? [] : toDecide}
+          about={aboutOf(toDecide)}
           {...{ onDecided, onUndone }}
         >
           <LetterWriteMany
-            written={writtenTo}
-            onOpen={() => setWrittenTo(seen)}
-            onClosed={() => setWrittenTo([])}
+            recipients={recipients}
+            onOpen={() => setRecipients(toDecide)}
+            onClosed={() => setRecipients([])}
           />
         </DecisionBar>
       )}
@@ -154,8 +154,8 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   function onDecided(status: Status) {
     selectNone()
     if (isTicking || !isAutoAdvancing || status === 'new') return
-    const place = rows.findIndex(({ id }) => id === current)
-    const next = rows.slice(place + 1).find((row) => queue.currentOf(row).status === 'new')
+    const position = rows.findIndex(({ id }) => id === current)
+    const next = rows.slice(position + 1).find((row) => queue.currentOf(row).status === 'new')
     if (next) focusApplication(next.id)
   }
 
@@ -175,12 +175,12 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 
   /** The text of the bar: one name, or the number of selected rows with remarks about unexpected ones. */
   function aboutOf([only, ...others]: readonly SeenApplication[]) {
-    const someLeftOut = leftOut > 0 && !isAllLeftOut
+    const someLeftOut = leftOutCount > 0 && !isAllLeftOut
     if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
-    const elsewhere = seen.filter((each) => !isOfThisList(each)).map((each) => queue.currentOf(each).status)
+    const elsewhere = toDecide.filter((each) => !isInList(each)).map((each) => queue.currentOf(each).status)
     const remarks = countsOf(elsewhere)
     if (someLeftOut) remarks.push(leftOutWords)
-    return [`${formatNumber(seen.length)} selected`, ...remarks].join(', ')
+    return [`${formatNumber(toDecide.length)} selected`, ...remarks].join(', ')
   }
 }
 

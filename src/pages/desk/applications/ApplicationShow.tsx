@@ -25,7 +25,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
-import { Answers, Facts } from './ApplicationAnswers.tsx'
+import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
@@ -50,9 +50,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
-  const { data, error, fresh, changed } = useApplicationUpdates(id, filter)
-  useReadAhead(data && next, filters)
-  useReadAhead(data && previous, filters)
+  const { data, error, newKeys, changed } = useApplicationUpdates(id, filter)
+  usePrefetch(data && next, filters)
+  usePrefetch(data && previous, filters)
   // Revealed answers are kept only in the state of this screen.
   const reveal = useDeskAct('desk_reveal', { failureMessage: 'Not revealed.' })
   const { response: revealed } = reveal
@@ -61,14 +61,14 @@ export function ApplicationShow(props: ApplicationShowProps) {
     if (revealed && document.activeElement === document.body) focusHeading()
   }, [revealed])
 
-  const whole =
+  const details =
     data && revealed
       ? { ...data, application: { ...revealed.application, ...data.application }, others: revealed.others }
       : data
-  const name = whole ? nameOf(whole.application) : 'Application'
+  const name = details ? nameOf(details.application) : 'Application'
   useTitle(name)
-  const seen: SeenApplication[] = whole ? [{ ...whole.application, name }] : []
-  const isAccepted = whole !== undefined && queue.currentOf(whole.application).status === 'accepted'
+  const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
+  const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: advanceTo }
   const toOther = (other: string | undefined): Route | undefined =>
@@ -86,36 +86,36 @@ export function ApplicationShow(props: ApplicationShowProps) {
       },
       Escape: () => go(list),
     }),
-    ...(isDecidedOn && decisionKeys(queue, seen, listeners)),
+    ...(isDecidedOn && decisionKeys(queue, toDecide, listeners)),
   })
 
   return (
     <div>
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{words}</span>
-        <Neighbour route={toPrevious} label="Previous" />
-        <Neighbour route={toNext} label="Next" />
+        <NeighbourLink route={toPrevious} label="Previous" />
+        <NeighbourLink route={toNext} label="Next" />
       </Back>
-      {!whole && (error ? <Heading {...{ takesFocus }}>Application</Heading> : <Loading />)}
-      {whole && (
+      {!details && (error ? <Heading {...{ takesFocus }}>Application</Heading> : <Loading />)}
+      {details && (
         <header className="layout-row application-head">
           <Heading {...{ takesFocus }}>
             <bdi>{name}</bdi>
           </Heading>
-          <StatusPill application={whole.application} />
-          {isAccepted && <RsvpSentence rsvp={whole.application} />}
-          <Facts application={whole.application} />
+          <StatusPill application={details.application} />
+          {isAccepted && <RsvpSentence rsvp={details.application} />}
+          <ContactFacts application={details.application} />
           {changed && <span className="application-changed">Set by {changed} since you looked</span>}
         </header>
       )}
       <DecisionProblems />
-      {whole && <UndoSend letters={whole.letters} />}
-      {whole ? <StaleProblem error={error} /> : <Problem error={error} />}
-      {whole && (
+      {details && <UndoSend letters={details.letters} />}
+      {details ? <StaleProblem error={error} /> : <Problem error={error} />}
+      {details && (
         <div className="application-columns layout-columns">
           <section className="layout-sheet" aria-label="Answers">
-            <Answers
-              application={whole.application}
+            <FormAnswers
+              application={details.application}
               isRevealing={reveal.isPending}
               onReveal={() => reveal.press({ application: id })}
             />
@@ -123,23 +123,23 @@ export function ApplicationShow(props: ApplicationShowProps) {
           </section>
           <div>
             <Sheet title="What happened">
-              <NoteCreate application={id} field={note} history={whole.history} />
-              <ApplicationTimeline whole={whole} fresh={fresh} />
-              <LetterWrite application={id} status={queue.currentOf(whole.application).status} />
+              <NoteCreate application={id} field={note} history={details.history} />
+              <ApplicationTimeline details={details} newKeys={newKeys} />
+              <LetterWrite application={id} status={queue.currentOf(details.application).status} />
               <LetterCreate
                 application={id}
-                letters={whole.letters}
-                isAsked={whole.application.answer_state !== null}
+                letters={details.letters}
+                mayAnswer={details.application.answer_state !== null}
                 isBlind={data?.application.email === undefined}
               />
             </Sheet>
-            {isAccepted && <RsvpEdit application={whole.application} name={name} />}
+            {isAccepted && <RsvpEdit application={details.application} name={name} />}
           </div>
-          <Others filters={filters} others={whole.others} />
-          <ApplicationErase whole={whole} onErased={() => go(list)} />
+          <Others filters={filters} others={details.others} />
+          <ApplicationErase details={details} onErased={() => go(list)} />
         </div>
       )}
-      {isDecidedOn && <DecisionBar applications={seen} about={name} {...listeners} />}
+      {isDecidedOn && <DecisionBar applications={toDecide} about={name} {...listeners} />}
     </div>
   )
 
@@ -187,7 +187,7 @@ function useNeighbours(filter: Filter, id: string) {
 }
 
 /** Prefetches an application, so that moving to it is instant on a slow connection too. */
-function useReadAhead(next: string | undefined, filters: Filters) {
+function usePrefetch(next: string | undefined, filters: Filters) {
   const queries = useQueryClient()
   const desk = useDesk()
   useEffect(() => {
@@ -198,7 +198,7 @@ function useReadAhead(next: string | undefined, filters: Filters) {
   }, [queries, desk, next, filters])
 }
 
-function Neighbour({ route, label }: { route: Route | undefined; label: string }) {
+function NeighbourLink({ route, label }: { route: Route | undefined; label: string }) {
   return route ? (
     <a href={hrefOf(route)} className="control-link">
       {label}

@@ -39,8 +39,8 @@ const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
 /** The letter about a status of an application: the last email, or otherwise the last one sent another way. */
 function letterOf(letters: readonly LetterState[], id: string, status: Status) {
-  const those = letters.filter(({ application, occasion }) => application === id && occasion === status)
-  return those.findLast(({ way }) => way === 'mail') ?? those.at(-1)
+  const matching = letters.filter(({ application, occasion }) => application === id && occasion === status)
+  return matching.findLast(({ way }) => way === 'mail') ?? matching.at(-1)
 }
 
 /** The table of rows. On a phone each row is a card. */
@@ -131,23 +131,23 @@ const Row = memo(function Row(props: RowProps) {
       ) : (
         <>
           <Pill {...props} />
-          <StandingWord {...props} />
+          <RsvpOrLetter {...props} />
         </>
       )}
     </ApplicationRow>
   )
 })
 
-type StandingWordProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
+type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 
 /**
  * The line under the status. For accepted people who were told, it shows the RSVP. For others, or if that letter may not have
  * arrived, it shows the state of the letter. Rows have room for exactly one line.
  */
-function StandingWord({ status, letter, answer: { answer, answer_state: state } }: StandingWordProps) {
-  const isLost = letter?.state === 'refused' || letter?.state === 'given up'
-  const saysMore = letter !== undefined && answer === null && (state === 'not told' || isLost)
-  if (status === 'accepted' && state !== null && !saysMore)
+function RsvpOrLetter({ status, letter, answer: { answer, answer_state: state } }: RsvpOrLetterProps) {
+  const isUndelivered = letter?.state === 'refused' || letter?.state === 'given up'
+  const letterMatters = letter !== undefined && answer === null && (state === 'not told' || isUndelivered)
+  if (status === 'accepted' && state !== null && !letterMatters)
     return (
       <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>{rsvpStates[state]}</span>
     )

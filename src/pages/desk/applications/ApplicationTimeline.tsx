@@ -26,11 +26,11 @@ interface Event {
 
 /** The events of an application, oldest first. */
 export function timelineOf({ application, delivery, history, letters }: OpenedApplication): Event[] {
-  const byItself = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
-  const passedOn = 'Passed on to the connected system (webhook)'
+  const automatic = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
+  const deliveredText = 'Passed on to the connected system (webhook)'
   return [
-    byItself('received', application.created_at, 'Received'),
-    ...(delivery?.delivered_at ? [byItself('delivered', delivery.delivered_at, passedOn)] : []),
+    automatic('received', application.created_at, 'Received'),
+    ...(delivery?.delivered_at ? [automatic('delivered', delivery.delivered_at, deliveredText)] : []),
     ...history.map((entry) => ({
       key: entry.act,
       at: entry.at,
@@ -42,23 +42,23 @@ export function timelineOf({ application, delivery, history, letters }: OpenedAp
 }
 
 interface ApplicationTimelineProps {
-  whole: OpenedApplication
+  details: OpenedApplication
   /** The keys of events that happened since the screen opened. */
-  fresh: ReadonlySet<string>
+  newKeys: ReadonlySet<string>
 }
 
 /** The timeline of an application, and the state of letters and webhooks that have not arrived. */
-export function ApplicationTimeline({ whole, fresh }: ApplicationTimelineProps) {
-  const { delivery, letters } = whole
+export function ApplicationTimeline({ details, newKeys }: ApplicationTimelineProps) {
+  const { delivery, letters } = details
   return (
     <>
       <ol className="application-timeline">
-        {timelineOf(whole).map(({ key, at, author, text }) => (
-          <li key={key} className={fresh.has(key) ? 'application-fresh' : undefined}>
+        {timelineOf(details).map(({ key, at, author, text }) => (
+          <li key={key} className={newKeys.has(key) ? 'application-fresh' : undefined}>
             <p className="layout-quiet">
               <time dateTime={at}>{momentOf(at)}</time>
               {author !== null && `, ${author}`}
-              {fresh.has(key) && ', new since you looked'}
+              {newKeys.has(key) && ', new since you looked'}
             </p>
             {text}
           </li>

@@ -15,13 +15,13 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
     <>
       <Choice
         label="Team size"
-        options={answersOf(teamSizes)}
+        options={optionsOf(teamSizes)}
         value={team_size ?? any}
         onChoose={(chosen) => onChange({ team_size: chosen === any ? null : chosen })}
       />
       <Choice
         label="Paid solution"
-        options={answersOf(paidSolutions)}
+        options={optionsOf(paidSolutions)}
         value={paid_solution ?? any}
         onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}
       />
@@ -54,7 +54,7 @@ const orders = [
 
 const rsvpOptions = [[any, 'Any'], ...Object.entries(rsvpStates)] as [RsvpState | typeof any, string][]
 
-function answersOf<Answer extends string>(words: Record<Answer, string>) {
-  const answers = Object.entries(words) as [Answer, string][]
-  return [[any, 'Any'], ...answers, ['', 'No answer']] as [Answer | typeof any | '', string][]
+function optionsOf<Value extends string>(words: Record<Value, string>) {
+  const options = Object.entries(words) as [Value, string][]
+  return [[any, 'Any'], ...options, ['', 'No answer']] as [Value | typeof any | '', string][]
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { nothing, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+import { emptySelection, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
 
 const rows = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, version: 0 }))
 const decided = (...ids: string[]) => rows.map((row) => (ids.includes(row.id) ? { ...row, version: 1 } : row))
 
 test('a ticked row is selected until it is unticked, changes or disappears', () => {
-  const two = select(nothing, rows, ['a', 'b', 'c'], true)
+  const two = select(emptySelection, rows, ['a', 'b', 'c'], true)
   expect([...selectedOf(two, rows)]).toEqual(['a', 'b', 'c'])
   expect([...selectedOf(select(two, rows, ['b'], false), rows)]).toEqual(['a', 'c'])
   expect([...selectedOf(two, decided('a'))]).toEqual(['b', 'c'])
@@ -14,7 +14,7 @@ test('a ticked row is selected until it is unticked, changes or disappears', () 
 })
 
 test('a changed row is dropped with the next tick and can be ticked again', () => {
-  const before = select(nothing, rows, ['a', 'b'], true)
+  const before = select(emptySelection, rows, ['a', 'b'], true)
   const now = decided('a')
   const next = select(before, now, ['c'], true)
   expect([...next.ticked]).toEqual([
@@ -33,16 +33,16 @@ test('selecting rows that are not shown replaces the selection and keeps their v
 })
 
 test('a range goes from the row ticked last to this one, in either direction', () => {
-  const at = (id: string) => select(nothing, rows, [id], true)
+  const at = (id: string) => select(emptySelection, rows, [id], true)
   expect(rangeTo(at('b'), rows, 'd')).toEqual(['b', 'c', 'd'])
   expect(rangeTo(at('d'), rows, 'b')).toEqual(['d', 'c', 'b'])
   expect(rangeTo(at('b'), rows, 'b')).toEqual(['b'])
 })
 
 test('a range continues from its end, and is one row if its start is not among the rows', () => {
-  const first = select(nothing, rows, ['b'], true)
+  const first = select(emptySelection, rows, ['b'], true)
   const range = select(first, rows, rangeTo(first, rows, 'd'), true)
   expect(rangeTo(range, rows, 'e')).toEqual(['d', 'e'])
-  expect(rangeTo(nothing, rows, 'c')).toEqual(['c'])
+  expect(rangeTo(emptySelection, rows, 'c')).toEqual(['c'])
   expect(rangeTo(first, rows.slice(2), 'd')).toEqual(['d'])
 })

@@ -14,7 +14,7 @@ export interface Selection {
 }
 
 /** The empty selection. */
-export const nothing: Selection = { ticked: new Map(), beyond: [], last: null }
+export const emptySelection: Selection = { ticked: new Map(), beyond: [], last: null }
 
 /**
  * The ids that are still selected.

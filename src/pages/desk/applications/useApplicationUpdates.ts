@@ -12,7 +12,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  * Keeps an open application up to date and marks new events.
  *
  * @param filter The filter of the list that it was opened from.
- * @returns `data` and `error` of the application; `fresh`, the keys of new events; `changed`, the other author of the status
+ * @returns `data` and `error` of the application; `newKeys`, the keys of new events; `changed`, the other author of the status
  *   shown.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
@@ -30,9 +30,9 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     // Keep it while the list beside it is filtered.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
-  const isReadAhead = useRef(data !== undefined)
-  useEffect(() => (isReadAhead.current ? afterFrame(() => void refetch()) : undefined), [refetch])
-  const look = useQuery({
+  const wasPrefetched = useRef(data !== undefined)
+  useEffect(() => (wasPrefetched.current ? afterFrame(() => void refetch()) : undefined), [refetch])
+  const stampQuery = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,
     // The stamp came with the application.
@@ -40,42 +40,46 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     staleTime: Infinity,
   })
   const known = useRef<ReadonlySet<string>>(undefined)
-  const isAfterLook = useRef(false)
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+  const stampChanged = useRef(false)
+  const [newKeys, setNewKeys] = useState<ReadonlySet<string>>(new Set())
 
   // Refetching shows that it was erased.
-  const isGone = look.error instanceof RefusedCall && look.error.code === 'PT404'
+  const isGone = stampQuery.error instanceof RefusedCall && stampQuery.error.code === 'PT404'
   // A response older than the last refetch does not count.
-  const isOther = look.data !== undefined && look.data.stamp !== data?.stamp && look.dataUpdatedAt > readAt
+  const isChanged =
+    stampQuery.data !== undefined &&
+    stampQuery.data.stamp !== data?.stamp &&
+    stampQuery.dataUpdatedAt > readAt
   useEffect(() => {
-    if (!isGone && !isOther) return
-    isAfterLook.current = true
+    if (!isGone && !isChanged) return
+    stampChanged.current = true
     void refetch()
-  }, [isGone, isOther, refetch])
+  }, [isGone, isChanged, refetch])
 
   useEffect(() => {
     if (data === undefined) return
     const events = timelineOf(data)
     const former = known.current
-    const looked = isAfterLook.current
+    const hasStampChanged = stampChanged.current
     known.current = new Set(events.map(({ key }) => key))
-    isAfterLook.current = false
+    stampChanged.current = false
     // Automatic events after one's own act are not news.
-    const came = events.filter(
-      ({ key, author }) => former?.has(key) === false && (author === null ? looked : author !== desk.email),
+    const newEvents = events.filter(
+      ({ key, author }) =>
+        former?.has(key) === false && (author === null ? hasStampChanged : author !== desk.email),
     )
-    if (came.length === 0) return
-    setFresh((before) => new Set([...before, ...came.map(({ key }) => key)]))
-    const authors = [...new Set(came.map(({ author }) => author))].filter((author) => author !== null)
+    if (newEvents.length === 0) return
+    setNewKeys((before) => new Set([...before, ...newEvents.map(({ key }) => key)]))
+    const authors = [...new Set(newEvents.map(({ author }) => author))].filter((author) => author !== null)
     // One's own acts announce their outcome themselves.
-    if (looked) announce(`${authors.join(', ') || 'Something'} changed this just now`)
+    if (hasStampChanged) announce(`${authors.join(', ') || 'Something'} changed this just now`)
   }, [data, desk])
 
   const last = data?.history.findLast(({ kind }) => kind === 'status')
   const isShown =
     data !== undefined &&
     last?.kind === 'status' &&
-    fresh.has(last.act) &&
+    newKeys.has(last.act) &&
     queue.currentOf(data.application).status === last.detail.status
-  return { data, error, fresh, changed: isShown ? last.author : undefined }
+  return { data, error, newKeys, changed: isShown ? last.author : undefined }
 }

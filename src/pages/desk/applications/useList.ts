@@ -9,7 +9,7 @@ import { useDesk } from '../kit/useDesk.tsx'
  * shown. While another search or filter loads, the former list stays.
  *
  * @returns `list`, undefined until it was read; `isStale`, whether it is the former one; `overview`, the last counts;
- * `found`, the counts of this list; `changes`, since it was read: erased and new applications, letters and RSVPs.
+ * `matchCounts`, the counts of this list; `changes`, since it was read: erased and new applications, letters and RSVPs.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()
@@ -22,9 +22,9 @@ export function useList(filters: Filters) {
     placeholderData: (former) => (former?.filter.status === filter.status ? former : undefined),
   })
   const { data: refreshed } = useQuery({ ...desk.refresh(data), enabled: data !== undefined && !isFetching })
-  const isOfFilter = data !== undefined && refreshed !== undefined && listKey(refreshed) === listKey(data)
-  const changes = isOfFilter && refreshed.readAt === data.readAt ? refreshed.changes : undefined
-  const looked = new Set(changes && refreshed?.shown)
+  const isSameList = data !== undefined && refreshed !== undefined && listKey(refreshed) === listKey(data)
+  const changes = isSameList && refreshed.readAt === data.readAt ? refreshed.changes : undefined
+  const refreshedIds = new Set(changes && refreshed?.shown)
   return {
     list: data,
     key: data && listKey(data),
@@ -32,7 +32,7 @@ export function useList(filters: Filters) {
     error,
     refetch: () => void refetch(),
     overview: refreshed?.overview,
-    found: isOfFilter ? refreshed.overview.counts : undefined,
+    matchCounts: isSameList ? refreshed.overview.counts : undefined,
     changes: {
       gone: new Set(refreshed?.changes.gone),
       newer: changes?.newer ?? 0,
@@ -40,7 +40,7 @@ export function useList(filters: Filters) {
       more: changes?.more ?? false,
       // Rows read after the last refresh keep the letters that came with them.
       letters: [
-        ...(data?.letters.filter(({ application }) => !looked.has(application)) ?? []),
+        ...(data?.letters.filter(({ application }) => !refreshedIds.has(application)) ?? []),
         ...(changes?.letters ?? []),
       ],
       answers: changes?.answers ?? {},

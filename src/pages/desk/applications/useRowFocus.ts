@@ -16,18 +16,18 @@ export function useRowFocus(rows: readonly { id: string }[], shown: string | nul
   const current = shown ?? focused
   useRowOfShown(shown)
   const former = useRef(rows)
-  const lostPlace = useRef(0)
+  const lostPosition = useRef(0)
   const pressed = useRef<Element>(null)
-  const place = rows.findIndex(({ id }) => id === current)
+  const position = rows.findIndex(({ id }) => id === current)
   const focusRow = (wanted: number) => focusApplication(rows[Math.min(wanted, rows.length - 1)]?.id)
   const onRows = useEffectEvent((now: typeof rows) => {
     const before = former.current
     former.current = now
     const { activeElement, body } = document
-    const formerPlace = before.findIndex(({ id }) => id === current)
-    if (place === -1 && formerPlace !== -1) {
-      lostPlace.current = formerPlace
-      if (activeElement === body) focusRow(formerPlace)
+    const formerPosition = before.findIndex(({ id }) => id === current)
+    if (position === -1 && formerPosition !== -1) {
+      lostPosition.current = formerPosition
+      if (activeElement === body) focusRow(formerPosition)
     }
     if (pressed.current === null || now.length <= before.length) return
     // The More button may have disappeared.
@@ -39,12 +39,12 @@ export function useRowFocus(rows: readonly { id: string }[], shown: string | nul
     current,
     setCurrent,
     /** Moves the focus by this many rows. */
-    move: (by: number) => rows.length > 0 && focusRow(Math.max(place + by, 0)),
+    move: (by: number) => rows.length > 0 && focusRow(Math.max(position + by, 0)),
     /** The id of the application this many rows on, limited to the first and last row. */
-    rowFrom: (by: number) => rows[Math.min(Math.max(place + by, 0), rows.length - 1)]?.id,
+    rowFrom: (by: number) => rows[Math.min(Math.max(position + by, 0), rows.length - 1)]?.id,
     /** Returns the focus to the current row, or to the row at its position, if the focused element has disappeared. */
     goBack: () =>
-      document.activeElement === document.body && focusRow(place === -1 ? lostPlace.current : place),
+      document.activeElement === document.body && focusRow(position === -1 ? lostPosition.current : position),
     /** Call it before more rows are read: the first new row gets the focus, unless the focus has moved. */
     onMore: () => (pressed.current = document.activeElement),
   }

@@ -128,8 +128,8 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 /** The notice for a change of the door during the input, with its current state. */
 function conflictNotice(door: DoorState, over: number) {
   // Closing automatically adds one version. More versions mean that somebody changed it too.
-  const isByItself = !door.is_open && !door.closed && door.version === over + 1
-  const last = isByItself ? undefined : door.history[0]
+  const isAutomatic = !door.is_open && !door.closed && door.version === over + 1
+  const last = isAutomatic ? undefined : door.history[0]
   const who = last
     ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
     : 'The door closed automatically.'

@@ -6,7 +6,8 @@ type DoorState = Omit<Door, 'version' | 'opened_at'>
 
 /** The state of the door, in one sentence. */
 export function doorSentence(door: DoorState): string {
-  if (!door.is_open) return `The door is closed${reasonOf(door)}. Applicants read: “${sentenceFor(door)}”`
+  if (!door.is_open)
+    return `The door is closed${closingReason(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
   const limits = limitsOf(door, (after) => {
     return `${countOf(after - received, 'more application')} (${formatNumber(received)} of ${formatNumber(after)} received)`
@@ -15,15 +16,15 @@ export function doorSentence(door: DoorState): string {
 }
 
 /** The closing time and the number of applications, in words. */
-function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, forHowMany: (after: number) => string) {
+function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, countWords: (after: number) => string) {
   return [
     ...(door.closes_at === null ? [] : [`until ${momentOf(door.closes_at)}`]),
-    ...(door.closes_after === null ? [] : [`for ${forHowMany(door.closes_after)}`]),
+    ...(door.closes_after === null ? [] : [`for ${countWords(door.closes_after)}`]),
   ]
 }
 
 /** The reason why the door closed automatically; blank if an organiser closed it. */
-function reasonOf({ closed, closes_at: at, closes_after: after, received }: DoorState) {
+function closingReason({ closed, closes_at: at, closes_after: after, received }: DoorState) {
   if (closed) return ''
   if (after !== null && received >= after) return `: it reached its limit of ${countOf(after, 'application')}`
   return at === null ? '' : ` since ${momentOf(at)}`

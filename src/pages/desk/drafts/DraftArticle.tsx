@@ -2,10 +2,10 @@ import type { ComponentProps } from 'react'
 
 import { ApplicationLink } from '../kit/Button.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
-import type { Whose } from './draft-changes.ts'
+import type { Recipient } from './draft-changes.ts'
 
 interface DraftArticleProps extends ComponentProps<'article'> {
-  whose: Whose
+  recipient: Recipient
   /** Whether it is shown in its application. Elsewhere its heading is the applicant's name. */
   isAtApplication?: boolean | undefined
   isSheet?: boolean | undefined
@@ -14,8 +14,15 @@ interface DraftArticleProps extends ComponentProps<'article'> {
 
 /** The frame of a draft, with its heading. */
 export function DraftArticle(props: DraftArticleProps) {
-  const { whose, isAtApplication = false, isSheet = !isAtApplication, heading, children, ...article } = props
-  const id = `draft-${whose.id}`
+  const {
+    recipient,
+    isAtApplication = false,
+    isSheet = !isAtApplication,
+    heading,
+    children,
+    ...article
+  } = props
+  const id = `draft-${recipient.id}`
   return (
     <article
       className={isSheet ? 'drafts-draft layout-sheet' : 'drafts-draft'}
@@ -28,7 +35,7 @@ export function DraftArticle(props: DraftArticleProps) {
         </h3>
       ) : (
         <h2 id={id}>
-          <ApplicationLink id={whose.application}>{nameOfLetter(whose)}</ApplicationLink>
+          <ApplicationLink id={recipient.application}>{nameOfLetter(recipient)}</ApplicationLink>
         </h2>
       )}
       {children}

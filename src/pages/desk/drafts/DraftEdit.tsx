@@ -4,10 +4,13 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import type { Change } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
-import { LetterFields, type Written } from '../letters/LetterText.tsx'
+import { LetterFields, type LetterContent } from '../letters/LetterText.tsx'
 
 /** The unsaved text of a draft, and its setter. */
-export type DraftInput = readonly [Unsaved<Written> | null, (change: Change<Unsaved<Written>>) => void]
+export type DraftInput = readonly [
+  Unsaved<LetterContent> | null,
+  (change: Change<Unsaved<LetterContent>>) => void,
+]
 
 interface DraftEditProps {
   letter: Letter
@@ -31,7 +34,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
     // Input entered while saving is kept, which keeps the form open.
     onSaved: () => setIsOpen(false),
   })
-  const enter = (entered: Partial<Written>) => {
+  const enter = (entered: Partial<LetterContent>) => {
     // Entering the saved text again must not close the form.
     setIsOpen(true)
     draft.enter(entered)

@@ -5,7 +5,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { hrefOf } from '../kit/route.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
-import { isCarried, nameOfOccasion } from '../letters/letters.ts'
+import { isSentByServer, nameOfOccasion } from '../letters/letters.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { DraftReview } from './DraftReview.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
@@ -20,7 +20,7 @@ export function DraftList({ occasion }: { occasion: string }) {
   // The overview comes with the drafts.
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
+  const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The button that opened the dialog disappears with the last draft.

@@ -7,10 +7,10 @@ import { countOf, formatNumber } from '../kit/format.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
-import { isAgain, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
+import { wasSentBefore, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftShow } from './DraftShow.tsx'
-import { DraftsLeft } from './DraftsLeft.tsx'
+import { OrphanedTexts } from './OrphanedTexts.tsx'
 
 interface DraftReviewProps {
   occasion: string
@@ -30,22 +30,22 @@ interface Review {
   unticked: readonly string[]
 }
 
-const nothing: Review = { chosen: '', place: 0, unticked: [] }
+const initialReview: Review = { chosen: '', place: 0, unticked: [] }
 
 /** The recipients of drafts, with a checkbox each, and the letter of the chosen one. */
 export function DraftReview({ occasion, drafts: read, isByHand, more, children }: DraftReviewProps) {
   const changes = useDraftChanges(occasion)
   const drafts = useEditedFirst(read)
   // Stored in the tab, so that unticked drafts stay so after a look at an application.
-  const [review, keep] = useUnsentText<Review>(`review ${occasion}`)
-  const { chosen, place: formerPlace, unticked } = review ?? nothing
+  const [review, setReview] = useUnsentText<Review>(`review ${occasion}`)
+  const { chosen, place: formerPlace, unticked } = review ?? initialReview
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
   const found = drafts.findIndex(({ id }) => id === chosen)
   // If the chosen draft is gone, shows the one at its position.
   const place = found === -1 ? Math.min(formerPlace, drafts.length - 1) : found
   const shown = drafts[place]
-  const choose = (to: number) => keep({ chosen: drafts[to]?.id ?? '', place: to, unticked })
+  const choose = (to: number) => setReview({ chosen: drafts[to]?.id ?? '', place: to, unticked })
   const goTo = (to: number) => {
     if (drafts[to]) choose(to)
     focusOn(document.getElementById(`recipient-${drafts[to]?.id}`))
@@ -58,7 +58,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   const tick = (letters: readonly Letter[], isOn: boolean) => {
     const ids = letters.map(({ id }) => id)
     const others = unticked.filter((id) => !ids.includes(id))
-    keep({ chosen, place, unticked: isOn ? others : [...others, ...ids] })
+    setReview({ chosen, place, unticked: isOn ? others : [...others, ...ids] })
   }
 
   useKeys({
@@ -84,18 +84,18 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
       onGone={() => goTo(place + 1 < drafts.length ? place + 1 : place - 1)}
     />
   )
-  const left = <DraftsLeft {...{ changes, drafts }} />
+  const orphanedTexts = <OrphanedTexts {...{ changes, drafts }} />
   if (shown === undefined)
     return (
       <>
-        {left}
+        {orphanedTexts}
         <p>No drafts here.</p>
         {more}
       </>
     )
   return (
     <>
-      {left}
+      {orphanedTexts}
       <div className="drafts-review layout-columns">
         <div className="drafts-column layout-sheet">
           {sendable.length > 1 && (
@@ -172,18 +172,20 @@ function wordsOf(draft: Letter, isSaved: boolean) {
     ...(isSaved ? [] : ['Not saved']),
     ...(isSendable(draft) ? [] : ['Cannot be sent']),
     ...(isEdited(draft) ? ['Edited'] : []),
-    ...(isAgain(draft) ? ['Sent before'] : []),
+    ...(wasSentBefore(draft) ? ['Sent before'] : []),
   ]
   return words.join(', ')
 }
 
 /** The numbers of drafts like the template, edited ones, and ones that cannot be sent. */
-function sentencesOf(ticked: readonly Letter[], held: number) {
+function sentencesOf(ticked: readonly Letter[], unsendable: number) {
   const edited = ticked.filter(isEdited).length
-  const alike = ticked.filter(({ occasion }) => occasion !== '').length - edited
-  const said = [
-    ...(alike > 0 ? [`${formatNumber(alike)} as the template`] : []),
+  const unedited = ticked.filter(({ occasion }) => occasion !== '').length - edited
+  const remarks = [
+    ...(unedited > 0 ? [`${formatNumber(unedited)} as the template`] : []),
     ...(edited > 0 ? [`${formatNumber(edited)} edited`] : []),
   ].join(', ')
-  return held === 0 ? said : `${said}${said && '. '}${countOf(held, 'draft')} cannot be sent.`
+  return unsendable === 0
+    ? remarks
+    : `${remarks}${remarks && '. '}${countOf(unsendable, 'draft')} cannot be sent.`
 }

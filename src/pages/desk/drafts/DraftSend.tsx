@@ -9,7 +9,7 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { countOf } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isAgain, nameOfLetter } from '../letters/letters.ts'
+import { wasSentBefore, nameOfLetter } from '../letters/letters.ts'
 
 /** A draft that was not sent, and the reason. */
 export interface Unsent {
@@ -29,12 +29,12 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const { hold_seconds: holdSeconds } = overview.settings
   const dialog = useRef<DialogHandle>(null)
   // The drafts when the dialog opened.
-  const [asked, setAsked] = useState<readonly Letter[]>([])
+  const [draftsToSend, setDraftsToSend] = useState<readonly Letter[]>([])
   const [again, setAgain] = useState(false)
   const [typed, setTyped] = useState('')
   const [isWrong, setIsWrong] = useState(false)
-  const repeated = asked.filter(isAgain).length
-  const letters = asked.filter((letter) => again || !isAgain(letter))
+  const repeated = draftsToSend.filter(wasSentBefore).length
+  const letters = draftsToSend.filter((letter) => again || !wasSentBefore(letter))
   const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
   const leave = isOne ? 'It leaves' : 'They leave'
@@ -72,7 +72,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       isOff={drafts.length === 0}
       title={`Send ${countOf(letters.length, 'letter')}?`}
       onOpen={() => {
-        setAsked(drafts.slice(0, maxPerCall))
+        setDraftsToSend(drafts.slice(0, maxPerCall))
         setAgain(false)
         setTyped('')
         setIsWrong(false)

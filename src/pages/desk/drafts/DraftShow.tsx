@@ -9,7 +9,7 @@ import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import {
-  isAgain,
+  wasSentBefore,
   isEdited,
   isFilledLater,
   isSendable,
@@ -17,11 +17,11 @@ import {
   nameOfOccasion,
   siteOfDesk,
 } from '../letters/letters.ts'
-import { LetterText, type Written } from '../letters/LetterText.tsx'
+import { LetterText, type LetterContent } from '../letters/LetterText.tsx'
 import { DraftArticle } from './DraftArticle.tsx'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftEdit, type DraftInput } from './DraftEdit.tsx'
-import { DraftsLeft } from './DraftsLeft.tsx'
+import { OrphanedTexts } from './OrphanedTexts.tsx'
 
 interface DraftsProps {
   occasion: string
@@ -38,7 +38,7 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
   const changes = useDraftChanges(occasion)
   return (
     <>
-      <DraftsLeft {...{ changes, drafts, application }} />
+      <OrphanedTexts {...{ changes, drafts, application }} />
       {drafts.map((draft) => (
         <DraftShow
           key={draft.id}
@@ -92,20 +92,20 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...place 
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
   const handOver = useDeskAct('desk_hand_over', { failureMessage: 'Not opened.' })
-  const { response: handed } = handOver
-  const openHanded = useEffectEvent((text: Written) => {
+  const { response: handedOver } = handOver
+  const openInMailProgram = useEffectEvent((text: LetterContent) => {
     const link = document.createElement('a')
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
     link.click()
   })
   // Waits for the end of the act: until then, leaving the page asks for confirmation.
   useEffect(() => {
-    if (handed) openHanded(handed)
-  }, [handed])
+    if (handedOver) openInMailProgram(handedOver)
+  }, [handedOver])
   useOnHidden(isEditing, () => editButton.current?.focus())
   return (
     <DraftArticle
-      whose={letter}
+      recipient={letter}
       {...place}
       heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
     >
@@ -118,7 +118,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...place 
           </>
         )}
         {isOffTemplate && '. Edited for this person.'}
-        {isAgain(letter) && ' They already have this letter.'}
+        {wasSentBefore(letter) && ' They already have this letter.'}
       </p>
       {isEditing ? (
         <DraftEdit {...{ letter, input, setIsOpen }} />

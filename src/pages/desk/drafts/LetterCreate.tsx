@@ -3,8 +3,8 @@ import { useRef, useState } from 'react'
 
 import { newAct } from '../../../client/act.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
-import { isCarried, isSendable, placeHint } from '../letters/letters.ts'
-import { LetterFields, type Written } from '../letters/LetterText.tsx'
+import { isSentByServer, isSendable, invitationHint } from '../letters/letters.ts'
+import { LetterFields, type LetterContent } from '../letters/LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -20,13 +20,13 @@ interface LetterCreateProps {
   application: string
   letters: readonly Letter[]
   /** Whether the applicant is asked for an RSVP. */
-  isAsked: boolean
+  mayAnswer: boolean
   /** Whether the organiser reads blind and cannot write to anybody. */
   isBlind: boolean
 }
 
 /** The drafts to one applicant, and a form for a letter without a template. */
-export function LetterCreate({ application, letters, isAsked, isBlind }: LetterCreateProps) {
+export function LetterCreate({ application, letters, mayAnswer, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   // Includes occasions without a draft: there may be unsaved text for a sent one.
@@ -41,7 +41,7 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
       <DraftsUnsent unsent={unsent} />
       {[...occasions].map((occasion) => {
         const drafts = letters.filter((each) => each.occasion === occasion && each.state === 'draft')
-        const isByHand = overview !== undefined && !isCarried(occasion, overview.postman)
+        const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)
         return (
           <Drafts key={occasion} {...{ occasion, drafts, isByHand, application }}>
             {(draft) =>
@@ -52,7 +52,7 @@ export function LetterCreate({ application, letters, isAsked, isBlind }: LetterC
           </Drafts>
         )
       })}
-      {!isBlind && <LetterForm {...{ application, letters, isAsked }} />}
+      {!isBlind && <LetterForm {...{ application, letters, mayAnswer }} />}
     </>
   )
 }
@@ -63,12 +63,12 @@ export function letterTextName(application: string): string {
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
-function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, 'isBlind'>) {
+function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
   // The act id is stored with the text, so that a retry without a response creates only one letter.
-  const [typed, setUnsent] = useUnsentText<Written & { act: string }>(letterTextName(application))
+  const [typed, setUnsent] = useUnsentText<LetterContent & { act: string }>(letterTextName(application))
   // The draft may have been saved after this screen was left, before the response arrived.
-  const isThere = letters.some(({ id }) => id === typed?.act)
-  const { subject = '', body = '', act = '' } = (isThere ? null : typed) ?? {}
+  const isSaved = letters.some(({ id }) => id === typed?.act)
+  const { subject = '', body = '', act = '' } = (isSaved ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
   // A form that is already open with its screen does not take the focus.
   const [isFirst, setIsFirst] = useState(false)
@@ -91,7 +91,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
     focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
     written.current = ''
   })
-  const enter = (change: Partial<Written>) => {
+  const enter = (change: Partial<LetterContent>) => {
     const text = { subject, body, ...change }
     // Emptying the fields must not close the form.
     setIsOpen(true)
@@ -120,7 +120,7 @@ function LetterForm({ application, letters, isAsked }: Omit<LetterCreateProps, '
       <h3 id="new-letter">New letter</h3>
       <LetterFields
         value={{ subject, body }}
-        hint={`It is sent exactly as written.${isAsked ? ` ${placeHint}` : ''}`}
+        hint={`It is sent exactly as written.${mayAnswer ? ` ${invitationHint}` : ''}`}
         isFirst={isFirst}
         readOnly={write.isPending}
         onEnter={enter}

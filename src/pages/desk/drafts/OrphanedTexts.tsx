@@ -6,9 +6,9 @@ import { Button } from '../kit/Button.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
 import { DraftArticle } from './DraftArticle.tsx'
-import type { DraftChange, useDraftChanges, Whose } from './draft-changes.ts'
+import type { DraftChange, useDraftChanges, Recipient } from './draft-changes.ts'
 
-interface DraftsLeftProps {
+interface OrphanedTextsProps {
   changes: ReturnType<typeof useDraftChanges>
   drafts: readonly Letter[]
   /** The application that they are shown in; without it, they are shown in the list of drafts. */
@@ -16,12 +16,12 @@ interface DraftsLeftProps {
 }
 
 /** The unsaved text of drafts that are no longer in the list. */
-export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
+export function OrphanedTexts({ changes, drafts, application }: OrphanedTextsProps) {
   return changes.all
     .filter((each) => application === undefined || each.application === application)
     .filter(({ id }) => drafts.every((draft) => draft.id !== id))
     .map((each) => (
-      <DraftLeft
+      <OrphanedText
         key={each.id}
         change={each}
         isAtApplication={application !== undefined}
@@ -30,8 +30,8 @@ export function DraftsLeft({ changes, drafts, application }: DraftsLeftProps) {
     ))
 }
 
-interface DraftLeftProps {
-  change: DraftChange & Whose
+interface OrphanedTextProps {
+  change: DraftChange & Recipient
   isAtApplication: boolean
   onDiscard: () => void
 }
@@ -40,20 +40,20 @@ interface DraftLeftProps {
  * Shows the unsaved text of a draft that was sent or removed meanwhile, to copy it. Shows nothing for a draft that is on a later
  * page.
  */
-function DraftLeft({ change, isAtApplication, onDiscard }: DraftLeftProps) {
+function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps) {
   const { data: letters } = useQuery(useDesk().lettersOf(change.application))
   const article = useRef<HTMLElement>(null)
-  const isLeft = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
+  const isOrphaned = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
   // The form has disappeared, possibly with the focus.
   useEffect(() => {
-    if (isLeft && document.activeElement === document.body) article.current?.focus()
-  }, [isLeft])
-  if (!isLeft) return null
+    if (isOrphaned && document.activeElement === document.body) article.current?.focus()
+  }, [isOrphaned])
+  if (!isOrphaned) return null
   return (
     <DraftArticle
       ref={article}
       tabIndex={-1}
-      whose={change}
+      recipient={change}
       isAtApplication={isAtApplication}
       heading="What you entered"
     >

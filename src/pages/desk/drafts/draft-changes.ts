@@ -1,19 +1,19 @@
 import type { Letter } from '../../../client/desk/letters.ts'
-import type { Written } from '../letters/LetterText.tsx'
+import type { LetterContent } from '../letters/LetterText.tsx'
 import { useUnsentText, type Change } from '../kit/useUnsentText.ts'
 import type { Unsaved } from '../kit/useVersionedDraft.tsx'
 import type { DraftInput } from './DraftEdit.tsx'
 
 /** The id of a draft, its application and the recipient. */
-export type Whose = Pick<Letter, 'id' | 'application' | 'name'>
+export type Recipient = Pick<Letter, 'id' | 'application' | 'name'>
 
 /** The unsaved text of a draft, with its recipient. */
-export interface DraftChange extends Unsaved<Written>, Omit<Whose, 'id'> {}
+export interface DraftChange extends Unsaved<LetterContent>, Omit<Recipient, 'id'> {}
 
 /** The unsaved texts of the drafts of an occasion, including drafts that are no longer in the list. */
 export function useDraftChanges(occasion: string) {
   const [changes, setUnsent] = useUnsentText<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const keep = ({ id, application: of, name }: Whose, change: Change<Unsaved<Written>>) =>
+  const setText = ({ id, application: of, name }: Recipient, change: Change<Unsaved<LetterContent>>) =>
     setUnsent((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
       const changed = typeof change === 'function' ? change(former) : change
@@ -26,8 +26,8 @@ export function useDraftChanges(occasion: string) {
     of(draft: Letter): DraftInput {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
-      return [isSame ? null : change, (changed) => keep(draft, changed)]
+      return [isSame ? null : change, (changed) => setText(draft, changed)]
     },
-    discard: (whose: Whose) => keep(whose, null),
+    discard: (recipient: Recipient) => setText(recipient, null),
   }
 }

@@ -4,18 +4,18 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
-import { isOfPlace, partsOf } from './letters.ts'
+import { isInvitationPlaceholder, partsOf } from './letters.ts'
 
 /** The text of a letter. */
-export type Written = Pick<Letter, 'subject' | 'body'>
+export type LetterContent = Pick<Letter, 'subject' | 'body'>
 
 interface LetterTextProps {
-  text: Written & Pick<Letter, 'missing' | 'unknown' | 'is_long'>
+  text: LetterContent & Pick<Letter, 'missing' | 'unknown' | 'is_long'>
 }
 
 /** The text of a letter, below notices about placeholders that cannot be filled. */
 export function LetterText({ text: { subject, body, missing, unknown, is_long: isLong } }: LetterTextProps) {
-  const blank = missing.filter((name) => !isOfPlace(name))
+  const blank = missing.filter((name) => !isInvitationPlaceholder(name))
   return (
     <>
       {isLong && <p className="layout-notice error">Too long once filled in. Only its beginning is shown.</p>}
@@ -44,10 +44,10 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
 
 /** A text with words in place of the placeholders that are filled in on sending. */
 function Filled({ text }: { text: string }) {
-  return partsOf(text).map(({ words, isFilledLater }, place) => (
+  return partsOf(text).map(({ words, isFilledLater }, index) => (
     // The parts change only when the whole text does.
     // oxlint-disable-next-line react/no-array-index-key
-    <Fragment key={place}>
+    <Fragment key={index}>
       {isFilledLater ? (
         <span className="letters-later">{words}</span>
       ) : (
@@ -58,8 +58,8 @@ function Filled({ text }: { text: string }) {
 }
 
 interface LetterFieldsProps {
-  value: Written
-  onEnter: (change: Partial<Written>) => void
+  value: LetterContent
+  onEnter: (change: Partial<LetterContent>) => void
   /** The hint under the text. */
   hint?: string
   /** Whether the subject takes the focus when it appears. */

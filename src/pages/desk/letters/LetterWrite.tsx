@@ -19,7 +19,7 @@ import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isNamed, nameOfOccasion, received, reminder } from './letters.ts'
+import { isNamed, nameOfOccasion, receipt, reminder } from './letters.ts'
 
 /** The templates to choose from, and the chosen occasion; undefined until one is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
@@ -104,7 +104,7 @@ function linkTo({ state }: WriteOutcome) {
 /** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
   const { call, refetchAfter } = useDesk()
-  const { error, occasion, options, choose } = useOccasion((each) => each !== received)
+  const { error, occasion, options, choose } = useOccasion((each) => each !== receipt)
   const [done, setDone] = useState(0)
   const isStopped = useRef(false)
   const write = useAct(
@@ -164,7 +164,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
   )
 }
 
-const counted = {
+const outcomeWords = {
   drafted: 'drafted',
   written: 'already had one',
   undelivered: 'not delivered: see Letters',
@@ -172,15 +172,15 @@ const counted = {
   undecided: 'skipped: another status',
 }
 
-function kindOf({ outcome, state }: WriteOutcome): keyof typeof counted {
+function kindOf({ outcome, state }: WriteOutcome): keyof typeof outcomeWords {
   return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
 }
 
 /** The result of drafting, by number: `12 drafted, 1 written before.` After stopping, it adds how many are left. */
 function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
-  const some = Object.entries(counted).flatMap(([kind, said]) => {
+  const some = Object.entries(outcomeWords).flatMap(([kind, text]) => {
     const count = outcomes.filter((each) => kindOf(each) === kind).length
-    return count === 0 ? [] : [`${formatNumber(count)} ${said}`]
+    return count === 0 ? [] : [`${formatNumber(count)} ${text}`]
   })
   const left = wanted - outcomes.length
   return `${some.join(', ')}.${left > 0 ? ` Stopped: ${formatNumber(left)} not drafted.` : ''}`

@@ -10,27 +10,27 @@ const LetterWriteManyForm = lazyScreen(
 
 interface LetterWriteManyProps {
   /** The applicants selected when the dialog opened, even if the list changes; empty while it is closed. */
-  written: readonly SeenApplication[]
+  recipients: readonly SeenApplication[]
   onOpen: () => void
   onClosed: () => void
 }
 
 /** A dialog that drafts letters to several applicants. Drafts are read before they are sent. */
-export function LetterWriteMany({ written, onOpen, onClosed }: LetterWriteManyProps) {
+export function LetterWriteMany({ recipients, onOpen, onClosed }: LetterWriteManyProps) {
   return (
     <Dialog
       button="Draft letters…"
       buttonClass="control-quiet decisions-write letters-write"
       title={
-        written.length === 1
-          ? `Draft a letter to ${written[0]?.name}`
-          : `Draft letters to ${formatNumber(written.length)} applicants`
+        recipients.length === 1
+          ? `Draft a letter to ${recipients[0]?.name}`
+          : `Draft letters to ${formatNumber(recipients.length)} applicants`
       }
       close="Close"
       onOpen={onOpen}
       onClosed={onClosed}
     >
-      <LetterWriteManyForm applications={written.map(({ id }) => id)} />
+      <LetterWriteManyForm applications={recipients.map(({ id }) => id)} />
     </Dialog>
   )
 }

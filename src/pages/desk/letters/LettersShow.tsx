@@ -13,7 +13,7 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { isOfDecision, leavingWords, nameOfOccasion, received } from './letters.ts'
+import { isOfDecision, leavingWords, nameOfOccasion, receipt } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 /** The screen of the letters: drafts, letters being sent, and settings. */
@@ -192,7 +192,7 @@ function ReceiptEdit({ settings, postman }: LettersOverview) {
       {settings.receipts && !postman.is_there && <p>No receipt is sent until this site has a mail server.</p>}
       <ActProblems acts={[save]} />
       <p>
-        <a href={hrefOf({ screen: 'template', occasion: received })}>Edit the receipt</a>
+        <a href={hrefOf({ screen: 'template', occasion: receipt })}>Edit the receipt</a>
       </p>
     </Sheet>
   )
@@ -232,7 +232,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
   )
 }
 
-const checked: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
+const checkNames: Record<string, string> = { mail: 'Connection', sender: 'Sender' }
 
 /** The last check of the mail server and the sender's domain, with a button to check again. */
 function MailCheck({ postman }: LettersOverview) {
@@ -253,7 +253,7 @@ function MailCheck({ postman }: LettersOverview) {
             {findings.map(({ about, verdict, said }) => (
               <div key={about} className={verdict === 'wrong' ? 'layout-notice error' : undefined}>
                 <dt>
-                  {checked[about] ?? about}: {verdict}
+                  {checkNames[about] ?? about}: {verdict}
                 </dt>
                 <dd>{said}</dd>
               </div>

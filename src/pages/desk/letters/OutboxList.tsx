@@ -14,7 +14,7 @@ import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
-import { nameOfLetter, nameOfOccasion, received, triesOf } from './letters.ts'
+import { nameOfLetter, nameOfOccasion, receipt, triesOf } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 const titles: Record<OutboxState, string> = {
@@ -63,7 +63,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   // Receipts and removed templates have no drafts.
   const hasDrafts =
     occasion === '' ||
-    (occasion !== received && overview?.templates.some((each) => each.occasion === occasion))
+    (occasion !== receipt && overview?.templates.some((each) => each.occasion === occasion))
   const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
     successMessage: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
@@ -127,7 +127,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
           Try again
         </ActButton>
         {/* Automations and receipts use only the applicant's own email. Blind readers see no address. */}
-        {letter.way === 'mail' && letter.occasion !== received && letter.to !== null && (
+        {letter.way === 'mail' && letter.occasion !== receipt && letter.to !== null && (
           <Button
             about={label}
             aria-expanded={isReaddressing}

@@ -11,7 +11,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
 /** The letters that one act released, and when they are sent by this browser's clock. */
-interface Leaving {
+interface ReleasedLetters {
   act: string
   count: number
   /** Seconds from when it was read. */
@@ -27,14 +27,14 @@ interface Leaving {
 export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   // Stopping letters stay until the outcome is known, even if they have been sent meanwhile.
-  const [stopping, setStopping] = useState<readonly Leaving[]>([])
+  const [stopping, setStopping] = useState<readonly ReleasedLetters[]>([])
   // A read that overlaps the release can report a longer wait than the setting.
-  const most = overview?.settings.hold_seconds ?? 0
+  const maxSeconds = overview?.settings.hold_seconds ?? 0
   const leaving = (overview?.postman.stopped ? [] : (overview?.leaving ?? []))
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
-    .map((each) => ({ ...each, seconds: Math.min(each.seconds, most) }))
+    .map((each) => ({ ...each, seconds: Math.min(each.seconds, maxSeconds) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
-  const isOther = (one: Leaving) => (other: Leaving) => other.act !== one.act
+  const isOther = (one: ReleasedLetters) => (other: ReleasedLetters) => other.act !== one.act
   const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
   if (all.length === 0) return null
   return (
@@ -51,7 +51,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   )
 }
 
-interface BarProps extends Leaving {
+interface BarProps extends ReleasedLetters {
   onStop: () => void
   onStopped: () => void
 }

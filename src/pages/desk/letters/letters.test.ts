@@ -5,18 +5,18 @@ import { atEnd } from '../../../../testing/endings.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,
-  isAgain,
-  isCarried,
+  wasSentBefore,
+  isSentByServer,
   isFilledLater,
   isNamed,
   isOfDecision,
   isSendable,
-  mayAsk,
+  mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
   partsOf,
-  placeHint,
-  placeWords,
+  invitationHint,
+  invitationWords,
   siteOfDesk,
   triesOf,
   wordsOfLetter,
@@ -181,15 +181,19 @@ test.each([
   ['', 'To one person', { decision: false, named: true, asks: true }],
 ])('the occasion %j is called %s: %j', (occasion, name, { decision, named, asks }) => {
   expect(nameOfOccasion(occasion)).toBe(name)
-  expect([isOfDecision(occasion), isNamed(occasion), mayAsk(occasion)]).toEqual([decision, named, asks])
+  expect([isOfDecision(occasion), isNamed(occasion), mayAskForRsvp(occasion)]).toEqual([
+    decision,
+    named,
+    asks,
+  ])
 })
 
 test('a mail server sends every letter, an automation only decisions', () => {
-  type Postman = Parameters<typeof isCarried>[1]
+  type Postman = Parameters<typeof isSentByServer>[1]
   const postman = (is_there: boolean, is_automation_there: boolean) =>
     ({ is_there, is_automation_there }) as Postman
   const carried = (...there: [boolean, boolean]) =>
-    ['accepted', 'Travel'].map((occasion) => isCarried(occasion, postman(...there)))
+    ['accepted', 'Travel'].map((occasion) => isSentByServer(occasion, postman(...there)))
   expect(carried(true, false)).toEqual([true, true])
   expect(carried(false, true)).toEqual([true, false])
   expect(carried(false, false)).toEqual([false, false])
@@ -203,8 +207,8 @@ test('placeholders of the invitation are shown as words, others unchanged', () =
     { words: 'their deadline', isFilledLater: true },
     { words: ', {{first_name}}.', isFilledLater: false },
   ])
-  for (const [placeholder, words] of Object.entries(placeWords))
-    expect(placeHint).toContain(`{{${placeholder}}} is ${words}`)
+  for (const [placeholder, words] of Object.entries(invitationWords))
+    expect(invitationHint).toContain(`{{${placeholder}}} is ${words}`)
   expect(partsOf('answer_link')).toEqual([{ words: 'answer_link', isFilledLater: false }])
   const filledLater = (subject: string, body: string) => isFilledLater({ subject, body })
   expect(filledLater('{{  answer_link  }}', '')).toBe(true)
@@ -229,8 +233,8 @@ test('a draft with gaps, unknown placeholders or too much text cannot be sent', 
 })
 
 test('the second edition of a letter is a repetition, unless it is to one person', () => {
-  expect([1, 2].map((edition) => isAgain({ occasion: 'Travel', edition }))).toEqual([false, true])
-  expect(isAgain({ occasion: '', edition: 2 })).toBe(false)
+  expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
+  expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])
   const nameOf = (name: string | null) => nameOfLetter({ name, application: '02c90b33-435e' })
   expect([nameOf(null), nameOf('Ada')]).toEqual(['Application 02c9', 'Ada'])

@@ -4,17 +4,17 @@ import { siteRoot } from '../../site-root.ts'
 import { countOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
 
 /** The decisions that applicants are told. */
-const told: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
+const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
 
 /** The occasion of receipts, which are sent automatically. */
-export const received = 'received'
+export const receipt = 'received'
 
 /** The occasion of the letters to accepted people who have not answered. */
 export const reminder = 'reminder'
 
 /** Whether letters of this occasion announce a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
-  return told.includes(occasion)
+  return announcedStatuses.includes(occasion)
 }
 
 /**
@@ -22,40 +22,40 @@ export function isOfDecision(occasion: string): occasion is Status {
  * named.
  */
 export function isNamed(occasion: string): boolean {
-  return !isOfDecision(occasion) && occasion !== received
+  return !isOfDecision(occasion) && occasion !== receipt
 }
 
 /** The placeholders that are filled in only on sending, and the words shown in their place at the desk. */
-export const placeWords = {
+export const invitationWords = {
   answer_link: 'their link to answer',
   reply_by: 'their deadline',
 }
 
 /** The hint about these placeholders for the writer of a letter. */
-export const placeHint = `{{answer_link}} is ${placeWords.answer_link}, {{reply_by}} is ${placeWords.reply_by}.`
+export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
 
-const placePlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
+const invitationPlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
 /** Splits a text at these placeholders and replaces them with their words. */
 export function partsOf(text: string): { words: string; isFilledLater: boolean }[] {
-  return text.split(placePlaceholder).map((part, place) => {
-    const isPlaceholder = place % 2 === 1 && isOfPlace(part)
-    return { words: isPlaceholder ? placeWords[part] : part, isFilledLater: isPlaceholder }
+  return text.split(invitationPlaceholder).map((part, index) => {
+    const isPlaceholder = index % 2 === 1 && isInvitationPlaceholder(part)
+    return { words: isPlaceholder ? invitationWords[part] : part, isFilledLater: isPlaceholder }
   })
 }
 
 /** Whether a text has a placeholder that is filled in only on sending. */
 export function isFilledLater({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean {
-  return placePlaceholder.test(subject + body)
+  return invitationPlaceholder.test(subject + body)
 }
 
 /** Whether a placeholder is about the invitation. */
-export function isOfPlace(placeholder: string): placeholder is keyof typeof placeWords {
-  return placeholder in placeWords
+export function isInvitationPlaceholder(placeholder: string): placeholder is keyof typeof invitationWords {
+  return placeholder in invitationWords
 }
 
 /** Whether letters of this occasion may ask for an RSVP. */
-export function mayAsk(occasion: string): boolean {
+export function mayAskForRsvp(occasion: string): boolean {
   return occasion === 'accepted' || isNamed(occasion)
 }
 
@@ -65,20 +65,20 @@ export function siteOfDesk(): string {
 }
 
 /** Whether letters of this occasion are sent by a server. An automation takes only decisions. */
-export function isCarried(occasion: string, postman: LettersOverview['postman']): boolean {
+export function isSentByServer(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
 
 /** The words for an occasion. */
 export function nameOfOccasion(occasion: string): string {
-  if (occasion === received) return 'Receipt'
+  if (occasion === receipt) return 'Receipt'
   if (occasion === reminder) return 'Reminder'
   if (occasion === '') return 'To one person'
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
 /** Whether the applicant was sent this before. Letters to one person do not count, since each has its own text. */
-export function isAgain({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
+export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''
 }
 
@@ -124,7 +124,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const words = eventWordsOf(letter)
     return [
       // Receipts have no release. A decision sent by email and to the automation was released once.
-      ...(letter.occasion === received || mail !== undefined
+      ...(letter.occasion === receipt || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
       // The application's own history has the event `told`.
@@ -156,7 +156,7 @@ function eventWordsOf(letter: Letter) {
 
 /** The name of a letter in sentences: a receipt, a letter or, for an automation, the decision. */
 function subjectOf({ occasion, way, subject }: Letter) {
-  if (occasion === received) return nameOfOccasion(occasion)
+  if (occasion === receipt) return nameOfOccasion(occasion)
   const readable = partsOf(subject).map(({ words }) => words)
   const about = occasion === '' ? shortOf(readable.join('')) : nameOfOccasion(occasion)
   return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
@@ -167,19 +167,19 @@ export function wordsOfLetter(letter: Letter): string {
   const { state, answer, attempts, due_at: dueAt } = letter
   const isMail = letter.way === 'mail'
   const about = subjectOf(letter)
-  const said = answer === '' ? '' : `: ${answer}`
+  const reply = answer === '' ? '' : `: ${answer}`
   const when = dueAt === null ? '' : ` after ${momentOf(dueAt)}`
   switch (state) {
     case 'waiting':
       return `${about} will be ${isMail ? 'sent' : 'passed to the automation'}${when}${
-        attempts === 0 ? '.' : `, after ${triesOf(letter)}${said}`
+        attempts === 0 ? '.' : `, after ${triesOf(letter)}${reply}`
       }`
     case 'sending':
       return `${about} is being ${isMail ? 'sent' : 'passed to the automation'}.`
     case 'refused':
-      return `${about} was refused by the ${isMail ? 'mail server' : 'automation'}${said}`
+      return `${about} was refused by the ${isMail ? 'mail server' : 'automation'}${reply}`
     case 'given up':
-      return `${about} ${isMail ? 'was not delivered' : 'did not reach the automation'} after ${triesOf(letter)}${said}`
+      return `${about} ${isMail ? 'was not delivered' : 'did not reach the automation'} after ${triesOf(letter)}${reply}`
     case 'draft':
     case 'sent':
     case 'withdrawn':

@@ -14,19 +14,19 @@ export function placesWordsOf(
   settings: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
 ): string {
   const { places, days, zone } = settings
-  const many = places === null ? 'Places: not known how many' : countOf(places, 'place')
-  return `${many}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneShown(zone)}`}`
+  const count = places === null ? 'Places: not known how many' : countOf(places, 'place')
+  return `${count}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneWords(zone)}`}`
 }
 
 /** A time zone's name with spaces: `Europe/Isle of Man`. */
-function zoneShown(zone: string): string {
+function zoneWords(zone: string): string {
   return zone.replaceAll('_', ' ')
 }
 
 /** The time zones to choose from, with their words: all that the browser knows, and the given one. */
 export function zonesWith(zone: string): [string, string][] {
   const names = new Set([zone, browserTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
-  return [...names].toSorted().map((name) => [name, zoneShown(name)])
+  return [...names].toSorted().map((name) => [name, zoneWords(name)])
 }
 
 /** The result of drafting reminders, in sentences. */

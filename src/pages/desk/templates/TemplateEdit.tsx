@@ -19,21 +19,21 @@ import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isNamed,
-  mayAsk,
+  mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
-  placeHint,
-  placeWords,
-  received,
+  invitationHint,
+  invitationWords,
+  receipt,
   reminder,
   siteOfDesk,
 } from '../letters/letters.ts'
-import { LetterFields, LetterText, type Written } from '../letters/LetterText.tsx'
+import { LetterFields, LetterText, type LetterContent } from '../letters/LetterText.tsx'
 
 /** Milliseconds after the last key before the preview or search is updated. */
 const pause = 400
 /** Maximum number of applications offered. */
-const mostOffered = 5
+const maxOffered = 5
 
 /** The screen of one template. */
 export function TemplateEdit({ occasion }: { occasion: string }) {
@@ -64,7 +64,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
   const lastField = useRef<HTMLInputElement | HTMLTextAreaElement>(null)
   const version = template?.version ?? null
   const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<Written>>(templateTextName(occasion)),
+    input: useUnsentText<Unsaved<LetterContent>>(templateTextName(occasion)),
     call: 'desk_set_template',
     stored: { subject: template?.subject ?? '', body: template?.body ?? '' },
     version,
@@ -99,14 +99,14 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
           <legend>Insert an answer</legend>
           {columns
             // A receipt goes to an unverified address, so it may include only the first name.
-            .filter((column) => (occasion === received ? column === 'first_name' : column !== 'consent'))
+            .filter((column) => (occasion === receipt ? column === 'first_name' : column !== 'consent'))
             .map(placeholderButton)}
         </fieldset>
-        {mayAsk(occasion) && (
+        {mayAskForRsvp(occasion) && (
           <fieldset className="templates-placeholders">
             <legend>Insert for accepted people</legend>
-            {Object.keys(placeWords).map(placeholderButton)}
-            <p className="control-hint">{placeHint}</p>
+            {Object.keys(invitationWords).map(placeholderButton)}
+            <p className="control-hint">{invitationHint}</p>
           </fieldset>
         )}
         <SaveButtons
@@ -151,15 +151,15 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
 const templateTextName = (occasion: string) => `template ${occasion}`
 
 /** A preview of the text, filled in for the chosen application or the newest one. */
-function TemplatePreview({ occasion, subject, body }: Written & { occasion: string }) {
+function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion: string }) {
   const desk = useDesk()
   const [chosen, setChosen] = useState<ListedApplication | null>(null)
   const { data: overview } = useQuery(desk.letters())
   const { data: preview, error } = useQuery(
     desk.preview({
       occasion,
-      subject: usePaused(subject),
-      body: usePaused(body),
+      subject: useDebounced(subject),
+      body: useDebounced(body),
       ...(chosen && { application: chosen.id }),
       // If a server sends letters, it uses its own setting of the site's address.
       ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
@@ -173,7 +173,7 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
     <Sheet title="Preview">
       <Problem error={error} />
       {(preview || chosen) && (
-        <PreviewWith chosen={chosen} isBlind={preview?.name === null} onChoose={setChosen} />
+        <PreviewChoice chosen={chosen} isBlind={preview?.name === null} onChoose={setChosen} />
       )}
       {preview === null && (
         <p className="layout-quiet">
@@ -208,7 +208,7 @@ function TemplatePreview({ occasion, subject, body }: Written & { occasion: stri
   )
 }
 
-interface PreviewWithProps {
+interface PreviewChoiceProps {
   /** The application that fills the preview; null for the newest. */
   chosen: ListedApplication | null
   /** Whether the organiser reads blind; then the search covers only fields that are not hidden. */
@@ -217,16 +217,16 @@ interface PreviewWithProps {
 }
 
 /** A search for the application that fills the preview. */
-function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
+function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
-  const search = usePaused(typed.trim())
+  const search = useDebounced(typed.trim())
   const isAsked = typed.trim() !== '' && search !== ''
   const { data: found, error } = useQuery({
-    ...useDesk().searchResults(search, mostOffered),
+    ...useDesk().searchResults(search, maxOffered),
     enabled: isAsked,
   })
-  const offered = isAsked ? found?.applications.slice(0, mostOffered) : undefined
+  const offered = isAsked ? found?.applications.slice(0, maxOffered) : undefined
   const choose = (application: ListedApplication | null) => {
     onChoose(application)
     setTyped('')
@@ -273,7 +273,7 @@ function PreviewWith({ chosen, isBlind, onChoose }: PreviewWithProps) {
 }
 
 /** The typed text, after a pause in typing. */
-function usePaused(typed: string): string {
+function useDebounced(typed: string): string {
   const [text, setText] = useState(typed)
   useEffect(() => {
     const timer = setTimeout(() => setText(typed), pause)
