@@ -71,8 +71,8 @@ function cells(row: TableRow, column: TableColumn) {
     const at = row[column]
     return [at ? momentOf(at) : '']
   }
-  if (column === 'notes') return [cell(row.notes?.map(lineOfNote).join('\n'))]
-  if (column === 'letters') return [cell(row.letters?.map(lineOfLetter).join('\n'))]
+  if (column === 'notes') return [cell(row.notes?.map(noteLine).join('\n'))]
+  if (column === 'letters') return [cell(row.letters?.map(letterLine).join('\n'))]
   const value = cell(row[column])
   if (column === 'paid_solution' || column === 'team_size') {
     const words: Partial<Record<string, string>> = labels[column]
@@ -81,14 +81,14 @@ function cells(row: TableRow, column: TableColumn) {
   return [value]
 }
 
-function lineOfNote({ at, author, note }: OrganiserWork['notes'][number]) {
+function noteLine({ at, author, note }: OrganiserWork['notes'][number]) {
   return `${momentOf(at)} ${author}: ${note}`
 }
 
-function lineOfLetter({ occasion, way, state, otherwise, at }: OrganiserWork['letters'][number]) {
-  const became = otherwise === 'told' ? 'told otherwise' : otherwise === 'by hand' ? 'sent by hand' : state
+function letterLine({ occasion, way, state, otherwise, at }: OrganiserWork['letters'][number]) {
+  const outcome = otherwise === 'told' ? 'told otherwise' : otherwise === 'by hand' ? 'sent by hand' : state
   const to = way === 'automation' ? ' (automation)' : ''
-  return `${occasion || 'to one person'}${to}: ${became} ${momentOf(at)}`
+  return `${occasion || 'to one person'}${to}: ${outcome} ${momentOf(at)}`
 }
 
 function momentOf(at: string) {

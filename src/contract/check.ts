@@ -1,4 +1,4 @@
-import type { Answer, Target } from './target.ts'
+import type { TargetResponse, Target } from './target.ts'
 
 /** One thing that the page or its applicants rely on. */
 export interface Check {
@@ -11,7 +11,7 @@ export interface Check {
 }
 
 /** The door is closed, which is no failure. Its message is the organisers' sentence. */
-export class DoorClosed extends Error {}
+export class DoorClosedError extends Error {}
 
 /** The expected response of a refusal. */
 export interface Refusal {
@@ -19,35 +19,37 @@ export interface Refusal {
   /** One of these codes. If omitted, any code passes, or none. */
   codes?: string[]
   /** A word that the message has to contain. */
-  naming?: string
+  messageWord?: string
 }
 
 /** Creates a check that something is refused. */
-export function refusal(
+export function refusalCheck(
   name: string,
-  send: (target: Target) => PromiseLike<Answer>,
+  send: (target: Target) => PromiseLike<TargetResponse>,
   expected: Refusal,
 ): Check {
-  return { name, run: async (target) => refused(await send(target), expected) }
+  return { name, run: async (target) => expectRefusal(await send(target), expected) }
 }
 
-/** @throws {DoorClosed} where the response says so. */
-export function refuseClosedDoor({ status, error }: Answer) {
-  if (status === 403 && error?.code === 'PT403') throw new DoorClosed(error.message)
+/** @throws {DoorClosedError} where the response says so. */
+export function throwIfDoorClosed({ status, error }: TargetResponse) {
+  if (status === 403 && error?.code === 'PT403') throw new DoorClosedError(error.message)
 }
 
 /** @throws {Error} unless the response is that refusal. */
-export function refused(answer: Answer, { status, codes = [], naming = '' }: Refusal) {
-  const { code = '', message = '' } = answer.error ?? {}
-  const isRight =
-    answer.status === status && (codes.length === 0 || codes.includes(code)) && message.includes(naming)
-  if (isRight) return
-  const named = naming === '' ? '' : `, naming ${naming}`
-  fail(`${status}${codes.length === 0 ? '' : ` ${codes.join(' or ')}`}${named}`, answer)
+export function expectRefusal(response: TargetResponse, { status, codes = [], messageWord = '' }: Refusal) {
+  const { code = '', message = '' } = response.error ?? {}
+  const isExpected =
+    response.status === status &&
+    (codes.length === 0 || codes.includes(code)) &&
+    message.includes(messageWord)
+  if (isExpected) return
+  const wordNote = messageWord === '' ? '' : `, naming ${messageWord}`
+  fail(`${status}${codes.length === 0 ? '' : ` ${codes.join(' or ')}`}${wordNote}`, response)
 }
 
 /** @throws {Error} always. The message hides successful responses: a leak would contain what people wrote. */
-export function fail(expected: string, { status, error }: Answer): never {
+export function fail(expected: string, { status, error }: TargetResponse): never {
   const { code, message = '' } = (status >= 200 && status < 300 ? null : error) ?? {}
   const words = message === '' ? '' : `: ${printable(message.slice(0, 200))}`
   const got = status === 0 ? 'no answer' : [status, code].filter(Boolean).join(' ')

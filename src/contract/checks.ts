@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto'
 
 import { maxLengthOf, uniqueIndex, paidSolutions, table, teamSizes } from '../application/application.ts'
-import { fail, printable, refusal, refuseClosedDoor, refused, type Check, type Refusal } from './check.ts'
+import {
+  fail,
+  printable,
+  refusalCheck,
+  throwIfDoorClosed,
+  expectRefusal,
+  type Check,
+  type Refusal,
+} from './check.ts'
 import { deskCallArguments } from './desk-calls.ts'
-import type { Answer } from './target.ts'
+import type { TargetResponse } from './target.ts'
 
 /** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
 const denied: Refusal = { status: 401, codes: ['42501'] }
 /** A caller who may not read learns nothing else about the stored row. */
-const alreadyStored: Refusal = { status: 409, codes: ['23505'], naming: `"${uniqueIndex}"` }
-const withoutConsent: Refusal = {
+const alreadyStored: Refusal = { status: 409, codes: ['23505'], messageWord: `"${uniqueIndex}"` }
+const consentRefused: Refusal = {
   status: 400,
   codes: ['23514'],
-  naming: 'retreat_applications_consent_given',
+  messageWord: 'retreat_applications_consent_given',
 }
 const malformed: Refusal = { status: 400, codes: ['PGRST102'] }
 const otherOrigin = 'https://elsewhere.example'
@@ -24,7 +32,7 @@ const otherOrigin = 'https://elsewhere.example'
  * that a row is accepted, a check sends it with a second row that has to be refused: the refusal then names the second row. A row
  * that has to be refused copies the stored form answers where it can, so that a backend which accepts it refuses it as a
  * duplicate. A request to change or delete names only the target's email. If the door is closed, the first check throws
- * `DoorClosed`. The checks that rely on the stored application are then skipped. The others still hold, since the door is the
+ * `DoorClosedError`. The checks that rely on the stored application are then skipped. The others still hold, since the door is the
  * last reason for which a row is refused.
  *
  * @see https://docs.postgrest.org/en/v14/references/errors.html
@@ -34,18 +42,18 @@ export const checks: readonly Check[] = [
     name: 'an application is stored as the page sends it',
     needsOpenDoor: true,
     async run({ request, pageRequest }) {
-      const answer = await request(pageRequest)
-      refuseClosedDoor(answer)
-      if (answer.status !== 201) fail('201', answer)
+      const response = await request(pageRequest)
+      throwIfDoorClosed(response)
+      if (response.status !== 201) fail('201', response)
     },
   },
   {
     name: 'the same application again is refused as already stored, without details',
     needsOpenDoor: true,
     async run({ client, application }) {
-      const answer = await client.from(table).insert(application)
-      refused(answer, alreadyStored)
-      const { details } = answer.error ?? {}
+      const response = await client.from(table).insert(application)
+      expectRefusal(response, alreadyStored)
+      const { details } = response.error ?? {}
       if (details) throw new Error(`expected no details, got ${printable(details)}`)
     },
   },
@@ -54,7 +62,7 @@ export const checks: readonly Check[] = [
     needsOpenDoor: true,
     async run({ client, application }) {
       const { paid_solution: _, custom_solution: __, team_size: ___, ...answered } = application
-      refused(await client.from(table).insert(answered), alreadyStored)
+      expectRefusal(await client.from(table).insert(answered), alreadyStored)
     },
   },
   {
@@ -64,12 +72,12 @@ export const checks: readonly Check[] = [
         { ...application, phone: '1' },
         { ...application, phone: '2', consent: false },
       ]
-      refused(await client.from(table).insert(rows), withoutConsent)
+      expectRefusal(await client.from(table).insert(rows), consentRefused)
       // If the first row were stored, its refusal as a duplicate would come before the second row is checked.
-      refused(await client.from(table).insert(rows), withoutConsent)
+      expectRefusal(await client.from(table).insert(rows), consentRefused)
     },
   },
-  refusal(
+  refusalCheck(
     'every option of the form is known',
     ({ client, application }) => {
       const teams = Object.keys(teamSizes)
@@ -80,7 +88,7 @@ export const checks: readonly Check[] = [
       }))
       return client.from(table).insert([...rows, { ...application, phone: '2', consent: false }])
     },
-    withoutConsent,
+    consentRefused,
   ),
   {
     name: 'a form answer that some of several rows lack is null, or its default where the client asks for that',
@@ -90,55 +98,55 @@ export const checks: readonly Check[] = [
         { ...lacking, phone: '1' },
         { ...application, phone: '2', consent: false },
       ]
-      refused(await client.from(table).insert(rows), {
+      expectRefusal(await client.from(table).insert(rows), {
         status: 400,
         codes: ['23502'],
-        naming: '"paid_solution"',
+        messageWord: '"paid_solution"',
       })
-      refused(await client.from(table).insert(rows, { defaultToNull: false }), withoutConsent)
+      expectRefusal(await client.from(table).insert(rows, { defaultToNull: false }), consentRefused)
     },
   },
   {
     name: 'no rows are no error',
     async run({ request }) {
-      const answer = await request({ body: '[]' })
-      if (answer.status !== 201) fail('201', answer)
+      const response = await request({ body: '[]' })
+      if (response.status !== 201) fail('201', response)
     },
   },
 
-  refusedAnswer('an application without consent is refused', { consent: false }, withoutConsent),
-  refusedAnswer(
+  refusedFieldCheck('an application without consent is refused', { consent: false }, consentRefused),
+  refusedFieldCheck(
     'an empty required answer is refused',
     { company: '' },
-    { status: 400, codes: ['23514'], naming: 'retreat_applications_company_given' },
+    { status: 400, codes: ['23514'], messageWord: 'retreat_applications_company_given' },
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'a missing required answer is refused',
     { reason: undefined },
-    { status: 400, codes: ['23502'], naming: '"reason"' },
+    { status: 400, codes: ['23502'], messageWord: '"reason"' },
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'null is no blank answer',
     { team_size: null },
-    { status: 400, codes: ['23502'], naming: '"team_size"' },
+    { status: 400, codes: ['23502'], messageWord: '"team_size"' },
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'an unknown answer to the first question is refused',
     { paid_solution: 'yes' },
-    { status: 400, codes: ['23514'], naming: 'retreat_applications_paid_solution_known' },
+    { status: 400, codes: ['23514'], messageWord: 'retreat_applications_paid_solution_known' },
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'an unknown size of the team is refused',
     { team_size: '4' },
-    { status: 400, codes: ['23514'], naming: 'retreat_applications_team_size_known' },
+    { status: 400, codes: ['23514'], messageWord: 'retreat_applications_team_size_known' },
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'a consent that is no boolean is refused',
     { consent: 'perhaps' },
     { status: 400, codes: ['22P02'] },
   ),
-  refusedAnswer('a NUL character is refused', { reason: '\u0000' }, { status: 400, codes: ['22P05'] }),
-  refusal(
+  refusedFieldCheck('a NUL character is refused', { reason: '\u0000' }, { status: 400, codes: ['22P05'] }),
+  refusalCheck(
     'a lone surrogate is refused',
     ({ request, application }) =>
       request({ body: JSON.stringify({ ...application, phone: 'x' }).replace('"x"', '"\\ud800"') }),
@@ -146,62 +154,70 @@ export const checks: readonly Check[] = [
     { status: 400, codes: ['PGRST102', '22P02', '22P05'] },
   ),
   ...(['company', 'reason'] as const).map((column) =>
-    refusedAnswer(
+    refusedFieldCheck(
       `an endless answer to "${column}" is refused`,
       { [column]: 'x'.repeat(maxLengthOf(column) + 1) },
-      { status: 400, codes: ['23514'], naming: `"${column}"` },
+      { status: 400, codes: ['23514'], messageWord: `"${column}"` },
     ),
   ),
-  refusedAnswer(
+  refusedFieldCheck(
     'an unknown column is refused',
     { nickname: 'x' },
-    { status: 400, codes: ['PGRST204'], naming: "'nickname'" },
+    { status: 400, codes: ['PGRST204'], messageWord: "'nickname'" },
   ),
-  refusedAnswer('nobody sets the id of an application', { id: randomUUID() }, denied),
-  refusedAnswer('nobody sets when an application was stored', { created_at: '2020-01-01' }, denied),
+  refusedFieldCheck('nobody sets the id of an application', { id: randomUUID() }, denied),
+  refusedFieldCheck('nobody sets when an application was stored', { created_at: '2020-01-01' }, denied),
 
-  refusal('half an object is malformed', ({ request }) => request({ body: '{"first_name":' }), malformed),
-  refusal(
+  refusalCheck(
+    'half an object is malformed',
+    ({ request }) => request({ body: '{"first_name":' }),
+    malformed,
+  ),
+  refusalCheck(
     'rows of different shapes are malformed',
     ({ request }) => request({ body: '[{"email":"a"},{"phone":"b"}]' }),
     malformed,
   ),
-  refusal('rows that are no objects are malformed', ({ request }) => request({ body: '[1]' }), malformed),
-  refusal(
+  refusalCheck(
+    'rows that are no objects are malformed',
+    ({ request }) => request({ body: '[1]' }),
+    malformed,
+  ),
+  refusalCheck(
     'bytes that are no UTF-8 are malformed',
     ({ request }) => request({ body: Buffer.from([0x22, 0xff, 0x22]) }),
     malformed,
   ),
-  refusal(
+  refusalCheck(
     'a body with the content type of plain text is refused',
     ({ request }) => request({ body: 'first_name=Ada', headers: { 'content-type': 'text/plain' } }),
-    { ...malformed, naming: 'text/plain' },
+    { ...malformed, messageWord: 'text/plain' },
   ),
 
-  refusal(
+  refusalCheck(
     'nobody reads applications',
     ({ client, application }) => client.from(table).select().eq('email', application.email),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody counts applications',
     ({ client, application }) =>
       client.from(table).select('*', { head: true, count: 'exact' }).eq('email', application.email),
     // A response to HEAD has no body that could hold a code.
     { status: 401 },
   ),
-  refusal(
+  refusalCheck(
     'nobody gets the stored row back',
     ({ client, application }) => client.from(table).insert(application).select(),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody changes an application',
     ({ client, application }) =>
       client.from(table).update({ phone: application.phone }).eq('email', application.email),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody replaces an application',
     ({ request, application }) => {
       const id = randomUUID()
@@ -210,33 +226,33 @@ export const checks: readonly Check[] = [
     },
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody deletes an application',
     ({ client, application }) => client.from(table).delete().eq('email', application.email),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody merges with what is stored',
     ({ client, application }) => client.from(table).upsert(application),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'nobody skips what is stored',
     ({ client, application }) => client.from(table).upsert(application, { ignoreDuplicates: true }),
     denied,
   ),
-  refusal(
+  refusalCheck(
     'the deliveries are not there for visitors',
     ({ client }) => client.from('deliveries').select('application_id').limit(1),
     // PostgREST 12 leaves it to PostgreSQL to report a missing table.
     { status: 404, codes: ['PGRST205', '42P01'] },
   ),
-  refusal(
+  refusalCheck(
     'the private schema cannot be read',
     ({ client }) => client.schema('private').from('deliveries').select('application_id').limit(1),
     { status: 406, codes: ['PGRST106'] },
   ),
-  refusal(
+  refusalCheck(
     'the private schema cannot be written to',
     ({ client }) => client.schema('private').from('deliveries').insert({ application_id: randomUUID() }),
     { status: 406, codes: ['PGRST106'] },
@@ -244,20 +260,20 @@ export const checks: readonly Check[] = [
   {
     name: 'the functions of the desk are refused to whoever has not signed in',
     async run({ client }) {
-      for (const [name, given] of Object.entries(deskCallArguments)) {
-        const answer = await client.rpc(name, given)
-        refuseMissing(name, answer)
-        refused(answer, denied)
+      for (const [name, args] of Object.entries(deskCallArguments)) {
+        const response = await client.rpc(name, args)
+        throwIfMissing(name, response)
+        expectRefusal(response, denied)
       }
     },
   },
   {
     name: 'the door says whether it is open, and nothing else',
     async run({ client }) {
-      const answer = await client.rpc('door_is_open')
-      refuseMissing('door_is_open', answer)
-      if (answer.error) fail('200', answer)
-      if (!isDoor(answer.data)) throw new Error('expected whether it is open, got something else')
+      const response = await client.rpc('door_is_open')
+      throwIfMissing('door_is_open', response)
+      if (response.error) fail('200', response)
+      if (!isDoor(response.data)) throw new Error('expected whether it is open, got something else')
     },
   },
   {
@@ -268,21 +284,21 @@ export const checks: readonly Check[] = [
         place_by_token: { token: randomUUID() },
         answer_place: { token: randomUUID(), answer: 'coming', act: randomUUID() },
       }
-      for (const [name, given] of Object.entries(calls)) {
-        const answer = await client.rpc(name, given)
-        refuseMissing(name, answer)
-        if (answer.error) fail('200', answer)
-        if (JSON.stringify(answer.data) !== '{"state":"invalid"}') {
+      for (const [name, args] of Object.entries(calls)) {
+        const response = await client.rpc(name, args)
+        throwIfMissing(name, response)
+        if (response.error) fail('200', response)
+        if (JSON.stringify(response.data) !== '{"state":"invalid"}') {
           throw new Error(`expected ${name} to know no such link, got something else`)
         }
       }
     },
   },
-  refusal('no other function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
+  refusalCheck('no other function can be called', ({ client }) => client.rpc('enqueue_webhook'), {
     status: 404,
     codes: ['PGRST202'],
   }),
-  refusal(
+  refusalCheck(
     'a wrong key is refused',
     ({ request, pageRequest: { body } }) =>
       request({ body, headers: { apikey: 'wrong', authorization: 'Bearer wrong' } }),
@@ -293,39 +309,39 @@ export const checks: readonly Check[] = [
   {
     name: 'a browser on another origin may send the same as the page',
     async run({ request, pageRequest }) {
-      const asked = Object.keys(pageRequest.headers).filter((name) => name !== 'accept')
+      const requestHeaders = Object.keys(pageRequest.headers).filter((name) => name !== 'accept')
       const { status, error, headers } = await request({
         method: 'OPTIONS',
         headers: {
           origin: otherOrigin,
           'access-control-request-method': 'POST',
-          'access-control-request-headers': asked.join(','),
+          'access-control-request-headers': requestHeaders.join(','),
         },
       })
       if (status >= 300) fail('an answer of 2xx to the preflight', { status, error })
-      allowsOrigin(headers)
-      const allowed = names(headers.get('access-control-allow-headers'))
-      const missing = asked.filter(
+      expectOriginAllowed(headers)
+      const allowed = headerNames(headers.get('access-control-allow-headers'))
+      const missing = requestHeaders.filter(
         (name) => !allowed.includes(name) && !(allowed.includes('*') && name !== 'authorization'),
       )
       if (missing.length === 0) return
       throw new Error(
-        `expected the headers ${asked.join(', ')} to be allowed, got none of ${missing.join(', ')}`,
+        `expected the headers ${requestHeaders.join(', ')} to be allowed, got none of ${missing.join(', ')}`,
       )
     },
   },
   {
     name: 'a browser on another origin may read why an application was refused',
     async run({ request }) {
-      const answer = await request({ body: '{', headers: { origin: otherOrigin } })
-      refused(answer, malformed)
-      allowsOrigin(answer.headers)
+      const response = await request({ body: '{', headers: { origin: otherOrigin } })
+      expectRefusal(response, malformed)
+      expectOriginAllowed(response.headers)
     },
   },
 ]
 
 /** @throws {Error} where a function does not exist. */
-function refuseMissing(name: string, { status, error }: Answer) {
+function throwIfMissing(name: string, { status, error }: TargetResponse) {
   if (status !== 404 || error?.code !== 'PGRST202') return
   throw new Error(
     `${name} is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.`,
@@ -343,20 +359,20 @@ function isDoor(data: unknown) {
 }
 
 /** A check that the target's application is refused with some form answers changed. */
-function refusedAnswer(name: string, changes: Record<string, unknown>, expected: Refusal) {
-  return refusal(
+function refusedFieldCheck(name: string, changes: Record<string, unknown>, expected: Refusal) {
+  return refusalCheck(
     name,
     ({ client, application }) => client.from(table).insert({ ...application, ...changes }),
     expected,
   )
 }
 
-function allowsOrigin(headers: Headers) {
+function expectOriginAllowed(headers: Headers) {
   const allowed = headers.get('access-control-allow-origin')
   if (allowed === '*' || allowed === otherOrigin) return
   throw new Error(`expected every origin to be allowed, got ${allowed ?? 'no access-control-allow-origin'}`)
 }
 
-function names(header: string | null) {
+function headerNames(header: string | null) {
   return (header ?? '').split(',').map((name) => name.trim().toLowerCase())
 }

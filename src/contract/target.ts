@@ -13,11 +13,11 @@ export interface Target {
   /** The page's request for that application. */
   pageRequest: { body: BodyInit | null; headers: Record<string, string> }
   /** Sends requests that the client cannot send; default a POST to the table with the page's headers. */
-  request: (init: RequestInit & { path?: string }) => Promise<Answer & { headers: Headers }>
+  request: (init: RequestInit & { path?: string }) => Promise<TargetResponse & { headers: Headers }>
 }
 
 /** A response. */
-export interface Answer {
+export interface TargetResponse {
   status: number
   error: { code?: string; message?: string; details?: string | null } | null
 }
@@ -58,23 +58,23 @@ export async function targetAt(
     client: new PostgrestClient(rest, { headers, fetch: fetcher, retry: false }),
     pageRequest,
     async request({ path = table, ...init }) {
-      const given = Object.fromEntries(new Headers(init.headers))
+      const ownHeaders = Object.fromEntries(new Headers(init.headers))
       // A browser's preflight has no key.
-      const usual = init.method === 'OPTIONS' ? {} : pageRequest.headers
+      const defaultHeaders = init.method === 'OPTIONS' ? {} : pageRequest.headers
       const response = await fetcher(`${rest}/${path}`, {
         method: 'POST',
         ...init,
-        headers: { ...usual, ...given },
+        headers: { ...defaultHeaders, ...ownHeaders },
       })
-      const { status, headers: answered } = response
-      return { status, error: errorIn(await response.text()), headers: answered }
+      const { status, headers: responseHeaders } = response
+      return { status, error: errorIn(await response.text()), headers: responseHeaders }
     },
   }
 }
 
-function errorIn(text: string): Answer['error'] {
+function errorIn(text: string): TargetResponse['error'] {
   try {
-    return JSON.parse(text) as Answer['error']
+    return JSON.parse(text) as TargetResponse['error']
   } catch {
     return { message: text }
   }

@@ -22,7 +22,7 @@ export interface Permissions {
  */
 export function contentSecurityPolicy(permissions: Permissions): string {
   const { inlineScript, script, inlineStyles, calls, postsForms } = permissions
-  const called = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
+  const origins = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
   const directives = {
     'default-src': ["'none'"],
     // 'self' is for browsers without 'strict-dynamic', which lets the inline script load the page's script.
@@ -30,7 +30,7 @@ export function contentSecurityPolicy(permissions: Permissions): string {
     'style-src': inlineStyles.map(hashOf),
     // The icon is part of the document.
     'img-src': ["'self'", 'data:'],
-    'connect-src': [...new Set(called)],
+    'connect-src': [...new Set(origins)],
     'form-action': [postsForms ? "'self'" : "'none'"],
     'base-uri': ["'none'"],
   }

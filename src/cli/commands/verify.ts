@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import { table } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
-import { DoorClosed, type Check } from '../../contract/check.ts'
+import { DoorClosedError, type Check } from '../../contract/check.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { checkedPublicKey } from '../../settings/public-key.ts'
@@ -102,7 +102,7 @@ async function outcomeOf({ name, run: runCheck }: Check, target: Target) {
     console.log(`✓ ${name}`)
     return 'passed'
   } catch (error) {
-    if (error instanceof DoorClosed) {
+    if (error instanceof DoorClosedError) {
       console.log(`The door is closed: ${onOneLine(error.message.slice(0, 300))}`)
       return 'closed'
     }

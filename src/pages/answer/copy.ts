@@ -14,8 +14,8 @@ export const rsvpSentences = {
 export const overSentence = 'The deadline to answer has passed.'
 export const byMailSentence = 'Please reply to the letter by email.'
 export const invalidSentence = 'This link is no longer valid.'
-export const cutSentence = 'This link is incomplete.'
-export const wholeLinkSentence = 'Please open it in the letter again, or copy all of it.'
+export const incompleteSentence = 'This link is incomplete.'
+export const openAgainSentence = 'Please open it in the letter again, or copy all of it.'
 
 /** The words while a call is pending, and after it got no response. */
 export const reading = {

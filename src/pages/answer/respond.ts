@@ -15,13 +15,13 @@ import {
   rsvpSentences,
   byMailSentence,
   changeLabel,
-  cutSentence,
+  incompleteSentence,
   invalidSentence,
   keepLabel,
   overSentence,
   reading,
   sending,
-  wholeLinkSentence,
+  openAgainSentence,
 } from './copy.ts'
 
 /** Characters of the token in a complete link. */
@@ -147,7 +147,7 @@ function sentencesOf(shown: Invitation | undefined) {
   if (!shown) return []
   if (shown.state === 'invalid') {
     return token.length < tokenLength
-      ? [sentence(cutSentence), sentence(wholeLinkSentence)]
+      ? [sentence(incompleteSentence), sentence(openAgainSentence)]
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
   const answered = shown.answer ? [sentence(rsvpSentences[shown.answer])] : []

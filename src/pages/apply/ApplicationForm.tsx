@@ -3,7 +3,7 @@ import { Fragment, useLayoutEffect, useReducer, useRef, type FormEvent } from 'r
 import { applicationFrom } from '../../application/application.ts'
 import { submitApplication } from '../../client/submit.ts'
 import { Door } from './Door.tsx'
-import { keepDraft, keepSent, restoreDraft } from './draft.ts'
+import { storeDraft, storeSentTime, restoreDraft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import { Failure, Success } from './Outcome.tsx'
 import type { NativeOutcome, ApplyData } from './apply-data.ts'
@@ -35,14 +35,14 @@ export function ApplicationForm({
     form.current.querySelector<HTMLElement>('#fields :focus')?.blur()
     form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
-    const isKept = keepDraft(form.current)
+    const isStored = storeDraft(form.current)
     dispatch({ type: 'sent' })
     try {
       await submitApplication(application, backend)
-      keepSent()
+      storeSentTime()
       dispatch({ type: 'accepted' })
     } catch (error) {
-      dispatch({ type: 'failed', message: messageOf(error, isKept) })
+      dispatch({ type: 'failed', message: messageOf(error, isStored) })
     } finally {
       inFlight.current = false
     }
@@ -83,7 +83,7 @@ export function ApplicationForm({
       onKeyDown={() => dispatch({ type: 'typed' })}
       onInput={() => dispatch({ type: 'typed' })}
     >
-      <Door sentence={door} ask={takesNativePosts ? null : backend} />
+      <Door sentence={door} backend={takesNativePosts ? null : backend} />
       {takesNativePosts || (
         <noscript>
           <p className="outcome error">
@@ -100,7 +100,7 @@ export function ApplicationForm({
       {/* A new key resets the form after each success. */}
       <Fragment key={submission.accepted}>
         <Fields
-          answers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
+          formAnswers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
           sending={submission.sending}
         />
         <button type="submit" disabled={submission.sending}>

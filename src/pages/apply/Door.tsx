@@ -7,27 +7,27 @@ interface DoorProps {
   /** The sentence that is already in the document. */
   sentence: string | undefined
   /** The backend to ask; null if the page's own server rendered the document. */
-  ask: DataInterface | null
+  backend: DataInterface | null
 }
 
 /** The box above the form that says that applications are closed. */
-export function Door({ sentence, ask }: DoorProps) {
-  const [told, setTold] = useState(sentence)
+export function Door({ sentence, backend }: DoorProps) {
+  const [shownSentence, setShownSentence] = useState(sentence)
   const box = useRef<HTMLParagraphElement>(null)
 
   // Runs once, when the script has loaded.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(() => void (ask && readDoorSentence(ask).then(setTold)), [])
+  useEffect(() => void (backend && readDoorSentence(backend).then(setShownSentence)), [])
   // Scrolls the box into view for people who are typing further down.
   useEffect(() => {
-    if (told !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
-  }, [told, sentence])
+    if (shownSentence !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
+  }, [shownSentence, sentence])
 
-  const content = told !== undefined && (
+  const content = shownSentence !== undefined && (
     <p ref={box} className="outcome door">
-      {told}
+      {shownSentence}
     </p>
   )
   // Screen readers must know a live region before its text appears.
-  return ask ? <div aria-live="polite">{content}</div> : content
+  return backend ? <div aria-live="polite">{content}</div> : content
 }

@@ -6,12 +6,12 @@ import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
   /** The initial form answers; later ones are kept by the fields. */
-  answers: Application | null
+  formAnswers: Application | null
   sending: boolean
 }
 
 /** The questions, each with the browser's message if it is invalid. */
-export function Fields({ answers, sending }: FieldsProps) {
+export function Fields({ formAnswers, sending }: FieldsProps) {
   const { problems, watch } = useProblems()
   return (
     // Text typed while sending would be lost. Unlike disabled fields, inert ones are still submitted.
@@ -27,8 +27,8 @@ export function Fields({ answers, sending }: FieldsProps) {
               required
               placeholder=" "
               enterKeyHint="next"
-              defaultValue={answers?.[name]}
-              {...refusal(problems, name)}
+              defaultValue={formAnswers?.[name]}
+              {...invalidProps(problems, name)}
               {...attributes}
             />
             <Problem of={name} problems={problems} />
@@ -36,7 +36,7 @@ export function Fields({ answers, sending }: FieldsProps) {
         ))}
       </div>
 
-      <Choices name="paid_solution" options={paidSolutions} chosen={answers?.paid_solution}>
+      <Choices name="paid_solution" options={paidSolutions} chosen={formAnswers?.paid_solution}>
         {/* Two lines, so that the whole placeholder fits into a narrow window. */}
         <textarea
           className="custom-solution"
@@ -45,10 +45,10 @@ export function Fields({ answers, sending }: FieldsProps) {
           enterKeyHint="next"
           aria-label={questions.custom_solution}
           placeholder={questions.custom_solution}
-          defaultValue={answers?.custom_solution}
+          defaultValue={formAnswers?.custom_solution}
         />
       </Choices>
-      <Choices name="team_size" options={teamSizes} chosen={answers?.team_size} />
+      <Choices name="team_size" options={teamSizes} chosen={formAnswers?.team_size} />
 
       <div className="field">
         <Label htmlFor="reason">{questions.reason}</Label>
@@ -58,8 +58,8 @@ export function Fields({ answers, sending }: FieldsProps) {
           rows={5}
           required
           placeholder=" "
-          defaultValue={answers?.reason}
-          {...refusal(problems, 'reason')}
+          defaultValue={formAnswers?.reason}
+          {...invalidProps(problems, 'reason')}
         />
         <Problem of="reason" problems={problems} />
       </div>
@@ -70,8 +70,8 @@ export function Fields({ answers, sending }: FieldsProps) {
           name="consent"
           value="true"
           required
-          defaultChecked={answers?.consent}
-          {...refusal(problems, 'consent')}
+          defaultChecked={formAnswers?.consent}
+          {...invalidProps(problems, 'consent')}
         />
         <span>
           {questions.consent}
@@ -84,11 +84,11 @@ export function Fields({ answers, sending }: FieldsProps) {
 }
 
 /** Marks an invalid field and links its message. Without this, browsers report blank fields as invalid. */
-function refusal(problems: Problems, name: string) {
-  const isRefused = Boolean(problems[name])
+function invalidProps(problems: Problems, name: string) {
+  const isInvalid = Boolean(problems[name])
   return {
-    'aria-invalid': isRefused,
-    'aria-describedby': isRefused ? `${name}-problem` : undefined,
+    'aria-invalid': isInvalid,
+    'aria-describedby': isInvalid ? `${name}-problem` : undefined,
     // The inline script may already have marked the field.
     suppressHydrationWarning: true,
   }
@@ -121,20 +121,20 @@ function Choices({ name, options, chosen, children }: ChoicesProps) {
         <Asterisk />
       </legend>
       <div className={`choices ${name}`}>
-        {Object.entries(options).map(([value, meaning]) => {
+        {Object.entries(options).map(([value, label]) => {
           const radio = <input type="radio" name={name} value={value} defaultChecked={chosen === value} />
           return value === 'custom' ? (
             <div className="choice custom" key={value}>
               <label>
                 {radio}
-                <span className="visually-hidden">{meaning}</span>
+                <span className="visually-hidden">{label}</span>
               </label>
               {children}
             </div>
           ) : (
             <label className="choice" key={value}>
               {radio}
-              <span>{meaning}</span>
+              <span>{label}</span>
             </label>
           )
         })}

@@ -15,5 +15,5 @@ export const failureTitle = 'Submission Failed'
 /** The message for an error without one. */
 export const fallbackText = 'Failed to submit application. Please try again.'
 export const offlineText = 'You seem to be offline. Send your answers again when you are connected.'
-export const offlineKeptText =
+export const offlineStoredText =
   'You seem to be offline. Your answers are kept here: send them again when you are connected.'

@@ -6,30 +6,30 @@ type Draft = Partial<Record<string, string>>
 const key = 'unplugged-draft'
 
 /** Consent is not stored: it must be given again. */
-const keptColumns = columns.filter((column) => column !== 'consent')
+const draftColumns = columns.filter((column) => column !== 'consent')
 
 /** Stores the form answers. Returns whether the browser stored them. */
-export function keepDraft(form: HTMLFormElement): boolean {
+export function storeDraft(form: HTMLFormElement): boolean {
   const draft: Draft = {}
-  for (const column of keptColumns) {
+  for (const column of draftColumns) {
     const value = controlOf(form, column)?.value
     if (value) draft[column] = value
   }
-  return store(draft)
+  return write(draft)
 }
 
 /** Replaces the stored form answers with the current time. */
-export function keepSent(): void {
-  store({ sent: new Date().toTimeString().slice(0, 5) })
+export function storeSentTime(): void {
+  write({ sent: new Date().toTimeString().slice(0, 5) })
 }
 
 /** Restores stored answers into blank fields. Returns the time `HH:MM` when they were sent; undefined if they were not. */
 export function restoreDraft(form: HTMLFormElement): string | undefined {
   const draft = withStorage((storage) => JSON.parse(storage.getItem(key) ?? '{}') as Draft) ?? {}
-  for (const column of keptColumns) {
-    const kept = draft[column]
+  for (const column of draftColumns) {
+    const value = draft[column]
     const control = controlOf(form, column)
-    if (kept && control && !control.value) control.value = kept
+    if (value && control && !control.value) control.value = value
   }
   return draft['sent']
 }
@@ -43,7 +43,7 @@ function controlOf(form: HTMLFormElement, column: string) {
   return control && 'value' in control ? (control as { value: string }) : undefined
 }
 
-function store(draft: Draft) {
+function write(draft: Draft) {
   const isStored = withStorage((storage) => {
     storage.setItem(key, JSON.stringify(draft))
     return true

@@ -7,7 +7,7 @@ const isControl = (target: EventTarget | null): target is Control =>
  * Adds keyboard behaviour that browsers lack: Enter moves to the next blank field, and focused fields show their label. A click
  * on the custom option focuses its text box.
  */
-export function careForKeys(): void {
+export function addKeyBehaviour(): void {
   let lastKey = ''
   let lastTarget: EventTarget | null
 
@@ -42,17 +42,17 @@ function isComposing(event: KeyboardEvent) {
 /** The field that Enter moves to; undefined to keep the browser's behaviour. */
 function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: KeyboardEvent) {
   // The inline script has already selected the custom option (`pre-hydration.ts`).
-  if (field.name === 'custom_solution') return teamSize()
+  if (field.name === 'custom_solution') return teamSizeChoice()
   const isText = field instanceof HTMLInputElement && field.required && field.type !== 'checkbox'
   if (!field.form || !isText || ctrlKey || altKey || metaKey || shiftKey) return undefined
   const fields = [...field.form.elements].filter(isControl)
-  const place = fields.indexOf(field)
+  const index = fields.indexOf(field)
   // If none is blank, Enter submits the form.
-  return [...fields.slice(place + 1), ...fields.slice(0, place)].find(({ validity }) => validity.valueMissing)
+  return [...fields.slice(index + 1), ...fields.slice(0, index)].find(({ validity }) => validity.valueMissing)
 }
 
 /** The choice that Tab would focus. */
-function teamSize() {
+function teamSizeChoice() {
   const choices = [...document.querySelectorAll<HTMLInputElement>('[name=team_size]')]
   return choices.find(({ checked }) => checked) ?? choices[0]
 }

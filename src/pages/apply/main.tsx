@@ -4,8 +4,8 @@ import { hydrateRoot } from 'react-dom/client'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
-import { careForKeys } from './keys.ts'
-import { careForTextAreas } from './text-areas.ts'
+import { addKeyBehaviour } from './keys.ts'
+import { improveTextAreas } from './text-areas.ts'
 
 // React expects the document as rendered, without this later box.
 const earlyError = document.getElementById('early-error')
@@ -19,6 +19,6 @@ if (root && !window.isPosting) {
   )
   // A transition hydrates in slices. On a slow phone, hydration would otherwise block typing.
   startTransition(() => void hydrateRoot(root, form))
-  careForKeys()
-  careForTextAreas()
+  addKeyBehaviour()
+  improveTextAreas()
 }

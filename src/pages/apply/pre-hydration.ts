@@ -2,7 +2,7 @@
  * The form's behaviour before the page's script has loaded, or without it. This inline script is placed right after the form. Its
  * listeners stay active after React takes over.
  */
-import { keepDraft, keepSent, restoreDraft } from './draft.ts'
+import { storeDraft, storeSentTime, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
 import type { ApplyData } from './apply-data.ts'
 import { failureTitle, fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
@@ -96,20 +96,20 @@ function fieldOf({ target }: Event) {
 }
 
 /** Stores the typed answers. Typing in the custom box also selects the custom option. */
-function keep(event: Event) {
+function onInput(event: Event) {
   const field = fieldOf(event)
   restore()
   if (field?.name === 'custom_solution') {
     const choice = document.querySelector<HTMLInputElement>('[value=custom]')
     if (choice) choice.checked = true
   }
-  if (field?.form) keepDraft(field.form)
+  if (field?.form) storeDraft(field.form)
 }
 
 const [form] = document.forms
 
 document.addEventListener('submit', hold)
-document.addEventListener('input', keep)
+document.addEventListener('input', onInput)
 document.addEventListener(
   'invalid',
   (event) => {
@@ -138,13 +138,14 @@ window.addEventListener('pageshow', ({ persisted }) => {
 })
 
 // Somebody is about to type. Until then a visit loads only the document.
-for (const sign of ['pointerdown', 'focusin', 'input', 'change', 'submit']) form?.addEventListener(sign, load)
+for (const event of ['pointerdown', 'focusin', 'input', 'change', 'submit'])
+  form?.addEventListener(event, load)
 document.addEventListener('keydown', (event) => {
   load()
   if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
   // Enter selects the custom option, as typing does, and adds no line.
   event.preventDefault()
-  keep(event)
+  onInput(event)
 })
 
 let isRestored = false
@@ -153,7 +154,7 @@ let isRestored = false
 function restore() {
   if (isRestored) return
   isRestored = true
-  if (outcome?.status === 'success') keepSent()
+  if (outcome?.status === 'success') storeSentTime()
   // The page's script shows the time when it was sent.
   else if (form && restoreDraft(form)) load()
 }

@@ -32,7 +32,7 @@ export interface ApplyOptions {
 export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
   const { backend, takesNativePosts, door } = data
   // A static document cannot know whether the door has closed since.
-  const mayTellOfDoor = door !== undefined || !takesNativePosts
+  const mayShowDoor = door !== undefined || !takesNativePosts
   const page = {
     title,
     description: tagline,
@@ -40,7 +40,7 @@ export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: Appl
     scene: <Scene />,
     sceneStyle: landscape + sceneStyle,
     content: <ApplicationForm {...data} />,
-    contentStyle: fieldStyle + formStyle + (mayTellOfDoor ? doorStyle : ''),
+    contentStyle: fieldStyle + formStyle + (mayShowDoor ? doorStyle : ''),
     data,
     script,
     inlineScript,

@@ -44,8 +44,8 @@ test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]
 test.each([
   [true, 'You seem to be offline. Your answers are kept here: send them again when you are connected.'],
   [false, 'You seem to be offline. Send your answers again when you are connected.'],
-])('the offline message mentions stored answers only if they are stored (%s)', (isKept, message) => {
-  expect(messageOf(new UnreachableError('', { cause: new TypeError('Failed to fetch') }), isKept)).toBe(
+])('the offline message mentions stored answers only if they are stored (%s)', (isStored, message) => {
+  expect(messageOf(new UnreachableError('', { cause: new TypeError('Failed to fetch') }), isStored)).toBe(
     message,
   )
 })

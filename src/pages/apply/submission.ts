@@ -1,5 +1,5 @@
 import { UnreachableError } from '../../client/insert.ts'
-import { fallbackText, offlineKeptText, offlineText } from './copy.ts'
+import { fallbackText, offlineStoredText, offlineText } from './copy.ts'
 
 /**
  * The state of the form's submissions. `status` is the outcome of the last one, and `sending` whether one is pending; a new
@@ -49,9 +49,9 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
 /**
  * The message for an error: its own, or a general one.
  *
- * @param isKept Whether the browser has stored the answers.
+ * @param isStored Whether the browser has stored the answers.
  */
-export function messageOf(error: unknown, isKept: boolean): string {
-  if (error instanceof UnreachableError) return isKept ? offlineKeptText : offlineText
+export function messageOf(error: unknown, isStored: boolean): string {
+  if (error instanceof UnreachableError) return isStored ? offlineStoredText : offlineText
   return (error instanceof Error && error.message) || fallbackText
 }

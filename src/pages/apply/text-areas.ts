@@ -2,9 +2,9 @@ const fromRightToLeft = /[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/
 const piledMarks = /\p{M}{99}/u
 
 /** Grows text areas in browsers that cannot do it by CSS, and keeps the layout of very long words quick. */
-export function careForTextAreas(): void {
+export function improveTextAreas(): void {
   const canGrow = CSS.supports('field-sizing', 'content')
-  const care = (field: EventTarget | null) => {
+  const improve = (field: EventTarget | null) => {
     if (!(field instanceof HTMLTextAreaElement)) return
     const { style, value } = field
     // Very long words are slow to lay out unless they may break anywhere.
@@ -15,8 +15,8 @@ export function careForTextAreas(): void {
     style.setProperty('-webkit-text-security', isIllegible ? 'disc' : null)
     if (!canGrow) grow(field)
   }
-  document.addEventListener('input', ({ target }) => care(target))
-  document.querySelectorAll('textarea').forEach(care)
+  document.addEventListener('input', ({ target }) => improve(target))
+  document.querySelectorAll('textarea').forEach(improve)
 }
 
 function grow(field: HTMLTextAreaElement) {
