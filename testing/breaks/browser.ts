@@ -6,8 +6,8 @@ export const browser: readonly Break[] = [
     promise: 'no foreign script runs, nobody else is called',
     broken: 'The page may call anybody',
     file: 'src/pages/policy.ts',
-    find: '[...new Set(called)]',
-    replace: "[...new Set(called), '*']",
+    find: '[...new Set(origins)]',
+    replace: "[...new Set(origins), '*']",
     test: 'e2e/attacks/unwelcome.test.ts',
     name: 'the page allows its own scripts and style by hash, and calls to nobody else',
   },
@@ -42,7 +42,7 @@ export const browser: readonly Break[] = [
     promise: 'drafts stay in the tab',
     broken: 'What was typed stays when its owner signs out',
     file: 'src/pages/desk/kit/useUnsentText.ts',
-    find: `  set(nothing)
+    find: `  store(empty)
   shared.setItem`,
     replace: '  shared.setItem',
     test: 'e2e/desk-mishaps.test.ts',

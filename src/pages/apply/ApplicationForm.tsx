@@ -54,8 +54,8 @@ export function ApplicationForm({
     if (form.current && outcome?.status !== 'success')
       dispatch({ type: 'restored', sentAt: restoreDraft(form.current) })
     if (hasFailed) dispatch({ type: 'failed', message: fallbackText })
-    if (!window.heldSend) return
-    window.heldSend.claim()
+    if (!window.heldSubmission) return
+    window.heldSubmission.claim()
     // If hydration rendered the form again, consent must be given again.
     if (form.current?.reportValidity()) void send()
     else dispatch({ type: 'refused' })
@@ -126,7 +126,7 @@ function initialSubmission(outcome: NativeOutcome | null): Submission {
   if (typeof window !== 'undefined') {
     // A submission before hydration removes the box of the previous one.
     const isShown = document.querySelector('.success, .error') !== null
-    if (!isShown) return { ...idle, sending: window.heldSend !== undefined }
+    if (!isShown) return { ...idle, sending: window.heldSubmission !== undefined }
   }
   if (outcome === null) return idle
   return outcome.status === 'success'

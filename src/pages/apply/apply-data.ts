@@ -19,7 +19,7 @@ export interface ApplyData {
 declare global {
   interface Window {
     /** A submission that waits for the page's script. */
-    heldSend?: { claim: () => void } | undefined
+    heldSubmission?: { claim: () => void } | undefined
     /** Whether the browser is posting the form. */
     isPosting?: boolean
     /** Whether the page's script has taken over the form. */

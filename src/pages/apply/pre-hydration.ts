@@ -28,7 +28,7 @@ function load() {
   tries += 1
   script.addEventListener('error', () => {
     script = undefined
-    if (window.heldSend && !isLeaving) fallBack()
+    if (window.heldSubmission && !isLeaving) fallBack()
   })
   document.head.append(script)
 }
@@ -37,13 +37,13 @@ function load() {
 function hold(event: Event) {
   if (event.defaultPrevented) return
   event.preventDefault()
-  if (window.heldSend) return
+  if (window.heldSubmission) return
   const timer = setTimeout(fallBack, timeout)
-  window.heldSend = {
+  window.heldSubmission = {
     claim() {
       clearTimeout(timer)
       window.removeEventListener('beforeunload', leave)
-      window.heldSend = undefined
+      window.heldSubmission = undefined
     },
   }
   // Removed when not needed: the listener can keep browsers from restoring the page.
@@ -75,7 +75,7 @@ function showSending(sending: boolean) {
 
 /** The page's script failed: lets the browser post the form if the page's server accepts that, and otherwise shows an error. */
 function fallBack() {
-  window.heldSend?.claim()
+  window.heldSubmission?.claim()
   if (takesNativePosts) {
     window.isPosting = true
     return document.forms[0]?.submit()
@@ -128,7 +128,7 @@ document.addEventListener(
 // button.
 window.addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
-  if (window.heldSend) return load()
+  if (window.heldSubmission) return load()
   if (!persisted || window.isHydrated) return
   showSending(false)
   if (!window.isPosting) return

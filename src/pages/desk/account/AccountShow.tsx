@@ -136,8 +136,8 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
       const password = textIn(fields, 'password')
       const { error } = await client.updateUser({ password, ...(nonce !== undefined && { nonce }) })
       if (error?.code === 'reauthentication_needed') {
-        const asked = await client.reauthenticate()
-        if (asked.error) return sentenceOfPassword(asked.error)
+        const reauthentication = await client.reauthenticate()
+        if (reauthentication.error) return sentenceOfPassword(reauthentication.error)
         setNeedsCode(true)
         return undefined
       }

@@ -8,7 +8,7 @@ import { formatCount } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
-const FilterFields = lazyScreen(async () => (await import('./later.ts')).FilterFields, PartNotLoaded)
+const FilterFields = lazyScreen(async () => (await import('./deferred.ts')).FilterFields, PartNotLoaded)
 
 /** Milliseconds after the last key before the search starts. */
 const pause = 250

@@ -22,12 +22,15 @@ import { ApplicationRows } from './ApplicationRows.tsx'
 import { useList, type Counts } from './useList.ts'
 import { Welcome } from './Welcome.tsx'
 
-const ApplicationPlots = lazyScreen(async () => (await import('./later.ts')).ApplicationPlots, PartNotLoaded)
+const ApplicationPlots = lazyScreen(
+  async () => (await import('./deferred.ts')).ApplicationPlots,
+  PartNotLoaded,
+)
 
 interface ApplicationListProps {
   filters: Filters
   /** The id of the application beside the list; null without one. */
-  shown: string | null
+  openId: string | null
   /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
   /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
@@ -35,8 +38,8 @@ interface ApplicationListProps {
 }
 
 /** The list of applications, with search, filters, charts, export and decisions. */
-export function ApplicationList({ filters, shown, onTicking, onEnter }: ApplicationListProps) {
-  const isAlone = shown === null
+export function ApplicationList({ filters, openId, onTicking, onEnter }: ApplicationListProps) {
+  const isAlone = openId === null
   useTitle(isAlone ? 'Applications' : null)
   const { account, letters } = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
@@ -98,7 +101,7 @@ export function ApplicationList({ filters, shown, onTicking, onEnter }: Applicat
         {list && (
           <ApplicationRows
             key={key}
-            {...{ list, isStale, filters, changes, shown, onTicking, onEnter }}
+            {...{ list, isStale, filters, changes, openId, onTicking, onEnter }}
             matching={matchCounts?.[list.filter.status ?? 'all']}
           />
         )}

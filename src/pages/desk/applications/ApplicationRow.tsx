@@ -11,7 +11,7 @@ interface ApplicationRowProps {
   /** When it was received, in short. The text changes at midnight. */
   when: string
   isSelected: boolean
-  isGone: boolean
+  isErased: boolean
   isCurrent: boolean
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
   onFocus?: () => void
@@ -28,7 +28,7 @@ export const boxOf = (id: string): string => `select-${id}`
  * (`early-list.tsx`).
  */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
-  const { row, href, when, isSelected, isGone, isCurrent, onSelect, onFocus, onOpen, children } = props
+  const { row, href, when, isSelected, isErased, isCurrent, onSelect, onFocus, onOpen, children } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -39,7 +39,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
             type="checkbox"
             aria-label={`Select ${name}`}
             checked={isSelected}
-            disabled={isGone}
+            disabled={isErased}
             onChange={onSelect}
           />
         </label>

@@ -38,7 +38,7 @@ interface ApplicationRowsProps {
   /** Number of applications that match the filter, once known. */
   matching: Count | undefined
   /** The id of the application beside the list; null without one. */
-  shown: string | null
+  openId: string | null
   /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
   /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
@@ -47,21 +47,21 @@ interface ApplicationRowsProps {
 
 /** The rows of a list, with selection and decisions. */
 export function ApplicationRows(props: ApplicationRowsProps) {
-  const { list, isStale, filters, changes, matching, shown, onTicking, onEnter } = props
+  const { list, isStale, filters, changes, matching, openId, onTicking, onEnter } = props
   const desk = useDesk()
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
-  const { gone, letters, answers } = changes
+  const { erasedIds, letters, answers } = changes
   const [selection, setSelection] = useState(emptySelection)
-  const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, shown)
+  const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, openId)
   // The recipients in the letter dialog. The bar stays open for them while the list changes.
   const [recipients, setRecipients] = useState<readonly SeenApplication[]>([])
   useOnHidden(recipients.length > 0, goBack)
 
   const rowIds = new Set(rows.map(({ id }) => id))
-  const presentRows = rows.filter(({ id }) => !gone.has(id))
-  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !gone.has(id))
+  const presentRows = rows.filter(({ id }) => !erasedIds.has(id))
+  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !erasedIds.has(id))
   const known: SelectedApplication[] = [...presentRows, ...beyond]
   const versions = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
   const selected = selectedOf(selection, versions)
@@ -88,7 +88,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     return () => onTicking(false)
   }, [isTicking, onTicking])
   // While no row is ticked, the application beside the list has the bar and its keys.
-  const isDecidedOn = shown === null || isTicking || recipients.length > 0
+  const takesDecisions = openId === null || isTicking || recipients.length > 0
   // On small windows the bar would cover the list after an application was opened.
   const isBarHidden = useMedia(phone) && selected.size === 0
 
@@ -109,8 +109,8 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       go({ screen: 'application', id: current, filters })
     },
     x: () => current !== null && choose([current], !selected.has(current)),
-    Escape: () => (isTicking || shown === null ? selectNone() : go({ screen: 'list', filters })),
-    ...(isDecidedOn && decisionKeys(queue, toDecide, { onDecided, onUndone })),
+    Escape: () => (isTicking || openId === null ? selectNone() : go({ screen: 'list', filters })),
+    ...(takesDecisions && decisionKeys(queue, toDecide, { onDecided, onUndone })),
   })
 
   return (
@@ -128,14 +128,14 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, isStale, letters, answers, filters, selected, current, gone }}
+          {...{ rows, isStale, letters, answers, filters, selected, current, erasedIds }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}
         />
       )}
       <ApplicationListFoot {...{ list, onMore }} />
-      {isDecidedOn && (
+      {takesDecisions && (
         <DecisionBar
           applications={recipients.length > 0 ? recipients : isBarHidden ? [] : toDecide}
           about={aboutOf(toDecide)}
@@ -165,7 +165,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 
   /** Moves by some rows. If an application is shown beside the list, shows that of the new row. */
   function step(by: number) {
-    if (shown === null) return move(by)
+    if (openId === null) return move(by)
     const id = rowFrom(by)
     // Back returns to the list in one step.
     if (id === undefined) return

@@ -37,14 +37,14 @@ interface ApplicationShowProps {
   /** Whether the list is beside it. Then the list handles the keys that move. */
   isBeside: boolean
   /** Whether keys and buttons decide on it, instead of on ticked rows. */
-  isDecidedOn: boolean
+  takesDecisions: boolean
   /** Whether its heading takes the focus when it opens. */
   takesFocus: boolean
 }
 
 /** One application: its form answers, its history, and the decision bar. */
 export function ApplicationShow(props: ApplicationShowProps) {
-  const { id, filters, isBeside, isDecidedOn, takesFocus } = props
+  const { id, filters, isBeside, takesDecisions, takesFocus } = props
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
@@ -86,7 +86,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       },
       Escape: () => go(list),
     }),
-    ...(isDecidedOn && decisionKeys(queue, toDecide, listeners)),
+    ...(takesDecisions && decisionKeys(queue, toDecide, listeners)),
   })
 
   return (
@@ -139,7 +139,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <ApplicationErase details={details} onErased={() => go(list)} />
         </div>
       )}
-      {isDecidedOn && <DecisionBar applications={toDecide} about={name} {...listeners} />}
+      {takesDecisions && <DecisionBar applications={toDecide} about={name} {...listeners} />}
     </div>
   )
 

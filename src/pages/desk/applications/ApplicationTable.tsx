@@ -32,7 +32,7 @@ interface ApplicationTableProps extends RowListeners {
   selected: ReadonlySet<string>
   current: string | null
   /** Ids of applications that were erased meanwhile. */
-  gone: ReadonlySet<string>
+  erasedIds: ReadonlySet<string>
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
@@ -45,7 +45,7 @@ function letterOf(letters: readonly LetterState[], id: string, status: Status) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, filters, selected, current, gone } = props
+  const { rows, isStale, letters, answers, filters, selected, current, erasedIds } = props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -83,7 +83,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               answer={answers[row.id] ?? row}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
-              isGone={gone.has(row.id)}
+              isErased={erasedIds.has(row.id)}
               href={hrefFor(row.id)}
             />
           )
@@ -105,7 +105,7 @@ interface RowProps {
   answer: RsvpDetails
   isCurrent: boolean
   isSelected: boolean
-  isGone: boolean
+  isErased: boolean
   /** Today. Applications received today show the time instead of the day. */
   day: string
   latest: RefObject<RowListeners>
@@ -113,7 +113,7 @@ interface RowProps {
 
 /** One row, memoized: moving by a key changes two rows of hundreds. */
 const Row = memo(function Row(props: RowProps) {
-  const { row, isGone, day, latest } = props
+  const { row, isErased, day, latest } = props
   const { id } = row
   return (
     <ApplicationRow
@@ -126,7 +126,7 @@ const Row = memo(function Row(props: RowProps) {
       // A click event from the keyboard has detail 0.
       onOpen={({ detail }) => detail === 0 && latest.current.onEnter(id)}
     >
-      {isGone ? (
+      {isErased ? (
         <span className="decisions-pill">Erased</span>
       ) : (
         <>

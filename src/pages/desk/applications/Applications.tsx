@@ -10,7 +10,7 @@ import { ApplicationList } from './ApplicationList.tsx'
 /** The windows that have room for the list beside an application. Keep it equal to beside.css. */
 const wide = '(width >= 75rem)'
 
-const ApplicationShow = lazyScreen(async () => (await import('./later.ts')).ApplicationShow)
+const ApplicationShow = lazyScreen(async () => (await import('./deferred.ts')).ApplicationShow)
 
 /**
  * The list, and the application opened from it: instead of the list, or beside it in a wide window.
@@ -19,31 +19,31 @@ const ApplicationShow = lazyScreen(async () => (await import('./later.ts')).Appl
  */
 export function Applications({ route }: { route: Extract<Route, { screen: 'list' | 'application' }> }) {
   const { filters } = route
-  const shown = route.screen === 'application' ? route.id : null
-  const isBeside = useMedia(wide) && shown !== null
+  const openId = route.screen === 'application' ? route.id : null
+  const isBeside = useMedia(wide) && openId !== null
   const queries = useQueryClient()
   const [isTicking, setIsTicking] = useState(false)
   // An application opened by its address or by Enter takes the focus.
-  const [entered, setEntered] = useState(shown)
+  const [entered, setEntered] = useState(openId)
   return (
     <div className={isBeside ? 'beside-both' : ''}>
-      {(shown === null || isBeside) && (
+      {(openId === null || isBeside) && (
         <ApplicationList
-          {...{ filters, shown }}
+          {...{ filters, openId }}
           onTicking={setIsTicking}
           onEnter={(id) => {
             setEntered(id)
-            if (id !== null && id === shown) focusHeading()
+            if (id !== null && id === openId) focusHeading()
           }}
         />
       )}
-      {shown !== null && (
-        <Boundary key={shown} onTryAgain={() => queries.removeQueries()}>
+      {openId !== null && (
+        <Boundary key={openId} onTryAgain={() => queries.removeQueries()}>
           <ApplicationShow
-            id={shown}
+            id={openId}
             {...{ filters, isBeside }}
-            isDecidedOn={!isBeside || !isTicking}
-            takesFocus={!isBeside || entered === shown}
+            takesDecisions={!isBeside || !isTicking}
+            takesFocus={!isBeside || entered === openId}
           />
         </Boundary>
       )}

@@ -89,7 +89,7 @@ function drawn(row: ListedApplication, { ticked }: EarlyList) {
       href={`#/applications/${id}`}
       when={shortMomentOf(row.created_at)}
       isSelected={false}
-      isGone={false}
+      isErased={false}
       isCurrent={false}
       onSelect={({ target }) => (target.checked ? ticked.add(id) : ticked.delete(id))}
     >

@@ -8,13 +8,13 @@ import { listenTo } from '../kit/listen.ts'
  * gets the focus. After More, the first new row gets it.
  *
  * @param rows The rows of the list; a new array after any change.
- * @param shown The id of the application beside the list, whose row is then the current one.
+ * @param openId The id of the application beside the list, whose row is then the current one.
  */
-export function useRowFocus(rows: readonly { id: string }[], shown: string | null) {
+export function useRowFocus(rows: readonly { id: string }[], openId: string | null) {
   const [focused, setFocused] = useState<string | null>(null)
   const setCurrent = useAfterPress(setFocused)
-  const current = shown ?? focused
-  useRowOfShown(shown)
+  const current = openId ?? focused
+  useRowOfOpen(openId)
   const former = useRef(rows)
   const lostPosition = useRef(0)
   const pressed = useRef<Element>(null)
@@ -51,14 +51,14 @@ export function useRowFocus(rows: readonly { id: string }[], shown: string | nul
 }
 
 /** Focuses the row of the application that is shown next, unless the focus is in a field or on a heading. */
-function useRowOfShown(shown: string | null) {
-  const former = useRef(shown)
+function useRowOfOpen(openId: string | null) {
+  const former = useRef(openId)
   useEffect(() => {
-    if (shown === null || former.current === shown) return
-    former.current = shown
+    if (openId === null || former.current === openId) return
+    former.current = openId
     if (document.activeElement?.matches('h1, input[type=search], select')) return
-    document.getElementById(shown)?.focus()
-  }, [shown])
+    document.getElementById(openId)?.focus()
+  }, [openId])
 }
 
 /**

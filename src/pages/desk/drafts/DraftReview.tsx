@@ -38,13 +38,13 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   const drafts = useEditedFirst(read)
   // Stored in the tab, so that unticked drafts stay so after a look at an application.
   const [review, setReview] = useUnsentText<Review>(`review ${occasion}`)
-  const { chosen, place: formerPlace, unticked } = review ?? initialReview
+  const { chosen, place: formerPosition, unticked } = review ?? initialReview
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
   const found = drafts.findIndex(({ id }) => id === chosen)
   // If the chosen draft is gone, shows the one at its position.
-  const place = found === -1 ? Math.min(formerPlace, drafts.length - 1) : found
-  const shown = drafts[place]
+  const position = found === -1 ? Math.min(formerPosition, drafts.length - 1) : found
+  const shown = drafts[position]
   const choose = (to: number) => setReview({ chosen: drafts[to]?.id ?? '', place: to, unticked })
   const goTo = (to: number) => {
     if (drafts[to]) choose(to)
@@ -58,16 +58,16 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   const tick = (letters: readonly Letter[], isOn: boolean) => {
     const ids = letters.map(({ id }) => id)
     const others = unticked.filter((id) => !ids.includes(id))
-    setReview({ chosen, place, unticked: isOn ? others : [...others, ...ids] })
+    setReview({ chosen, place: position, unticked: isOn ? others : [...others, ...ids] })
   }
 
   useKeys({
-    j: () => goTo(Math.min(place + 1, drafts.length - 1)),
-    k: () => goTo(Math.max(place - 1, 0)),
+    j: () => goTo(Math.min(position + 1, drafts.length - 1)),
+    k: () => goTo(Math.max(position - 1, 0)),
     x: () => shown && sendable.includes(shown) && tick([shown], !isTicked(shown)),
   })
   const onChosen = useEffectEvent((id: string | undefined) => {
-    if (place === 0) return
+    if (position === 0) return
     // Below its row, a letter needs the space; closing the one above has moved the row.
     const block = isBeside ? 'nearest' : 'start'
     document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
@@ -81,7 +81,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
       input={changes.of(draft)}
       isByHand={isByHand}
       isSheet={isBeside}
-      onGone={() => goTo(place + 1 < drafts.length ? place + 1 : place - 1)}
+      onGone={() => goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
     />
   )
   const orphanedTexts = <OrphanedTexts {...{ changes, drafts }} />

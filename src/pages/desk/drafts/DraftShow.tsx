@@ -67,7 +67,7 @@ interface DraftShowProps {
 }
 
 /** One draft as it would be sent, with its buttons. */
-export function DraftShow({ letter, isByHand, input, onGone, children, ...place }: DraftShowProps) {
+export function DraftShow({ letter, isByHand, input, onGone, children, ...articleProps }: DraftShowProps) {
   const { id, seen } = letter
   const isOffTemplate = isEdited(letter)
   const [isOpen, setIsOpen] = useState(false)
@@ -106,7 +106,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...place 
   return (
     <DraftArticle
       recipient={letter}
-      {...place}
+      {...articleProps}
       heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}
     >
       <p className="layout-quiet">

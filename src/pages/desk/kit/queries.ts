@@ -166,12 +166,12 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         queryKey: ['application', application, filter],
         queryFn: async ({ signal }) => {
           const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
-          const { place } = opened
+          const { place: position } = opened
           queue.recordRead(opened.application)
-          if (place !== null) {
+          if (position !== null) {
             const loadedList = queries.getQueryData(list(filter).queryKey)
             queries.setQueryData(openedList(filter).queryKey, (former) =>
-              withOpened(former, loadedList, application, place),
+              withOpened(former, loadedList, application, position),
             )
           }
           return opened

@@ -11,8 +11,8 @@ interface UnsentTexts {
 }
 
 /** A new text, null to clear it, or a function of the latest text. */
-export type Change<Text> = Text | null | Becomes<Text>
-type Becomes<Text> = (latest: Text | null) => Text | null
+export type Change<Text> = Text | null | Update<Text>
+type Update<Text> = (latest: Text | null) => Text | null
 
 const storageKey = 'unplugged-desk-drafts'
 const storage = storageOf('sessionStorage')
@@ -42,7 +42,7 @@ export function useSetUnsentText() {
   const { account } = useDesk()
   return <Text>(name: string, change: Change<Text>): void => {
     const { [name]: latest = null, ...others } = textsOf(account)
-    const changed = typeof change === 'function' ? (change as Becomes<Text>)(latest as Text | null) : change
+    const changed = typeof change === 'function' ? (change as Update<Text>)(latest as Text | null) : change
     if (changed !== latest)
       store({ account, texts: changed === null ? others : { ...others, [name]: changed } })
   }

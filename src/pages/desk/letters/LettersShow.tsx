@@ -51,14 +51,14 @@ function DraftCounts({ templates, personal }: LettersOverview) {
       {waiting.map(({ occasion, drafts }) => (
         <li key={occasion} className="layout-row">
           <span>
-            {formatCount(drafts)} {waitWords(occasion, drafts.count === 1)}
+            {formatCount(drafts)} {draftWords(occasion, drafts.count === 1)}
           </span>
           <a
             href={hrefOf({ screen: 'drafts', occasion })}
             className="control-link"
-            aria-label={`${review(drafts)}: ${nameOfOccasion(occasion)}`}
+            aria-label={`${reviewLabel(drafts)}: ${nameOfOccasion(occasion)}`}
           >
-            {review(drafts)}
+            {reviewLabel(drafts)}
           </a>
         </li>
       ))}
@@ -66,7 +66,7 @@ function DraftCounts({ templates, personal }: LettersOverview) {
   )
 }
 
-function waitWords(occasion: string, isOne: boolean) {
+function draftWords(occasion: string, isOne: boolean) {
   if (isOfDecision(occasion)) return `${occasion} ${isOne ? 'applicant' : 'applicants'}`
   const drafts = isOne ? 'draft' : 'drafts'
   return occasion === ''
@@ -74,7 +74,7 @@ function waitWords(occasion: string, isOne: boolean) {
     : `${drafts} of “${nameOfOccasion(occasion)}”`
 }
 
-function review(drafts: Count) {
+function reviewLabel(drafts: Count) {
   return `Review ${formatCount(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
 }
 

@@ -145,9 +145,9 @@ function PlacesEdit({ places }: { places: Places }) {
     call: 'desk_set_places',
     stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
     version: places.version,
-    argsOf: ({ places: many, days, zone: chosen }) => ({
+    argsOf: ({ places: seats, days, zone: chosen }) => ({
       version: places.version,
-      places: many === '' ? null : Number(many),
+      places: seats === '' ? null : Number(seats),
       days: Number(days),
       zone: chosen,
     }),
@@ -166,7 +166,7 @@ function PlacesEdit({ places }: { places: Places }) {
           min={0}
           max={1_000_000}
           value={value.places}
-          onText={(many) => enter({ places: many })}
+          onText={(seats) => enter({ places: seats })}
         />
         <Field
           label="Days to answer"
@@ -196,19 +196,19 @@ function PlacesEdit({ places }: { places: Places }) {
 }
 
 /** The waitlist, longest waiting first. Nobody is accepted automatically. */
-function Waitlist({ free, waitlisted: many, waitlist }: Places) {
+function Waitlist({ free, waitlisted: waitingCount, waitlist }: Places) {
   const { queue } = useDecisionQueue()
   // Decisions made here count immediately, before the list is read again.
-  const taken = waitlist.filter((each) => queue.currentOf(each).status === 'accepted').length
-  const left = free === null ? Infinity : free - taken
+  const acceptedHere = waitlist.filter((each) => queue.currentOf(each).status === 'accepted').length
+  const seatsLeft = free === null ? Infinity : free - acceptedHere
   const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>The whole waitlist</a>
-  const total = many !== undefined && (
+  const total = waitingCount !== undefined && (
     <p className="places-total layout-quiet">
-      {formatNumber(many)} {many === 1 ? 'waits' : 'wait'} for a place.
+      {formatNumber(waitingCount)} {waitingCount === 1 ? 'waits' : 'wait'} for a place.
     </p>
   )
   if (waitlist.length === 0) return <p className="layout-quiet">Nobody is waitlisted.</p>
-  if (left <= 0 && taken === 0)
+  if (seatsLeft <= 0 && acceptedHere === 0)
     return (
       <>
         {total}
@@ -220,7 +220,7 @@ function Waitlist({ free, waitlisted: many, waitlist }: Places) {
       {total}
       <ul className="layout-lines">
         {waitlist.map((row) => (
-          <Waiting key={row.id} row={row} left={left} />
+          <Waiting key={row.id} row={row} seatsLeft={seatsLeft} />
         ))}
       </ul>
       <p>{all}</p>
@@ -229,7 +229,7 @@ function Waitlist({ free, waitlisted: many, waitlist }: Places) {
 }
 
 /** A line of the waitlist, with a button to accept while seats are free. */
-function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number }) {
+function Waiting({ row, seatsLeft }: { row: Places['waitlist'][number]; seatsLeft: number }) {
   const { queue } = useDecisionQueue()
   const { id, status, version, company, set_at: setAt } = row
   const name = nameOf(row)
@@ -248,13 +248,13 @@ function Waiting({ row, left }: { row: Places['waitlist'][number]; left: number 
         </span>
       </p>
       {queue.currentOf(row).status === 'waitlisted' ? (
-        left > 0 && (
+        seatsLeft > 0 && (
           <Button
             about={name}
             onPress={({ currentTarget }) => {
               // The pressed button disappears, then its line; after the last seat, all buttons do.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
-              focusOn(left > 1 ? next : null)
+              focusOn(seatsLeft > 1 ? next : null)
               queue.decide([{ id, name, status, version }], 'accepted')
             }}
           >

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../kit/Button.tsx'
 import { useTitle } from '../kit/Screen.tsx'
 import type { Notice } from './sentences.ts'
-import { textIn, type Form } from './useForm.tsx'
+import { textIn, type FormState } from './useForm.tsx'
 
 const stepForm = 'step-form'
 
@@ -38,7 +38,7 @@ export function NoticeBox({ text, isProblem }: Notice) {
 }
 
 interface StepFormProps {
-  form: Form
+  form: FormState
   /** The words of the submit button, and its words while pending. */
   button?: string
   pending?: string

@@ -32,7 +32,7 @@ export function asAccount(account: string, auth: LoadAuth, onOtherAccount: () =>
 }
 
 /** A form or a button of the sign-in. */
-export interface Form {
+export interface FormState {
   /** The last failure, as an error and as a sentence; null and blank without one. */
   error: Error | null
   problem: string
@@ -44,7 +44,7 @@ export interface Form {
 }
 
 /** Calls the sign-in, one call at a time. After a failure, the first field gets the focus. */
-export function useForm(send: Send): Form {
+export function useForm(send: Send): FormState {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(reportUnexpected)
     if (typeof failure !== 'string') return
