@@ -71,7 +71,7 @@ export function maxLengthOf(column: keyof Application): number {
   return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
 }
 
-/** Whether these are all form answers of an application, and none that the table's own checks would refuse. */
+/** Whether the form answers are complete and pass the checks of the table. */
 export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
   return columns.every((column) => {
     const answer = sent[column]

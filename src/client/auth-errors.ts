@@ -2,7 +2,7 @@ import type { AuthError } from '@supabase/auth-js'
 
 // By name: the library's own checks would load all of it.
 
-/** Whether the sign-in did not respond, and may be asked again. */
+/** Whether the sign-in did not respond, so that the call can be retried. */
 export function isRetryable(
   error: AuthError | null,
 ): error is AuthError & { name: 'AuthRetryableFetchError' } {

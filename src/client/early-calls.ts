@@ -1,6 +1,6 @@
 /**
- * Calls that the document began before the page's script loaded, by key. Each responds to one later call of the same key. If its
- * response cannot be used, that later call is sent.
+ * Calls that the document sent before the page's script loaded, by key. Its response is used for one later call with the same key.
+ * If the response cannot be used, that later call is sent.
  */
 export type EarlyCalls = Map<string, Promise<Response | undefined>>
 
@@ -10,13 +10,13 @@ declare global {
   }
 }
 
-/** The key of a call: its token, address and body. */
+/** The key of a call, from its token, address and body. */
 export function callKey(token: string, url: string, body: string): string {
   return [token, url, body].join('\n')
 }
 
 /**
- * Takes the response of a call that the document began, once; undefined where there is none.
+ * Takes the response of a call that the document sent, once; undefined where there is none.
  *
  * @throws The signal's reason, where that aborts first.
  */

@@ -110,7 +110,7 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'revealed'; detail: object }
   /** Letters go to another address from then on. The address is hidden from organisers who read blind. */
   | { kind: 'address'; detail: { address?: string } }
-  /** The applicant was told without the letter that did not arrive. */
+  /** An organiser told the applicant another way, since the letter did not arrive. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` where they gave the RSVP themselves; null where an organiser noted that there is none. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }

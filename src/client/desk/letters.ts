@@ -38,7 +38,7 @@ export interface Letter {
   withdrawn_by: string | null
   /** The mail server's last reply. */
   answer: string
-  /** How it was told without our mail server: by an organiser's own mail program, or without a letter. */
+  /** How the applicant was told without our mail server: from an organiser's own mail program, or without a letter. */
   otherwise: 'by hand' | 'told' | null
 }
 

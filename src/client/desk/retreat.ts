@@ -60,7 +60,7 @@ export interface Places {
   /** People who were told and have not given an RSVP, including those who are `late`. */
   no_answer: number
   late: number
-  /** Accepted people whom no letter has told so. */
+  /** Accepted people who have not been sent a letter saying so. */
   not_told: number
   /** Null where the number of places is unknown; negative where more people were accepted. */
   free: number | null

@@ -24,7 +24,7 @@ export function Frame({ session, version, children }: FrameProps) {
   const { email, letters } = useDesk()
   const route = useRoute()
   const queries = useQueryClient()
-  // The screens read it, each when it has what it shows itself.
+  // Each screen reads the overview after its own data.
   const { data: overview } = useQuery({ ...letters(), enabled: false })
   return (
     <div className="desk-frame">

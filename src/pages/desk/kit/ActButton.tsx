@@ -11,7 +11,7 @@ interface ActButtonProps extends Omit<ButtonProps, 'onPress' | 'children'> {
   children: string
 }
 
-/** A button for a call to the server. It shows a wait that takes longer. */
+/** A button for a call to the server. It shows that it is busy if the call takes long. */
 export function ActButton({ isPending, isOff = false, onPress, about, children, ...others }: ActButtonProps) {
   const isSlow = useIsSlow(isPending)
   const isIdle = !isOff && !isPending

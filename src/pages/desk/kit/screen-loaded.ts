@@ -10,7 +10,7 @@ export function onScreenLoaded(call: () => void): void {
 /**
  * Reports that a screen has loaded its content.
  *
- * @param is Whether it has.
+ * @param isLoaded False while it is still loading.
  */
 export function useScreenLoaded(isLoaded = true): void {
   useLayoutEffect(() => {
