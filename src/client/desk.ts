@@ -24,7 +24,12 @@ export type CallDesk = <Name extends keyof Calls>(
  */
 export function createDesk(call: CallFunction): CallDesk {
   return async (name, args, signal, delays) => {
-    const inTime = AbortSignal.timeout(timeout)
-    return (await call(name, args, signal ? AbortSignal.any([signal, inTime]) : inTime, delays)) as never
+    const timeoutSignal = AbortSignal.timeout(timeout)
+    return (await call(
+      name,
+      args,
+      signal ? AbortSignal.any([signal, timeoutSignal]) : timeoutSignal,
+      delays,
+    )) as never
   }
 }

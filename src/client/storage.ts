@@ -6,7 +6,7 @@ export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
  * in memory while the page is open.
  */
 export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
-  const refused = new Map<string, string>()
+  const inMemory = new Map<string, string>()
   let hasWarned = false
   const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
     try {
@@ -20,16 +20,16 @@ export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
     }
   }
   return {
-    getItem: (key) => refused.get(key) ?? attempt((storage) => storage.getItem(key)) ?? null,
+    getItem: (key) => inMemory.get(key) ?? attempt((storage) => storage.getItem(key)) ?? null,
     setItem(key, value) {
-      refused.set(key, value)
+      inMemory.set(key, value)
       attempt((storage) => {
         storage.setItem(key, value)
-        refused.delete(key)
+        inMemory.delete(key)
       })
     },
     removeItem(key) {
-      refused.delete(key)
+      inMemory.delete(key)
       attempt((storage) => storage.removeItem(key))
     },
   }

@@ -273,7 +273,7 @@ export const checks: readonly Check[] = [
       const response = await client.rpc('door_is_open')
       throwIfMissing('door_is_open', response)
       if (response.error) fail('200', response)
-      if (!isDoor(response.data)) throw new Error('expected whether it is open, got something else')
+      if (!isDoorState(response.data)) throw new Error('expected whether it is open, got something else')
     },
   },
   {
@@ -349,7 +349,7 @@ function throwIfMissing(name: string, { status, error }: TargetResponse) {
 }
 
 /** Whether it is the state of the door, and no more than the page needs. */
-function isDoor(data: unknown) {
+function isDoorState(data: unknown) {
   if (typeof data !== 'object' || data === null) return false
   const { is_open: isOpen, sentence = '', ...more } = data as Partial<Record<string, unknown>>
   if (typeof isOpen !== 'boolean' || Object.keys(more).length > 0) return false

@@ -42,7 +42,7 @@ let isPressed = false
 /** The words of the call that failed, while its problem is shown. */
 let failed: typeof reading | undefined
 
-function begin() {
+function start() {
   latest?.abort()
   latest = invitation = failed = undefined
   isPressed = false
@@ -53,7 +53,7 @@ function begin() {
     read()
   } else {
     invitation = { state: 'invalid' }
-    show(undefined, fill)
+    show(undefined, showInvitation)
   }
 }
 
@@ -63,14 +63,14 @@ function refresh() {
 }
 
 function read() {
-  const own = token
-  void ask(reading, (signal) => readInvitation(backend, own, signal))
+  const ownToken = token
+  void callBackend(reading, (signal) => readInvitation(backend, ownToken, signal))
 }
 
 function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
-  const own = token
+  const ownToken = token
   const act = newAct()
-  void ask(sending, (signal) => sendRsvp(backend, own, rsvp, act, signal), pressed)
+  void callBackend(sending, (signal) => sendRsvp(backend, ownToken, rsvp, act, signal), pressed)
 }
 
 /**
@@ -78,7 +78,7 @@ function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
  *
  * @param pressed The button that started the call; undefined for a refresh.
  */
-async function ask(
+async function callBackend(
   words: typeof reading,
   call: (signal: AbortSignal) => Promise<Invitation>,
   pressed?: HTMLButtonElement,
@@ -90,26 +90,26 @@ async function ask(
     pressed.classList.add('pressed')
   }
   latest?.abort()
-  const own = (latest = new AbortController())
-  const timer = setTimeout(() => own.abort(), timeout)
+  const controller = (latest = new AbortController())
+  const timer = setTimeout(() => controller.abort(), timeout)
   try {
-    const response = await call(own.signal)
-    if (own !== latest) return
+    const response = await call(controller.signal)
+    if (controller !== latest) return
     const isNew = JSON.stringify(response) !== JSON.stringify(invitation)
     invitation = response
     // A background refresh must not close opened buttons or an unrelated problem.
-    if (pressed || isNew || failed === reading) show(pressed, fill)
+    if (pressed || isNew || failed === reading) show(pressed, showInvitation)
   } catch (error) {
-    if (own !== latest) return
+    if (controller !== latest) return
     show(pressed, () => {
       // Enables the buttons again.
-      if (pressed || !invitation) fill()
+      if (pressed || !invitation) showInvitation()
       failed = words
       page.querySelector('.error')?.remove()
       // Guests can do nothing about any other refusal.
       const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
       const message = sentence(isForGuests ? error.message : words.failure)
-      const again = button(againLabel, 'second', () => void ask(words, call, again))
+      const again = button(againLabel, 'second', () => void callBackend(words, call, again))
       const box = element('div', message, again)
       box.className = 'outcome error'
       page.append(box)
@@ -134,7 +134,7 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
 }
 
 /** Shows the invitation as it was last read. */
-function fill() {
+function showInvitation() {
   failed = undefined
   // The style lets the sun set by this attribute.
   page.dataset['answer'] = invitation?.answer ?? ''
@@ -173,7 +173,7 @@ function changeButton(rsvp: Rsvp) {
     // Coming is the filled button, whether it is the current RSVP or the change.
     const [other, keepClass] =
       rsvp === 'coming' ? [rsvpButton('not coming', 'second'), ''] : [rsvpButton('coming', ''), 'second']
-    const keep = button(keepLabel, keepClass, () => show(keep, fill))
+    const keep = button(keepLabel, keepClass, () => show(keep, showInvitation))
     change.replaceWith(other, keep)
     other.focus()
   })
@@ -212,8 +212,8 @@ function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, ...content: 
   return created
 }
 
-begin()
-addEventListener('hashchange', begin)
-addEventListener('pageshow', ({ persisted }) => persisted && begin())
+start()
+addEventListener('hashchange', start)
+addEventListener('pageshow', ({ persisted }) => persisted && start())
 for (const event of ['focus', 'online']) addEventListener(event, refresh)
 document.addEventListener('visibilitychange', refresh)

@@ -55,8 +55,8 @@ function BlindEdit() {
   const desk = useDesk()
   const { data, error } = useQuery(desk.blind())
   const change = useDeskAct('desk_set_blind', {
-    successMessage: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
-    failureMessage: 'Not switched.',
+    success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
+    failure: 'Not switched.',
   })
   return (
     <Sheet title="Reading">
@@ -84,8 +84,8 @@ function NoticesEdit() {
   const desk = useDesk()
   const { data: settings, error } = useQuery(desk.notices())
   const save = useDeskAct('desk_set_notices', {
-    successMessage: () => 'Saved.',
-    failureMessage: 'Not saved.',
+    success: () => 'Saved.',
+    failure: 'Not saved.',
     queuesLatest: true,
   })
   const shown = save.isPending ? save.args?.notices : settings?.notices

@@ -28,8 +28,8 @@ export function ApplicationErase({
   const [typed, setTyped] = useState('')
   const [also, setAlso] = useState<readonly string[]>([])
   const erase = useDeskAct('desk_erase', {
-    successMessage: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
-    failureMessage: 'Not erased.',
+    success: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
+    failure: 'Not erased.',
     onSuccess() {
       dialog.current?.close()
       for (const each of [id, ...also])

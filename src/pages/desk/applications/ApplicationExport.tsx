@@ -10,7 +10,7 @@ import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /** Milliseconds after which every browser has started to save the file. */
-const saving = 60_000
+const revokeDelay = 60_000
 
 /**
  * A button that downloads the filtered applications as CSV. Leaving the screen stops the download.
@@ -63,5 +63,5 @@ function save(file: Blob, name: string) {
   link.href = URL.createObjectURL(file)
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), saving)
+  setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
 }

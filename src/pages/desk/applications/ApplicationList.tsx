@@ -77,7 +77,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
       </div>
       {isAlone && <Welcome />}
       <div id="list" className="layout-sheet">
-        <ApplicationFilters filters={filters} onChange={narrow} searchField={searchField}>
+        <ApplicationFilters filters={filters} onChange={changeFilters} searchField={searchField}>
           {isAlone && (
             <>
               <Button
@@ -117,7 +117,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
 /**
  * Changes the filters in the current address: by the time a typed search is applied, another tab or an application may be open.
  */
-function narrow(change: Partial<Filters>) {
+function changeFilters(change: Partial<Filters>) {
   const now = routeOf(location.hash)
   if ('filters' in now) go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
 }

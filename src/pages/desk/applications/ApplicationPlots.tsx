@@ -18,8 +18,8 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
       )}
       <div className="plots-figures">
         <DaysPlot days={daysOf(days)} />
-        <AnswersPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
-        <AnswersPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
+        <ChoicesPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
+        <ChoicesPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
       </div>
     </>
   )
@@ -63,14 +63,14 @@ function Plot({ caption, of, rows, children }: PlotProps) {
   )
 }
 
-interface AnswersPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
+interface ChoicesPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
   /** The words of the choices, in order. */
   words: Readonly<Record<string, string>>
   counts: Readonly<Partial<Record<string, number>>>
 }
 
 /** A bar for each choice, and one for blank answers. */
-function AnswersPlot({ caption, of, words, counts }: AnswersPlotProps) {
+function ChoicesPlot({ caption, of, words, counts }: ChoicesPlotProps) {
   const options = [...Object.entries(words), ['', 'No answer'] as const]
   const rows = options.map(([value, name]) => ({ name, count: counts[value] ?? 0 }))
   const max = Math.max(...rows.map(({ count }) => count))

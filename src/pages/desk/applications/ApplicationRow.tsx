@@ -21,7 +21,7 @@ interface ApplicationRowProps {
 }
 
 /** The id of the checkbox that selects an application. */
-export const boxOf = (id: string): string => `select-${id}`
+export const checkboxId = (id: string): string => `select-${id}`
 
 /**
  * A row of the list. It uses no React features: the inline script draws the first rows before React has loaded
@@ -35,7 +35,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
       <td className="rows-select">
         <label>
           <input
-            id={boxOf(row.id)}
+            id={checkboxId(row.id)}
             type="checkbox"
             aria-label={`Select ${name}`}
             checked={isSelected}

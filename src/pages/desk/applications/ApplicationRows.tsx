@@ -98,7 +98,9 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const leftOutWords = `${formatNumber(leftOutCount)} changed meanwhile and left out`
   const changed = presentRows.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   useAnnounced(isAllLeftOut ? leftOutWords : '')
-  useAnnounced(newsOf(changed.map((row) => ({ name: nameOf(row), status: queue.currentOf(row).status }))))
+  useAnnounced(
+    changesSentence(changed.map((row) => ({ name: nameOf(row), status: queue.currentOf(row).status }))),
+  )
 
   useKeys({
     j: () => step(1),
@@ -138,7 +140,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       {takesDecisions && (
         <DecisionBar
           applications={recipients.length > 0 ? recipients : isBarHidden ? [] : toDecide}
-          about={aboutOf(toDecide)}
+          about={barText(toDecide)}
           {...{ onDecided, onUndone }}
         >
           <LetterWriteMany
@@ -174,7 +176,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   }
 
   /** The text of the bar: one name, or the number of selected rows with remarks about unexpected ones. */
-  function aboutOf([only, ...others]: readonly SeenApplication[]) {
+  function barText([only, ...others]: readonly SeenApplication[]) {
     const someLeftOut = leftOutCount > 0 && !isAllLeftOut
     if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
     const elsewhere = toDecide.filter((each) => !isInList(each)).map((each) => queue.currentOf(each).status)
@@ -185,7 +187,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 }
 
 /** A sentence about changes by others in the rows shown; blank without any. */
-function newsOf([one, ...others]: readonly Pick<SeenApplication, 'name' | 'status'>[]) {
+function changesSentence([one, ...others]: readonly Pick<SeenApplication, 'name' | 'status'>[]) {
   if (one === undefined) return ''
   return others.length === 0
     ? `${one.name}: ${statuses[one.status]} now, changed meanwhile`

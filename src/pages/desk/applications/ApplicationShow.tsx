@@ -54,7 +54,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
   // Revealed answers are kept only in the state of this screen.
-  const reveal = useDeskAct('desk_reveal', { failureMessage: 'Not revealed.' })
+  const reveal = useDeskAct('desk_reveal', { failure: 'Not revealed.' })
   const { response: revealed } = reveal
   useEffect(() => {
     // The pressed button has disappeared.
@@ -135,7 +135,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             </Sheet>
             {isAccepted && <RsvpEdit application={details.application} name={name} />}
           </div>
-          <Others filters={filters} others={details.others} />
+          <OtherApplications filters={filters} others={details.others} />
           <ApplicationErase details={details} onErased={() => go(list)} />
         </div>
       )}
@@ -211,7 +211,7 @@ function NeighbourLink({ route, label }: { route: Route | undefined; label: stri
 }
 
 /** The other applications of the same email. */
-function Others({ filters, others }: { filters: Filters; others: ApplicationDetails['others'] }) {
+function OtherApplications({ filters, others }: { filters: Filters; others: ApplicationDetails['others'] }) {
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">

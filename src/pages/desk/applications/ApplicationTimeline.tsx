@@ -150,8 +150,8 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
   const add = useDeskAct('desk_note', {
-    successMessage: () => 'Note added',
-    failureMessage: 'Note not added.',
+    success: () => 'Note added',
+    failure: 'Note not added.',
     onSuccess() {
       setUnsent(null)
       // After adding by key, the focus leaves the field.

@@ -70,7 +70,8 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
   const body = content.querySelector('tbody')
-  const draw = (some: readonly ListedApplication[]) => body?.append(...some.map((row) => drawn(row, held)))
+  const draw = (some: readonly ListedApplication[]) =>
+    body?.append(...some.map((row) => createRow(row, held)))
   const visibleCount = Math.ceil(innerHeight / minRowHeight)
   body?.replaceChildren()
   draw(rows.slice(0, visibleCount))
@@ -81,7 +82,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   afterFrame(() => draw(rows.slice(visibleCount)))
 }
 
-function drawn(row: ListedApplication, { ticked }: EarlyList) {
+function createRow(row: ListedApplication, { ticked }: EarlyList) {
   const { id, status } = row
   const element = (
     <ApplicationRow

@@ -9,7 +9,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Filter, Page } from '../../../client/desk/applications.ts'
 
 /** Thrown if blind reading was switched between two pages: some rows would lack columns. */
-class SwitchedMeanwhile extends Error {
+class BlindReadingSwitchedError extends Error {
   override message = 'Blind reading was switched meanwhile: please download again.'
 }
 
@@ -39,7 +39,7 @@ export async function readTable(
     if (first !== undefined) {
       const pageColumns = tableColumns.filter((column) => column in first)
       columns ??= pageColumns
-      if (pageColumns.length !== columns.length) throw new SwitchedMeanwhile()
+      if (pageColumns.length !== columns.length) throw new BlindReadingSwitchedError()
       const rows = page.applications.map((row) => ({ ...row, created_at: new Date(row.created_at) }))
       pieces.push(new Blob([csvLines(rows, columns)]))
     }

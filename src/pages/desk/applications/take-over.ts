@@ -1,7 +1,7 @@
 import { go, routeOf } from '../kit/route.ts'
 import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
-import { boxOf } from './ApplicationRow.tsx'
+import { checkboxId } from './ApplicationRow.tsx'
 import { isFirstList, type EarlyList } from './early-list.tsx'
 
 /**
@@ -47,7 +47,7 @@ async function replay({ ticked, keys }: EarlyList) {
   const nextTask = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {
     await nextTask()
-    document.getElementById(boxOf(id))?.click()
+    document.getElementById(checkboxId(id))?.click()
   }
   for (const key of keys) {
     await nextTask()

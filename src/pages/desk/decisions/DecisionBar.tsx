@@ -4,7 +4,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
-import { progressIn, undoable, type Decision, type SeenApplication } from '../kit/decision-state.ts'
+import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../kit/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
 import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
@@ -41,7 +41,7 @@ interface DecisionBarProps extends DecisionListeners {
 /** The decision bar at the bottom of the window. */
 export function DecisionBar({ applications, about, children, ...listeners }: DecisionBarProps) {
   const { queue, state } = useDecisionQueue()
-  const lastAct = undoable(state)
+  const lastAct = undoableDecisions(state)
   const progress = progressIn(state)
   const keysAreOn = useSwitch(singleKeys)
   const isEmpty = applications.length === 0
@@ -117,7 +117,7 @@ export function decisionKeys(
 }
 
 function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
-  const [first, ...others] = undoable(queue.state())
+  const [first, ...others] = undoableDecisions(queue.state())
   queue.undo()
   if (first && others.length === 0) onUndone?.(first.application.id)
 }

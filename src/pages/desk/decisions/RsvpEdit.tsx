@@ -32,8 +32,8 @@ function wordsOf(rsvp: Rsvp | null) {
 export function RsvpEdit({ application, name }: { application: FullApplication; name: string }) {
   const { id, answer, answer_state: state } = application
   const note = useDeskAct('desk_set_answer', {
-    successMessage: (_whole, args) => `${name}: ${wordsOf(args.answer)}`,
-    failureMessage: 'Not saved.',
+    success: (_whole, args) => `${name}: ${wordsOf(args.answer)}`,
+    failure: 'Not saved.',
   })
   // Unknown until the application is read again after it was accepted.
   if (state === null) return null
@@ -74,7 +74,7 @@ function DeadlineEdit({
     version: until,
     argsOf: ({ day }) => ({ application: id, until: day }),
     versionOf: ({ application: { kept_until: saved } }) => saved,
-    successMessage: ({ application: { kept_until: saved } }) =>
+    success: ({ application: { kept_until: saved } }) =>
       saved === null ? '' : `${name}: deadline ${dayOf(saved)}`,
   })
   return (

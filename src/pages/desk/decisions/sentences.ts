@@ -29,13 +29,13 @@ export function outcomeOf(act: DecisionAct): string {
 function outcomeOfDone(done: readonly Decision[]) {
   const [{ application, state, isUndo } = {}] = done
   const isOne = done.length === 1
-  const whom = isOne ? application?.name : `${done.length} applications`
+  const subject = isOne ? application?.name : `${done.length} applications`
   const wanted = new Set(done.map((decision) => statuses[decision.wanted]))
   const [status] = wanted.size === 1 ? wanted : []
   if (isUndo && state === 'saved') {
-    return `Undone: ${whom} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
+    return `Undone: ${subject} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
   }
-  return `${whom}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
+  return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
 /** Without a response, the decision may have been saved. */
@@ -101,15 +101,15 @@ export function isStatusKnown({ kind }: Refusal['reason']): boolean {
 export function refusalOf(refusal: Refusal, others: number): string {
   const { application, wanted, reason } = refusal
   const isOne = others === 0
-  const whom = isOne
+  const subject = isOne
     ? application.name
     : `${application.name} and ${others} ${others === 1 ? 'other' : 'others'}`
   const status = statuses[application.status]
   if (reason.kind === 'told') {
     const letters = isOne ? `a letter saying “${status}” has` : `letters saying “${status}” have`
-    return `Not undone for ${whom}: ${letters} already been sent.`
+    return `Not undone for ${subject}: ${letters} already been sent.`
   }
-  const problem = `${whom}: “${statuses[wanted]}” was ${notSaved(refusal)}.`
+  const problem = `${subject}: “${statuses[wanted]}” was ${notSaved(refusal)}.`
   if (reason.kind === 'gone')
     return `${problem} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
   if (reason.kind === 'failed') return `${problem} ${reason.message}`

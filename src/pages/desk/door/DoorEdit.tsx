@@ -51,7 +51,7 @@ function DoorForm({ door, now }: DoorFormProps) {
     version: door.version,
     argsOf: (entered) => changeFrom(entered, door),
     versionOf: (saved) => saved.version,
-    successMessage: (saved) => `Saved. ${doorSentence(saved)}`,
+    success: (saved) => `Saved. ${doorSentence(saved)}`,
   })
   const { value: entries, enter } = draft
   return (

@@ -30,7 +30,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
     version: seen,
     argsOf: (text) => ({ letter: id, seen, ...text }),
     versionOf: (saved) => saved.seen,
-    successMessage: () => `${nameOfLetter(letter)}: changed`,
+    success: () => `${nameOfLetter(letter)}: changed`,
     // Input entered while saving is kept, which keeps the form open.
     onSaved: () => setIsOpen(false),
   })

@@ -39,12 +39,12 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const isOne = letters.length === 1
   const leave = isOne ? 'It leaves' : 'They leave'
   const send = useDeskAct('desk_release', {
-    successMessage(outcomes) {
+    success(outcomes) {
       const released = outcomes.filter(({ outcome }) => outcome === 'released').length
       const unsent = outcomes.length - released
       return `${countOf(released, 'letter')} on the way${unsent > 0 ? `, ${unsent} not sent` : ''}`
     },
-    failureMessage: 'Not sent.',
+    failure: 'Not sent.',
     onSuccess(outcomes) {
       const unsent = outcomes.flatMap(({ id, outcome }): Unsent[] => {
         const letter = letters.find((each) => each.id === id)

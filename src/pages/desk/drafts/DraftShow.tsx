@@ -75,23 +75,23 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const remove = useDeskAct('desk_discard', {
-    successMessage: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
-    failureMessage: 'Not removed.',
+    success: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
+    failure: 'Not removed.',
     onSuccess: onGone,
   })
   const note = useDeskAct('desk_sent_by_hand', {
-    successMessage: () => `${name}: sent by hand`,
-    failureMessage: 'Not noted.',
+    success: () => `${name}: sent by hand`,
+    failure: 'Not noted.',
     onSuccess: onGone,
   })
   const restore = useDeskAct('desk_edit', {
-    successMessage: () => `${name}: back to the template`,
-    failureMessage: 'Not changed.',
+    success: () => `${name}: back to the template`,
+    failure: 'Not changed.',
     // The pressed button disappears.
     onSuccess: () => editButton.current?.focus(),
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
-  const handOver = useDeskAct('desk_hand_over', { failureMessage: 'Not opened.' })
+  const handOver = useDeskAct('desk_hand_over', { failure: 'Not opened.' })
   const { response: handedOver } = handOver
   const openInMailProgram = useEffectEvent((text: LetterContent) => {
     const link = document.createElement('a')

@@ -80,8 +80,8 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     setIsOpen(false)
   }
   const write = useDeskAct('desk_write_to', {
-    successMessage: () => 'Draft saved. Nothing has been sent.',
-    failureMessage: 'Draft not saved.',
+    success: () => 'Draft saved. Nothing has been sent.',
+    failure: 'Draft not saved.',
     onSuccess(letter) {
       written.current = letter.id
       close()

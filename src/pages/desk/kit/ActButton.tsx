@@ -31,13 +31,13 @@ export function ActButton({ isPending, isOff = false, onPress, about, children, 
 }
 
 /** Milliseconds in which most acts finish: showing shorter waits would flicker. */
-const quick = 150
+const busyDelay = 150
 
 function useIsSlow(isPending: boolean) {
   const [isSlow, setIsSlow] = useState(false)
   useEffect(() => {
     if (!isPending) return
-    const timer = setTimeout(() => setIsSlow(true), quick)
+    const timer = setTimeout(() => setIsSlow(true), busyDelay)
     return () => {
       clearTimeout(timer)
       setIsSlow(false)

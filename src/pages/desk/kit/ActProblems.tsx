@@ -1,11 +1,11 @@
 import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.tsx'
 
 /** The failures of acts, one message each, for the space under their buttons. */
-export function ActProblems({ acts }: { acts: readonly { error: Error | null; failureMessage: string }[] }) {
-  return acts.map(({ error, failureMessage }) =>
+export function ActProblems({ acts }: { acts: readonly { error: Error | null; failure: string }[] }) {
+  return acts.map(({ error, failure }) =>
     error === null ? null : (
-      <Alert key={failureMessage} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
-        {failureOf(failureMessage, error)}
+      <Alert key={failure} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
+        {failureOf(failure, error)}
       </Alert>
     ),
   )
@@ -16,6 +16,6 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
  *
  * @param fails A sentence that says what has not happened. It is replaced if no response came, since the act may have happened.
  */
-export function failureOf(failureMessage: string, error: Error): string {
-  return `${isUncertain(error) ? 'Not confirmed.' : failureMessage} ${sentenceOf(error)}`
+export function failureOf(failure: string, error: Error): string {
+  return `${isUncertain(error) ? 'Not confirmed.' : failure} ${sentenceOf(error)}`
 }

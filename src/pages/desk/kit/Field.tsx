@@ -2,7 +2,7 @@ import { useId, type ComponentProps, type ReactNode, type Ref } from 'react'
 
 import { focus } from './focus.ts'
 
-interface About {
+interface FieldTexts {
   id?: string | undefined
   label: ReactNode
   hint?: ReactNode
@@ -10,7 +10,7 @@ interface About {
   problem?: string | undefined
 }
 
-export interface FieldProps extends About, Omit<ComponentProps<'input'>, 'children'> {
+export interface FieldProps extends FieldTexts, Omit<ComponentProps<'input'>, 'children'> {
   /** Called with the text on each change. */
   onText?: (text: string) => void
   /** Whether it takes the focus when it appears. */
@@ -34,7 +34,7 @@ export function Field({ id, label, hint, problem, onText, isFirst = false, ...in
   )
 }
 
-interface TextFieldProps extends About, Omit<ComponentProps<'textarea'>, 'children'> {
+interface TextFieldProps extends FieldTexts, Omit<ComponentProps<'textarea'>, 'children'> {
   onText: (text: string) => void
 }
 
@@ -47,7 +47,7 @@ export function TextField({ id, label, hint, problem, onText, ...textarea }: Tex
   )
 }
 
-interface ChoiceProps<Value extends string> extends About {
+interface ChoiceProps<Value extends string> extends FieldTexts {
   options: readonly (readonly [value: Value, words: string])[]
   value: Value
   onChoose: (value: Value) => void
@@ -71,7 +71,7 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   )
 }
 
-interface LabelledProps extends About {
+interface LabelledProps extends FieldTexts {
   children: (ids: object) => ReactNode
 }
 

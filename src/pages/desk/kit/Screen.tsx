@@ -169,7 +169,7 @@ function NotShown(alert: AlertProps) {
 }
 
 /** The load functions of all lazy screens. */
-const loads: (() => Promise<unknown>)[] = []
+const loaders: (() => Promise<unknown>)[] = []
 
 /**
  * Creates a component that loads its script when it is first shown. React's `lazy` would show it 0.3 s later.
@@ -183,7 +183,7 @@ export function lazyScreen<Props extends object>(
 ): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
   const setLoaded = (loaded: ComponentType<Props>) => (Loaded = loaded)
-  loads.push(async () => setLoaded(await load()))
+  loaders.push(async () => setLoaded(await load()))
   return function LazyScreen(props: Props) {
     const [isLoaded, setIsLoaded] = useState(Loaded !== undefined)
     useEffect(() => {
@@ -205,7 +205,7 @@ export function lazyScreen<Props extends object>(
 
 /** Loads the scripts of all screens, before the connection is lost or the server is updated. */
 export async function loadScreens(): Promise<void> {
-  await Promise.all(loads.map((load) => load()))
+  await Promise.all(loaders.map((load) => load()))
 }
 
 /** Loads something; offline, waits for the connection first. */

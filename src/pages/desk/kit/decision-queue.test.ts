@@ -22,7 +22,7 @@ const application = (id: string, status: Status = 'new', version = 0): SeenAppli
 /** A started queue, and a desk whose responses the test can hold back. */
 function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, isOffline = false } = {}) {
   const calls: Args[] = []
-  const finishedCount: string[] = []
+  const finished: string[] = []
   const waiting: (() => void)[] = []
   const callDesk = (async (_name: string, args: Args, signal: AbortSignal) => {
     calls.push(args)
@@ -42,16 +42,14 @@ function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, 
     }))
   }) as CallDesk
   const queue = createDecisionQueue(callDesk, (act) => {
-    finishedCount.push(
-      [...act.values()].map((decision) => `${decision.application.id}: ${decision.state}`).join(),
-    )
+    finished.push([...act.values()].map((decision) => `${decision.application.id}: ${decision.state}`).join())
     onFinished(act)
   })
   return {
     queue,
     end: queue.start(),
     calls,
-    finishedCount,
+    finished,
     reply: () => waiting.shift()?.(),
     idle: () => vi.waitUntil(() => !queue.isWaiting()),
   }
@@ -61,24 +59,24 @@ function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, 
 const turnsAreOver = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('acts are sent one after another, each with its own id, and reported when they are settled', async () => {
-  const { queue, calls, finishedCount, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, reply, idle } = queueAt({ isOpen: false })
   queue.decide([application('1', 'new', 3)], 'accepted')
   queue.decide([application('1', 'new', 3), application('2')], 'declined')
   await turnsAreOver()
   expect(calls.map(({ decisions }) => decisions)).toEqual([
     [{ id: '1', status: 'accepted', version: 3, takes_back: false }],
   ])
-  expect(finishedCount).toEqual([])
+  expect(finished).toEqual([])
   reply()
   await turnsAreOver()
-  expect(finishedCount).toEqual(['1: saved'])
+  expect(finished).toEqual(['1: saved'])
   expect(calls[1]?.decisions).toEqual([
     { id: '1', status: 'declined', version: 4, takes_back: false },
     { id: '2', status: 'declined', version: 0, takes_back: false },
   ])
   reply()
   await idle()
-  expect(finishedCount).toEqual(['1: saved', '1: saved,2: saved'])
+  expect(finished).toEqual(['1: saved', '1: saved,2: saved'])
   expect(new Set(calls.map(({ act }) => act)).size).toBe(2)
   queue.undo()
   await turnsAreOver()
@@ -86,11 +84,11 @@ test('acts are sent one after another, each with its own id, and reported when t
 })
 
 test('acts that are refused together are reported in order', async () => {
-  const { queue, finishedCount, idle } = queueAt({ isOffline: true })
+  const { queue, finished, idle } = queueAt({ isOffline: true })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('1')], 'declined')
   await idle()
-  expect(finishedCount).toEqual(['1: refused', '1: refused'])
+  expect(finished).toEqual(['1: refused', '1: refused'])
 })
 
 test('a decision made offline is refused with a reason', async () => {
@@ -121,7 +119,7 @@ test('an invalid reply or an error in a report does not block later decisions', 
 })
 
 test('after its end the queue sends nothing and ignores the pending response', async () => {
-  const { queue, calls, finishedCount, end } = queueAt({ isOpen: false })
+  const { queue, calls, finished, end } = queueAt({ isOpen: false })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('2')], 'accepted')
   await turnsAreOver()
@@ -129,11 +127,11 @@ test('after its end the queue sends nothing and ignores the pending response', a
   queue.decide([application('3')], 'accepted')
   await turnsAreOver()
   expect(calls.map(({ decisions }) => decisions[0]?.id)).toEqual(['1'])
-  expect([finishedCount, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
+  expect([finished, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
 })
 
 test('a queue that ends and starts again sends its pending decisions, as in StrictMode', async () => {
-  const { queue, calls, finishedCount, end, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, end, reply, idle } = queueAt({ isOpen: false })
   queue.decide([application('1')], 'accepted')
   end()
   queue.start()
@@ -142,7 +140,7 @@ test('a queue that ends and starts again sends its pending decisions, as in Stri
   reply()
   reply()
   await idle()
-  expect(finishedCount).toEqual(['1: saved'])
+  expect(finished).toEqual(['1: saved'])
 })
 
 test('a subscriber hears of each change until it unsubscribes', async () => {
@@ -175,7 +173,7 @@ test('a change by somebody else is distinguished from a decision made here', asy
 })
 
 test('stopping drops the unsent steps of an act', async () => {
-  const { queue, calls, finishedCount, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, reply, idle } = queueAt({ isOpen: false })
   queue.decide(
     Array.from({ length: 250 }, (_, index) => application(String(index))),
     'accepted',
@@ -185,7 +183,7 @@ test('stopping drops the unsent steps of an act', async () => {
   reply()
   await idle()
   expect(calls).toHaveLength(1)
-  expect(finishedCount[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
+  expect(finished[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
 })
 
 test('refusals are dismissed', async () => {

@@ -6,7 +6,7 @@ import {
   emptyQueue,
   isWaiting,
   sentDecisions,
-  currentIn,
+  currentStatusIn,
   type DecisionAct,
   type Decision,
   type Refusal,
@@ -31,12 +31,12 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
   let isSending = false
 
   const dispatch = (event: QueueEvent) => {
-    const { finishedCount } = state
+    const { finished } = state
     const next = reduce(state, event)
     if (next === state) return
     state = next
     notify()
-    for (const act of state.acts.slice(finishedCount, state.finishedCount)) report(act)
+    for (const act of state.acts.slice(finished, state.finished)) report(act)
     void send()
   }
 
@@ -53,11 +53,11 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     if (isSending) return
     isSending = true
     while (isWaiting(state) && !signal.aborted) {
-      const present = signal
+      const currentSignal = signal
       dispatch({ type: 'send' })
-      const event = await replyTo(sentDecisions(state), present)
+      const event = await replyTo(sentDecisions(state), currentSignal)
       // An aborted call has an unknown outcome.
-      if (!present.aborted) dispatch(event)
+      if (!currentSignal.aborted) dispatch(event)
     }
     isSending = false
   }
@@ -103,10 +103,10 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     /** Forgets the decisions on erased applications; without ids, on all. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
     /** The status to show for an application, given the one that was read. */
-    currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentIn(state, read),
+    currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentStatusIn(state, read),
     /** Whether somebody else has changed an application since it was read. */
     isChanged(read: Omit<SeenApplication, 'name'>): boolean {
-      const { isByOthers = false, version } = currentIn(state, read)
+      const { isByOthers = false, version } = currentStatusIn(state, read)
       return isByOthers && version > read.version
     },
     /** Whether any decision is queued or sent. */

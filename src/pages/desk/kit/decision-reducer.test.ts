@@ -7,8 +7,8 @@ import {
   emptyQueue,
   isWaiting,
   sentDecisions,
-  currentIn,
-  undoable,
+  currentStatusIn,
+  undoableDecisions,
   type QueueState,
   type SeenApplication,
 } from './decision-state.ts'
@@ -55,7 +55,7 @@ function reply(state: QueueState, became: Outcomes = {}): QueueEvent {
 }
 
 /** Sends the decisions of one call, and settles them. */
-function finishedCount(state: QueueState, became: Outcomes = {}) {
+function finished(state: QueueState, became: Outcomes = {}) {
   const sent = reduce(state, send)
   return reduce(sent, reply(sent, became))
 }
@@ -66,19 +66,19 @@ const statesOf = ({ acts }: QueueState) =>
 const baseOf = (state: QueueState) => sentDecisions(reduce(state, send)).map(({ baseVersion }) => baseVersion)
 const reasonsOf = ({ refusals }: QueueState) =>
   [...refusals.values()].map(({ application: { id }, wanted, reason }) => [id, wanted, reason.kind])
-const undoneBy = (state: QueueState) => undoable(state).map(({ application: { id } }) => id)
+const undoneBy = (state: QueueState) => undoableDecisions(state).map(({ application: { id } }) => id)
 
 test('a decision is queued, sent and saved, and is shown immediately', () => {
   const read3 = application('1', 'new', 3)
   const queued = after(decide('accepted', read3))
   expect(statesOf(queued)).toEqual([['1: queued']])
-  expect(currentIn(queued, read3)).toEqual({ status: 'accepted', version: 3, isPending: true })
+  expect(currentStatusIn(queued, read3)).toEqual({ status: 'accepted', version: 3, isPending: true })
   const sent = reduce(queued, send)
   expect(statesOf(sent)).toEqual([['1: sent']])
   expect(sentDecisions(sent)).toMatchObject([{ wanted: 'accepted', baseVersion: 3, isUndo: false }])
   const saved = reduce(sent, reply(sent))
   expect(statesOf(saved)).toEqual([['1: saved']])
-  expect(currentIn(saved, read3)).toEqual({ status: 'accepted', version: 4, isPending: false })
+  expect(currentStatusIn(saved, read3)).toEqual({ status: 'accepted', version: 4, isPending: false })
   expect([queued, sent, saved].map(isWaiting)).toEqual([true, true, false])
 })
 
@@ -93,10 +93,10 @@ test('an act is sent after the previous one, based on the version that it produc
     decide('declined', application('1', 'new', 3)),
   )
   expect(statesOf(reduce(both, send))).toEqual([['1: sent'], ['1: queued']])
-  const first = finishedCount(both, { '1': { version: 8 } })
-  expect(currentIn(first, application('1'))).toMatchObject({ status: 'declined', isPending: true })
+  const first = finished(both, { '1': { version: 8 } })
+  expect(currentStatusIn(first, application('1'))).toMatchObject({ status: 'declined', isPending: true })
   expect(baseOf(first)).toEqual([8])
-  expect(currentIn(finishedCount(first), application('1'))).toEqual({
+  expect(currentStatusIn(finished(first), application('1'))).toEqual({
     status: 'declined',
     version: 9,
     isPending: false,
@@ -104,18 +104,22 @@ test('an act is sent after the previous one, based on the version that it produc
 })
 
 test('a decision made on top of a refused one is refused with it', () => {
-  const state = finishedCount(
+  const state = finished(
     after(decide('accepted', application('1')), decide('waitlisted', application('1'))),
     { '1': stale },
   )
   expect(statesOf(state)).toEqual([['1: refused'], ['1: refused']])
   expect(reasonsOf(state)).toEqual([['1', 'waitlisted', 'stale']])
-  expect(currentIn(state, application('1'))).toEqual({ status: 'declined', version: 5, isPending: false })
+  expect(currentStatusIn(state, application('1'))).toEqual({
+    status: 'declined',
+    version: 5,
+    isPending: false,
+  })
   expect(isWaiting(state)).toBe(false)
 })
 
 test('a decision repeated after a conflict is based on the newer version', () => {
-  const state = finishedCount(after(decide('accepted', application('1'))), { '1': stale })
+  const state = finished(after(decide('accepted', application('1'))), { '1': stale })
   expect([...state.refusals.values()]).toMatchObject([{ reason: { author: 'bob@example.org' } }])
   const again = reduce(state, repeat(state))
   expect(again.refusals.size).toBe(0)
@@ -123,32 +127,31 @@ test('a decision repeated after a conflict is based on the newer version', () =>
 })
 
 test('a conflict with an equal decision is no refusal', () => {
-  const state = finishedCount(after(decide('declined', application('1'))), { '1': stale })
+  const state = finished(after(decide('declined', application('1'))), { '1': stale })
   expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
 })
 
 test('a refused decision is no refusal if the next one wanted the current status', () => {
-  const state = finishedCount(
-    after(decide('accepted', application('1')), decide('declined', application('1'))),
-    { '1': stale },
-  )
+  const state = finished(after(decide('accepted', application('1')), decide('declined', application('1'))), {
+    '1': stale,
+  })
   expect([statesOf(state), reasonsOf(state)]).toEqual([[['1: refused'], ['1: refused']], []])
 })
 
 test.each([{ outcome: 'gone' } as const, undefined])('an application may be gone: %j', (outcome) => {
-  const state = finishedCount(after(decide('accepted', application('1')), decide('new', application('1'))), {
+  const state = finished(after(decide('accepted', application('1')), decide('new', application('1'))), {
     '1': outcome,
   })
   // The application is reported as gone even if the last decision wanted its original status.
   expect(reasonsOf(state)).toEqual([['1', 'new', 'gone']])
   expect(undoneBy(state)).toEqual([])
-  expect(currentIn(state, application('1'))).toEqual({ status: 'new', version: 0, isPending: false })
+  expect(currentStatusIn(state, application('1'))).toEqual({ status: 'new', version: 0, isPending: false })
 })
 
 test('a failure brings the former status back and can be tried again', () => {
   const was = application('1', 'shortlisted', 7)
   const state = play(after(decide('accepted', was), send), fail)
-  expect(currentIn(state, was)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
+  expect(currentStatusIn(state, was)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
   expect([...state.refusals.values()]).toMatchObject([
     { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false } },
   ])
@@ -157,15 +160,12 @@ test('a failure brings the former status back and can be tried again', () => {
 
 test('a new decision removes the refusal of its application only', () => {
   const all = { '1': stale, '2': stale, '3': stale }
-  const state = finishedCount(
-    after(decide('accepted', application('1'), application('2'), application('3'))),
-    all,
-  )
+  const state = finished(after(decide('accepted', application('1'), application('2'), application('3'))), all)
   expect(reasonsOf(state).map(([id]) => id)).toEqual(['1', '2', '3'])
   const again = reduce(state, decide('waitlisted', application('1')))
   expect(reasonsOf(again).map(([id]) => id)).toEqual(['2', '3'])
   // One refusal per application, the newest last.
-  const twice = finishedCount(again, { '1': { ...stale, version: 6 } })
+  const twice = finished(again, { '1': { ...stale, version: 6 } })
   expect(reasonsOf(twice).map(([id]) => id)).toEqual(['2', '3', '1'])
   const [first] = twice.refusals.values()
   const dismissed = reduce(twice, { type: 'dismiss', refusals: first ? [first] : [] })
@@ -174,7 +174,7 @@ test('a new decision removes the refusal of its application only', () => {
 
 test('a newer read is used, but a pending decision is shown first', () => {
   const state = after(read('1', 'declined', 4))
-  expect(currentIn(state, application('1', 'new', 3))).toEqual({
+  expect(currentStatusIn(state, application('1', 'new', 3))).toEqual({
     status: 'declined',
     version: 4,
     isPending: false,
@@ -182,13 +182,13 @@ test('a newer read is used, but a pending decision is shown first', () => {
   })
   expect(reduce(state, read('1', 'accepted', 4))).toBe(state)
   const pending = play(state, decide('accepted', application('1', 'new', 3)), read('1', 'waitlisted', 9))
-  expect(currentIn(pending, application('1', 'new', 3)).status).toBe('accepted')
+  expect(currentStatusIn(pending, application('1', 'new', 3)).status).toBe('accepted')
   // The reply is older than the read.
-  expect(currentIn(finishedCount(pending), application('1', 'new', 3))).toMatchObject({
+  expect(currentStatusIn(finished(pending), application('1', 'new', 3))).toMatchObject({
     status: 'waitlisted',
     version: 9,
   })
-  expect(currentIn(state, application('1', 'new', 5))).toEqual({
+  expect(currentStatusIn(state, application('1', 'new', 5))).toEqual({
     status: 'new',
     version: 5,
     isPending: false,
@@ -196,8 +196,12 @@ test('a newer read is used, but a pending decision is shown first', () => {
 })
 
 test('a read of one’s own decision before its reply is not a change by somebody else', () => {
-  const state = finishedCount(after(decide('accepted', application('1')), read('1', 'accepted', 1)))
-  expect(currentIn(state, application('1'))).toEqual({ status: 'accepted', version: 1, isPending: false })
+  const state = finished(after(decide('accepted', application('1')), read('1', 'accepted', 1)))
+  expect(currentStatusIn(state, application('1'))).toEqual({
+    status: 'accepted',
+    version: 1,
+    isPending: false,
+  })
 })
 
 test('Undo undoes the saved decisions of the last act, once, based on their saved version', () => {
@@ -208,8 +212,8 @@ test('Undo undoes the saved decisions of the last act, once, based on their save
     application('3'),
     application('4', 'accepted', 1),
   )
-  const state = finishedCount(after(decide('declined', application('9')), act), { '9': {} })
-  const saved = finishedCount(state, { '3': { outcome: 'gone' } })
+  const state = finished(after(decide('declined', application('9')), act), { '9': {} })
+  const saved = finished(state, { '3': { outcome: 'gone' } })
   expect(statesOf(saved)[1]).toEqual(['1: saved', '2: saved', '3: refused'])
   expect(undoneBy(saved)).toEqual(['1', '2'])
   const undone = play(saved, read('1', 'declined', 7), undo)
@@ -219,31 +223,31 @@ test('Undo undoes the saved decisions of the last act, once, based on their save
   ])
   expect(undoneBy(undone)).toEqual([])
   expect(reduce(undone, undo)).toBe(undone)
-  expect(undoneBy(finishedCount(undone))).toEqual([])
+  expect(undoneBy(finished(undone))).toEqual([])
 })
 
 test.each(['1', '2'])('after a failed decision on %s, Undo undoes the act before it', (id) => {
-  const before = finishedCount(after(decide('accepted', application('1'))))
+  const before = finished(after(decide('accepted', application('1'))))
   const pending = play(before, decide('declined', application(id)), send)
   expect(undoneBy(pending)).toEqual([id])
   const failed = reduce(pending, fail)
   expect(undoneBy(failed)).toEqual(['1'])
-  expect(
-    undoneBy(finishedCount(reduce(before, decide('declined', application(id))), { [id]: stale })),
-  ).toEqual(['1'])
+  expect(undoneBy(finished(reduce(before, decide('declined', application(id))), { [id]: stale }))).toEqual([
+    '1',
+  ])
   const undone = reduce(failed, undo)
   expect(sentDecisions(reduce(undone, send))).toMatchObject([{ wanted: 'new', baseVersion: 1, isUndo: true }])
-  expect(undoneBy(finishedCount(undone))).toEqual([])
+  expect(undoneBy(finished(undone))).toEqual([])
   expect(undoneBy(play(undone, send, fail))).toEqual([])
 })
 
 test('decisions on an erased application are forgotten', () => {
   const forget: QueueEvent = { type: 'forget', ids: ['1'] }
-  const first = finishedCount(after(decide('accepted', application('3'))))
-  const saved = finishedCount(reduce(first, decide('accepted', application('1'), application('2'))))
+  const first = finished(after(decide('accepted', application('3'))))
+  const saved = finished(reduce(first, decide('accepted', application('1'), application('2'))))
   expect(undoneBy(reduce(saved, forget))).toEqual(['2'])
   // Undo now applies to the act before.
-  const alone = finishedCount(reduce(first, decide('accepted', application('1'))))
+  const alone = finished(reduce(first, decide('accepted', application('1'))))
   expect(undoneBy(reduce(alone, forget))).toEqual(['3'])
   expect(reduce(first, forget)).toEqual(first)
   const pending = play(first, decide('accepted', application('1')), send)
@@ -255,7 +259,7 @@ test('decisions on an erased application are forgotten', () => {
 })
 
 test('without ids everything but pending decisions is forgotten', () => {
-  const saved = finishedCount(after(decide('accepted', application('1'), application('2'))))
+  const saved = finished(after(decide('accepted', application('1'), application('2'))))
   const pending = play(saved, decide('declined', application('3')), send)
   const left = reduce(pending, { type: 'forget', ids: undefined })
   expect(undoneBy(left)).toEqual(['3'])
@@ -263,16 +267,16 @@ test('without ids everything but pending decisions is forgotten', () => {
 })
 
 test('Undo leaves out an application that somebody else has set back already', () => {
-  const state = finishedCount(after(decide('accepted', application('1'), application('2'))))
+  const state = finished(after(decide('accepted', application('1'), application('2'))))
   expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])
 })
 
 test('an act undone while it is pending is undone after it was saved', () => {
   const state = after(decide('accepted', application('1')), send, undo)
-  expect(currentIn(state, application('1'))).toMatchObject({ status: 'new', isPending: true })
+  expect(currentStatusIn(state, application('1'))).toMatchObject({ status: 'new', isPending: true })
   const first = reduce(state, reply(state))
   expect(baseOf(first)).toEqual([1])
-  expect(currentIn(finishedCount(first), application('1'))).toEqual({
+  expect(currentStatusIn(finished(first), application('1'))).toEqual({
     status: 'new',
     version: 2,
     isPending: false,
@@ -280,16 +284,20 @@ test('an act undone while it is pending is undone after it was saved', () => {
 })
 
 test('a decision that an applicant was told is undone only if the organiser insists', () => {
-  const saved = reduce(finishedCount(after(decide('accepted', application('1')))), undo)
-  const state = finishedCount(saved, { '1': { outcome: 'told', status: 'accepted', version: 1 } })
+  const saved = reduce(finished(after(decide('accepted', application('1')))), undo)
+  const state = finished(saved, { '1': { outcome: 'told', status: 'accepted', version: 1 } })
   expect([...state.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { kind: 'told' } }])
   expect([...state.refusals.values()].map(({ reason }) => reason)).toEqual([{ kind: 'told' }])
-  expect(currentIn(state, application('1'))).toEqual({ status: 'accepted', version: 1, isPending: false })
+  expect(currentStatusIn(state, application('1'))).toEqual({
+    status: 'accepted',
+    version: 1,
+    isPending: false,
+  })
   expect(undoneBy(state)).toEqual([])
   expect(sentDecisions(play(state, repeat(state), send))).toMatchObject([{ baseVersion: 1, isUndo: false }])
 })
 
 test('a retried undo still checks whether the applicant was told', () => {
-  const state = play(finishedCount(after(decide('accepted', application('1')))), undo, send, fail)
+  const state = play(finished(after(decide('accepted', application('1')))), undo, send, fail)
   expect(sentDecisions(play(state, repeat(state), send))).toMatchObject([{ wanted: 'new', isUndo: true }])
 })

@@ -4,8 +4,8 @@ import type { DecisionOutcome } from '../../../client/desk/applications.ts'
 import {
   hasWantedStatus,
   isPending,
-  currentIn,
-  undoable,
+  currentStatusIn,
+  undoableDecisions,
   type Decision,
   type KnownStatus,
   type QueueState,
@@ -43,7 +43,7 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
         event.applications.map((application) => ({ application, wanted: event.wanted })),
       )
     case 'undo':
-      return withAct(state, undoable(state).map(undoOf))
+      return withAct(state, undoableDecisions(state).map(undoOf))
     case 'repeat':
       return withAct(withoutRefusals(state, event.refusals), event.refusals.map(repeatOf))
     case 'dismiss':
@@ -79,7 +79,7 @@ function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision
 function withAct(state: QueueState, newDecisions: readonly NewDecision[]): QueueState {
   const act = new Map<string, Decision>()
   for (const { application, wanted, baseVersion, isUndo = false } of newDecisions) {
-    const { status, version } = currentIn(state, application)
+    const { status, version } = currentStatusIn(state, application)
     if (status === wanted) continue
     const now = { ...application, status, version }
     act.set(application.id, {
@@ -130,13 +130,13 @@ interface MutableQueue {
 }
 
 function withChanges(state: QueueState, change: (queue: MutableQueue) => void): QueueState {
-  const [act, ...later] = state.acts.slice(state.finishedCount).map((each) => new Map(each))
+  const [act, ...later] = state.acts.slice(state.finished).map((each) => new Map(each))
   if (act === undefined) return state
   const [known, refusals] = [new Map(state.known), new Map(state.refusals)]
   change({ act, later, known, refusals })
-  const acts = [...state.acts.slice(0, state.finishedCount), act, ...later]
+  const acts = [...state.acts.slice(0, state.finished), act, ...later]
   const open = acts.findIndex((each) => [...each.values()].some(isPending))
-  return { acts, finishedCount: open === -1 ? acts.length : open, known, refusals }
+  return { acts, finished: open === -1 ? acts.length : open, known, refusals }
 }
 
 function send({ act }: MutableQueue) {

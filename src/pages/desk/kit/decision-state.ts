@@ -59,7 +59,7 @@ export interface QueueState {
   /** All acts of the session, in order. They are sent one after another. */
   acts: readonly DecisionAct[]
   /** Number of acts at the beginning that have nothing queued or sent. */
-  finishedCount: number
+  finished: number
   /** The last known state of applications, by id. */
   known: ReadonlyMap<string, KnownStatus>
   /** Refusals that the organiser has not handled yet, by application id, the newest last. */
@@ -67,11 +67,11 @@ export interface QueueState {
 }
 
 /** The queue before the first decision. */
-export const emptyQueue: QueueState = { acts: [], finishedCount: 0, known: new Map(), refusals: new Map() }
+export const emptyQueue: QueueState = { acts: [], finished: 0, known: new Map(), refusals: new Map() }
 
 /** Whether any decision is queued or sent. */
-export function isWaiting({ acts, finishedCount }: QueueState): boolean {
-  return finishedCount < acts.length
+export function isWaiting({ acts, finished }: QueueState): boolean {
+  return finished < acts.length
 }
 
 /** The decisions in the current call. */
@@ -80,11 +80,11 @@ export function sentDecisions(queue: QueueState): Decision[] {
 }
 
 /** The status to show for an application, given the one that was read. A pending decision comes first, then the newer version. */
-export function currentIn(
+export function currentStatusIn(
   state: QueueState,
   { id, status, version }: Omit<SeenApplication, 'name'>,
 ): CurrentStatus {
-  const decisions = state.acts.slice(state.finishedCount).map((act) => act.get(id))
+  const decisions = state.acts.slice(state.finished).map((act) => act.get(id))
   const pending = decisions.findLast((decision) => decision && isPending(decision))
   if (pending) return { status: pending.wanted, version: pending.application.version, isPending: true }
   const known = state.known.get(id)
@@ -92,7 +92,7 @@ export function currentIn(
 }
 
 /** The decisions that Undo would undo: those of the last act with any effect, except those already undone. */
-export function undoable(state: QueueState): Decision[] {
+export function undoableDecisions(state: QueueState): Decision[] {
   const last = state.acts.findLastIndex((act) => [...act.values()].some(hasEffect))
   const later = state.acts.slice(last + 1)
   const isUndone = ({ application }: Decision) =>
@@ -104,7 +104,7 @@ export function undoable(state: QueueState): Decision[] {
     (decision) =>
       hasEffect(decision) &&
       !isUndone(decision) &&
-      currentIn(state, decision.application).status !== decision.application.status,
+      currentStatusIn(state, decision.application).status !== decision.application.status,
   )
 }
 
@@ -138,6 +138,6 @@ export function isPending({ state }: Decision): boolean {
 }
 
 /** The decisions of the current act. */
-function currentDecisions({ acts, finishedCount }: QueueState): Decision[] {
-  return [...(acts[finishedCount]?.values() ?? [])]
+function currentDecisions({ acts, finished }: QueueState): Decision[] {
+  return [...(acts[finished]?.values() ?? [])]
 }

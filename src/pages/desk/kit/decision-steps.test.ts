@@ -9,8 +9,8 @@ import {
   isWaiting,
   progressIn,
   sentDecisions,
-  currentIn,
-  undoable,
+  currentStatusIn,
+  undoableDecisions,
   type QueueState,
   type SeenApplication,
 } from './decision-state.ts'
@@ -45,7 +45,7 @@ const ended = (state: QueueState): QueueState => (isWaiting(state) ? ended(next(
 function shown(state: QueueState) {
   const counts: Partial<Record<Status, number>> = {}
   for (const each of many) {
-    const { status } = currentIn(state, each)
+    const { status } = currentStatusIn(state, each)
     counts[status] = (counts[status] ?? 0) + 1
   }
   return counts
@@ -64,9 +64,9 @@ test('an act larger than one call is sent in steps and undone as one act', () =>
   expect(sentDecisions(last)).toHaveLength(50)
   expect(progressIn(last)).toEqual({ done: 200, count: 250 })
   const all = saved(last)
-  expect([progressIn(all), undoable(all).length]).toEqual([null, 250])
+  expect([progressIn(all), undoableDecisions(all).length]).toEqual([null, 250])
   const undone = ended(reduce(all, undo))
-  expect([shown(undone), undoable(undone).length]).toEqual([{ new: 250 }, 0])
+  expect([shown(undone), undoableDecisions(undone).length]).toEqual([{ new: 250 }, 0])
 })
 
 test('an act of one call has no progress and cannot be stopped', () => {
@@ -80,10 +80,14 @@ test('stopping restores the unsent applications immediately, and the sent ones c
   expect(shown(state)).toEqual({ accepted: 200, new: 50 })
   expect(progressIn(state)).toEqual({ done: 100, count: 200 })
   const stopped = saved(state)
-  expect([isWaiting(stopped), undoable(stopped).length, stopped.refusals.size]).toEqual([false, 200, 0])
+  expect([isWaiting(stopped), undoableDecisions(stopped).length, stopped.refusals.size]).toEqual([
+    false,
+    200,
+    0,
+  ])
   // Undo can be stopped and continued too.
   const half = saved(play(stopped, undo, send, stop))
-  expect([shown(half), undoable(half).length]).toEqual([{ new: 150, accepted: 100 }, 100])
+  expect([shown(half), undoableDecisions(half).length]).toEqual([{ new: 150, accepted: 100 }, 100])
   expect(shown(ended(reduce(half, undo)))).toEqual({ new: 250 })
 })
 
@@ -110,8 +114,8 @@ test('later decisions on stopped applications are sent, based on the original ve
   )
   const end = ended(saved(state))
   expect(shown(end)).toEqual({ accepted: 200, declined: 5, waitlisted: 10, new: 35 })
-  expect(currentIn(end, { id: '200', status: 'new', version: 0 }).version).toBe(1)
-  expect(currentIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
+  expect(currentStatusIn(end, { id: '200', status: 'new', version: 0 }).version).toBe(1)
+  expect(currentStatusIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
 })
 
 test('a failed step keeps the earlier ones, and the rest can be retried', () => {

@@ -105,7 +105,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     })
   /** The ids around the applications that were opened from a list. */
   const openedList = (filter: Filter) =>
-    queryOptions<OpenedList>({ queryKey: ['openedList', filter], queryFn: skipToken, gcTime: Infinity })
+    queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
   return {
     /** A list, as far as it was read. */
     list,
@@ -117,15 +117,15 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     async readNextPage(filter: Filter, signal?: AbortSignal) {
       const { queryKey } = list(filter)
       let former: List | undefined
-      let longer: List | undefined
+      let longerList: List | undefined
       // If the list was refreshed meanwhile, the next page follows the new one.
       do {
         former = queries.getQueryData(queryKey)
-        longer = former && (await readNextPage(call, former, signal))
-        if (!longer) return
+        longerList = former && (await readNextPage(call, former, signal))
+        if (!longerList) return
       } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
-      queries.setQueryData(queryKey, longer)
+      queries.setQueryData(queryKey, longerList)
       // A refetch in progress would read only the former length.
       if (isReading) void queries.refetchQueries({ queryKey, exact: true })
     },

@@ -25,7 +25,7 @@ const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
  */
 export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
-  const [first = '', second = '', third, ...more] = path.split('/').map(decoded)
+  const [first = '', second = '', third, ...more] = path.split('/').map(decodePart)
   const filters = filtersFrom(search)
   if (path === '') return { screen: 'list', filters }
   if (first === 'applications' && second !== '' && third === undefined)
@@ -82,7 +82,7 @@ function queryOf(filters: Filters) {
 }
 
 /** Names by organisers may contain any character. A hand-made link may contain an invalid escape, which is kept as it is. */
-function decoded(part: string) {
+function decodePart(part: string) {
   try {
     return decodeURIComponent(part)
   } catch {

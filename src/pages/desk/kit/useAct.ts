@@ -17,8 +17,8 @@ interface ActState<Args, Response> {
   args?: Args
 }
 
-/** The outcome of an act. `isScreenOpen`: its screen is still open. `isCancelled`: it needs no announcement. */
-type Outcome<Response> = { isScreenOpen: boolean; isCancelled: boolean } & (
+/** The outcome of an act. `isOpen`: its screen is still open. `isCancelled`: it needs no announcement. */
+type Outcome<Response> = { isOpen: boolean; isCancelled: boolean } & (
   | { error: Error; response?: undefined }
   | { error: null; response: Response }
 )
@@ -54,7 +54,7 @@ export function useAct<Args, Response>(
 ): Act<Args, Response> {
   const [state, setState] = useState<ActState<Args, Response>>({ isPending: false, error: null })
   const currentRun = useRef<AbortController>(null)
-  const isScreenOpen = useRef(true)
+  const isOpen = useRef(true)
   const nextCall = useRef<{ args: Args }>(null)
   const latestCall = useRef({ args: '', id: '' })
 
@@ -80,8 +80,8 @@ export function useAct<Args, Response>(
       currentRun.current = null
       setState({ isPending: false, args, ...outcome })
     }
-    if (outcome.error === null && isScreenOpen.current && !isCancelled) onSuccess?.(outcome.response, args)
-    onOutcome?.({ ...outcome, isScreenOpen: isScreenOpen.current, isCancelled }, args, id)
+    if (outcome.error === null && isOpen.current && !isCancelled) onSuccess?.(outcome.response, args)
+    onOutcome?.({ ...outcome, isOpen: isOpen.current, isCancelled }, args, id)
     const next = nextCall.current
     nextCall.current = null
     if (next !== null && !isCancelled) press(next.args)
@@ -94,9 +94,9 @@ export function useAct<Args, Response>(
     setState({ isPending: false, error: null })
   }, [])
   useEffect(() => {
-    isScreenOpen.current = true
+    isOpen.current = true
     return () => {
-      isScreenOpen.current = false
+      isOpen.current = false
       if (!outlivesScreen) currentRun.current?.abort()
     }
   }, [outlivesScreen])

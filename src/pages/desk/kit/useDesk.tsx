@@ -58,10 +58,10 @@ export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
     // Closing the page would lose pending acts.
-    const askFirst = (event: Event) => {
+    const confirmClosing = (event: Event) => {
       if (desk.queue.isWaiting() || isActing()) event.preventDefault()
     }
-    return listenTo('beforeunload')(askFirst)
+    return listenTo('beforeunload')(confirmClosing)
   }, [desk])
   return <DeskContext value={desk}>{children}</DeskContext>
 }

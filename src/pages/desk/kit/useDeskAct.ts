@@ -31,9 +31,9 @@ export type Args<Name extends ActName> = Name extends keyof typeof withId
 
 interface DeskActOptions<Name extends ActName> {
   /** The announcement after a success. */
-  successMessage?: (response: Result<Name>, args: Args<Name>) => string
+  success?: (response: Result<Name>, args: Args<Name>) => string
   /** The sentence for a failure, such as `Not saved.` */
-  failureMessage: string
+  failure: string
   /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
   queuesLatest?: boolean
@@ -41,11 +41,11 @@ interface DeskActOptions<Name extends ActName> {
 
 /** An act of the desk, and its sentence for a failure. */
 export interface DeskAct<Name extends ActName> extends Act<Args<Name>, Result<Name>> {
-  failureMessage: string
+  failure: string
 }
 
 /** Milliseconds without a response before the wait is announced. */
-const sayWaiting = 700
+const waitingNoticeDelay = 700
 
 /**
  * An act that makes one call of the desk. It continues after its screen is closed, and its outcome is announced.
@@ -54,13 +54,13 @@ const sayWaiting = 700
  */
 export function useDeskAct<Name extends ActName>(
   name: Name,
-  { successMessage, failureMessage, onSuccess, queuesLatest }: DeskActOptions<Name>,
+  { success, failure, onSuccess, queuesLatest }: DeskActOptions<Name>,
 ): DeskAct<Name> {
   const { call, queue, refetchAfter } = useDesk()
   const handleResponse = responseHandlerOf(useQueryClient(), queue)
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal, id) => {
-      const waiting = setTimeout(() => announce('Waiting for the server…'), sayWaiting)
+      const waiting = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
       const withAct = (name in withId ? { act: id(), ...args } : args) as Arguments<Name>
       return call(name, withAct, signal, actRetryDelays).finally(() => clearTimeout(waiting))
     },
@@ -68,15 +68,15 @@ export function useDeskAct<Name extends ActName>(
       onSuccess,
       queuesLatest,
       outlivesScreen: true,
-      onOutcome({ error, response, isScreenOpen, isCancelled }, args, id) {
+      onOutcome({ error, response, isOpen, isCancelled }, args, id) {
         if (error === null) handleResponse(name, response, { act: id, ...args } as Arguments<Name>)
         if (!isCancelled && !(error instanceof SignedOutError)) {
-          const failure = isScreenOpen || error === null ? '' : failureOf(failureMessage, error)
-          announce(error === null ? (successMessage?.(response, args) ?? '') : failure)
+          const message = isOpen || error === null ? '' : failureOf(failure, error)
+          announce(error === null ? (success?.(response, args) ?? '') : message)
         }
         void refetchAfter(name)
       },
     },
   )
-  return { ...act, failureMessage }
+  return { ...act, failure }
 }

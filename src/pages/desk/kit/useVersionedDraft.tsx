@@ -25,7 +25,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   argsOf: (value: Value) => Args<Name>
   /** The version after saving, and the announcement. */
   versionOf: (saved: Result<Name>) => string | number | null
-  successMessage: (saved: Result<Name>) => string
+  success: (saved: Result<Name>) => string
   /** Called only while its screen is open. */
   onSaved?: () => void
 }
@@ -48,12 +48,12 @@ export interface VersionedDraft<Value> {
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
-  const { input, stored, version, call, argsOf, versionOf, successMessage, onSaved } = options
+  const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
   const [typed, setInput] = input
   const saving = useRef<Value>(null)
   const act = useDeskAct(call, {
-    successMessage,
-    failureMessage: 'Not saved.',
+    success,
+    failure: 'Not saved.',
     onSuccess(saved) {
       const over = versionOf(saved)
       // Input entered while saving is kept.
@@ -111,7 +111,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
           {conflictNotice}
         </p>
       )}
-      <ActProblems acts={[{ error, failureMessage: 'Not saved.' }]} />
+      <ActProblems acts={[{ error, failure: 'Not saved.' }]} />
       <div className="layout-row">
         <ActButton className={className} isPending={isSaving}>
           {isStale ? 'Save anyway' : save}

@@ -32,10 +32,10 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
       <div className="letters-letter">
         <p className="letters-subject">
           <span className="visually-hidden">Subject: </span>
-          <Filled text={subject} />
+          <FilledText text={subject} />
         </p>
         <p className="letters-body">
-          <Filled text={body} />
+          <FilledText text={body} />
         </p>
       </div>
     </>
@@ -43,7 +43,7 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
 }
 
 /** A text with words in place of the placeholders that are filled in on sending. */
-function Filled({ text }: { text: string }) {
+function FilledText({ text }: { text: string }) {
   return partsOf(text).map(({ words, isFilledLater }, index) => (
     // The parts change only when the whole text does.
     // oxlint-disable-next-line react/no-array-index-key

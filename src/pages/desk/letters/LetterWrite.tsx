@@ -45,8 +45,8 @@ export function LetterWrite({ application, status }: { application: string; stat
   )
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {
-    successMessage: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
-    failureMessage: 'Not drafted.',
+    success: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
+    failure: 'Not drafted.',
   })
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
@@ -153,7 +153,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
           </p>
         )}
       </div>
-      <ActProblems acts={[{ failureMessage: 'Not all were drafted.', error: isSame ? write.error : null }]} />
+      <ActProblems acts={[{ failure: 'Not all were drafted.', error: isSame ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
           <span>{outOf(done, applications.length)}</span>

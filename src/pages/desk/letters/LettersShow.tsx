@@ -87,9 +87,9 @@ const stateWords: Record<OutboxState, (isOne: boolean) => string> = {
 /** The state of sending, the button that stops all letters, and the letters that are pending or failed. */
 function Delivery({ postman, settings, states }: LettersOverview) {
   const stop = useDeskAct('desk_stop', {
-    successMessage: ({ stopped, leaving = 0 }) =>
+    success: ({ stopped, leaving = 0 }) =>
       stopped ? 'All letters are stopped.' : leavingWords(leaving, settings.hold_seconds),
-    failureMessage: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
+    failure: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
   })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
@@ -141,7 +141,7 @@ function deliveryWords(postman: LettersOverview['postman']) {
 function TemplateList({ templates }: LettersOverview) {
   const [typed, setUnsent] = useUnsentText<string>('new template')
   const named = typed?.trim() ?? ''
-  const isThere = templates.some(({ occasion }) => occasion === named)
+  const exists = templates.some(({ occasion }) => occasion === named)
   const open = () => {
     if (named === '') return
     setUnsent(null)
@@ -167,7 +167,7 @@ function TemplateList({ templates }: LettersOverview) {
           value={typed ?? ''}
           onText={(text) => setUnsent(text === '' ? null : text)}
         />
-        <button className="control-quiet">{isThere ? 'Edit template' : 'New template'}</button>
+        <button className="control-quiet">{exists ? 'Edit template' : 'New template'}</button>
       </Form>
     </Sheet>
   )
@@ -177,8 +177,8 @@ function TemplateList({ templates }: LettersOverview) {
 function ReceiptEdit({ settings, postman }: LettersOverview) {
   const { version, reply_to } = settings
   const save = useDeskAct('desk_set_letters', {
-    successMessage: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
-    failureMessage: 'Not saved.',
+    success: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
+    failure: 'Not saved.',
   })
   return (
     <Sheet title="Receipt" isPart>
@@ -208,7 +208,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     version: replyTo,
     argsOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,
-    successMessage: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
+    success: ({ reply_to: to }) => `Saved. Replies go to ${to || 'the sender'}.`,
   })
   return (
     <Sheet title="Replies" isPart>
@@ -238,8 +238,8 @@ const checkNames: Record<string, string> = { mail: 'Connection', sender: 'Sender
 function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', {
-    successMessage: () => 'Checking the mail server.',
-    failureMessage: 'Not checked.',
+    success: () => 'Checking the mail server.',
+    failure: 'Not checked.',
   })
   return (
     <Sheet title="Mail server" isPart>

@@ -66,8 +66,8 @@ function OutboxLetter({ letter }: { letter: Letter }) {
     (occasion !== receipt && overview?.templates.some((each) => each.occasion === occasion))
   const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
-    successMessage: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
-    failureMessage: 'Not stopped.',
+    success: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
+    failure: 'Not stopped.',
     onSuccess: focusHeading,
   })
   return (
@@ -109,15 +109,14 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
   const retry = useDeskAct('desk_retry', {
-    successMessage: ({ retried }) =>
+    success: ({ retried }) =>
       `${label}: ${retried > 0 ? 'is tried again' : 'cannot be tried again any more'}`,
-    failureMessage: 'Not tried again.',
+    failure: 'Not tried again.',
     onSuccess: focusHeading,
   })
   const settle = useDeskAct('desk_settle', {
-    successMessage: ({ settled }) =>
-      `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
-    failureMessage: 'Not saved.',
+    success: ({ settled }) => `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
+    failure: 'Not saved.',
     onSuccess: focusHeading,
   })
   return (
@@ -158,8 +157,8 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
   const [typed, setUnsent] = useUnsentText<{ act: string; address: string }>(`address ${letter.id}`)
   const { address = letter.to ?? '', act } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
-    successMessage: (_letter, args) => `${label}: on the way to ${args.address}`,
-    failureMessage: 'Not sent.',
+    success: (_letter, args) => `${label}: on the way to ${args.address}`,
+    failure: 'Not sent.',
     onSuccess() {
       setUnsent(null)
       focusHeading()

@@ -40,7 +40,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   return (
     <div className="letters-leaving">
       {all.map((each) => (
-        <Bar
+        <ReleasedBar
           key={each.act}
           {...each}
           onStop={() => setStopping((former) => [...former.filter(isOther(each)), each])}
@@ -51,24 +51,24 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   )
 }
 
-interface BarProps extends ReleasedLetters {
+interface ReleasedBarProps extends ReleasedLetters {
   onStop: () => void
   onStopped: () => void
 }
 
-function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
+function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: ReleasedBarProps) {
   const [now, setNow] = useState(() => Date.now())
   // `now` may be up to a second older than the read.
-  const left = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
+  const secondsLeft = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', {
-    successMessage({ withdrawn, left: gone }) {
+    success({ withdrawn, left: gone }) {
       const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had already been sent.`
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
-    failureMessage: 'Not stopped.',
+    failure: 'Not stopped.',
     onSuccess: onStopped,
   })
-  const isOver = left === 0
+  const isOver = secondsLeft === 0
   useEffect(() => {
     const clock = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(clock)
@@ -82,7 +82,7 @@ function Bar({ act, count, seconds, until, onStop, onStopped }: BarProps) {
     <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
-        <span className="letters-clock">{clockOf(left)}</span>.
+        <span className="letters-clock">{clockOf(secondsLeft)}</span>.
       </p>
       <ActButton
         className=""

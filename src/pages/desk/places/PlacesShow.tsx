@@ -102,8 +102,8 @@ function Numbers({ places }: { places: Places }) {
 /** A button that drafts a reminder to everybody who has not answered, with the result. */
 function Remind({ count }: { count: number }) {
   const remind = useDeskAct('desk_remind', {
-    successMessage: (outcome) => remindedSentences(outcome).join(' '),
-    failureMessage: 'No reminder drafted.',
+    success: (outcome) => remindedSentences(outcome).join(' '),
+    failure: 'No reminder drafted.',
   })
   const { response } = remind
   return (
@@ -152,7 +152,7 @@ function PlacesEdit({ places }: { places: Places }) {
       zone: chosen,
     }),
     versionOf: (saved) => saved.version,
-    successMessage: (saved) => `Saved. ${freeSentence(saved)}`,
+    success: (saved) => `Saved. ${freeSentence(saved)}`,
   })
   const { value, enter } = draft
   return (

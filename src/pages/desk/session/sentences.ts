@@ -54,7 +54,7 @@ export function sentenceOfSignIn(error: AuthError): string {
       : 'The server could not be reached. Please check your connection, and try again.'
   }
   if (error.code === 'over_email_send_rate_limit') return tooManyMails(error.message)
-  return sentenceIn(sentences, error) ?? ofTheServer(error)
+  return sentenceIn(sentences, error) ?? serverSentence(error)
 }
 
 /** A sentence about an error with a second factor. */
@@ -80,7 +80,7 @@ function tooManyMails(message: string) {
     : `An email was requested a moment ago. Please wait ${seconds} ${seconds === '1' ? 'second' : 'seconds'} before you ask for another.`
 }
 
-function ofTheServer(error: AuthError) {
+function serverSentence(error: AuthError) {
   const { message } = error
   // A foreign response could not be parsed.
   if (isForeignResponse(error)) return foreignServerMessage

@@ -28,8 +28,8 @@ export interface WatchedSession {
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
 }
 
-const signedOut = { text: 'You are signed out.', isProblem: false }
-const ended = { text: 'Your session has ended. Please sign in again.', isProblem: true }
+const signedOutNotice = { text: 'You are signed out.', isProblem: false }
+const sessionEndedNotice = { text: 'Your session has ended. Please sign in again.', isProblem: true }
 
 /**
  * Watches who is signed in, and whether they are an organiser. The database decides that, not the token.
@@ -69,13 +69,13 @@ export function watchSession(
 
   const check = async () => {
     lastCheck += 1
-    const own = lastCheck
+    const ownCheck = lastCheck
     isChecking = true
-    const next = await findState(() => own === lastCheck).catch((error: unknown): SessionState => ({
+    const next = await findState(() => ownCheck === lastCheck).catch((error: unknown): SessionState => ({
       step: 'unreachable',
       sentence: reportUnexpected(error),
     }))
-    if (own !== lastCheck || next === undefined) return
+    if (ownCheck !== lastCheck || next === undefined) return
     isChecking = false
     // A failed background check must not remove the screen in use.
     if (next.step === 'unreachable' && state.step === 'in') return
@@ -88,7 +88,7 @@ export function watchSession(
     if (!isLatest()) return undefined
     if (isRetryable(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
     if (session === null) {
-      if (state.step === 'in') notice ??= ended
+      if (state.step === 'in') notice ??= sessionEndedNotice
       return { step: 'out', notice }
     }
     const { access_token: token, user } = session
@@ -127,7 +127,7 @@ export function watchSession(
     const abortController = new AbortController()
     const desk = deskOf(account)
     current?.end()
-    const own = {
+    const organiser = {
       account,
       end: () => abortController.abort(new SignedOutError()),
       callDesk: (async (name, args, signal, delays) => {
@@ -137,13 +137,13 @@ export function watchSession(
         try {
           return await desk(name, args, whileSignedIn, delays)
         } catch (error) {
-          if (isRefusal(error) && current === own && !isChecking) void check()
+          if (isRefusal(error) && current === organiser && !isChecking) void check()
           throw error
         }
       }) satisfies CallDesk,
     }
-    current = own
-    return own.callDesk
+    current = organiser
+    return organiser.callDesk
   }
 
   let isAuthLoaded = false
@@ -155,7 +155,7 @@ export function watchSession(
         lastCheck += 1
         isChecking = false
         checkedToken = ''
-        notice ??= isSigningOut ? signedOut : ended
+        notice ??= isSigningOut ? signedOutNotice : sessionEndedNotice
         return set({ step: 'out', notice })
       }
       if (session.access_token === checkedToken && state.step !== 'unreachable') return

@@ -70,7 +70,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
     version,
     argsOf: (text) => ({ occasion, version, ...text }),
     versionOf: (saved) => saved.version,
-    successMessage: () => 'Template saved.',
+    success: () => 'Template saved.',
   })
   const { value, enter } = draft
 
@@ -124,8 +124,8 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   const { occasion, version, drafts } = template
   const [, setUnsent] = useUnsentText(templateTextName(occasion))
   const remove = useDeskAct('desk_remove_template', {
-    successMessage: () => `Template removed: ${occasion}`,
-    failureMessage: 'Not removed.',
+    success: () => `Template removed: ${occasion}`,
+    failure: 'Not removed.',
     onSuccess() {
       setUnsent(null)
       go({ screen: 'letters' })
@@ -166,8 +166,8 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
     }),
   )
   const test = useDeskAct('desk_send_test', {
-    successMessage: ({ to }) => `A test is on the way to ${to}.`,
-    failureMessage: 'No test was sent.',
+    success: ({ to }) => `A test is on the way to ${to}.`,
+    failure: 'No test was sent.',
   })
   return (
     <Sheet title="Preview">
