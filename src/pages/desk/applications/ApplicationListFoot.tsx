@@ -16,16 +16,16 @@ export function ApplicationListFoot({
   onMore,
 }: ApplicationListFootProps) {
   const desk = useDesk()
-  const { isPending, error, press } = useAct((_args: undefined, signal) => desk.readNextPage(filter, signal))
+  const { isPending, error, press } = useAct((_args: undefined, signal) => desk.readMore(filter, signal))
   if (next === null) return null
-  const readNextPage = () => press(undefined)
+  const readMore = () => press(undefined)
   return (
     <>
-      <Problem error={error} onTryAgain={readNextPage} />
+      <Problem error={error} onTryAgain={readMore} />
       {!error && (
         <p className="layout-row">
           <MoreButton
-            query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readNextPage }}
+            query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readMore }}
             onPress={onMore}
           />
           {isIncomplete && (

@@ -169,9 +169,9 @@ function useNeighbours(filter: Filter, id: string) {
   const last = list?.applications.slice(-nearEnd) ?? []
   const isNearEnd = last.some((each) => each.id === id)
   const isAtEnd = last.at(-1)?.id === id
-  const readNextPage = useEffectEvent(() => desk.readNextPage(filter).catch(() => {}))
+  const readMore = useEffectEvent(() => desk.readMore(filter).catch(() => {}))
   useEffect(() => {
-    if (isNearEnd || isAtEnd) void readNextPage()
+    if (isNearEnd || isAtEnd) void readMore()
   }, [isNearEnd, isAtEnd])
   // Until the position is known, Previous and Next follow the list as it was read.
   const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }

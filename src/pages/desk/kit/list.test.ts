@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { maxPerCall, pageSize } from '../../../application/limits.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ListedApplication, ListPage, Cursor } from '../../../client/desk/applications.ts'
-import { refreshArgumentsOf, readList, readNextPage, type List } from './list.ts'
+import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 
 const { signal } = new AbortController()
 const at = (index: number): Cursor => ({ created_at: `at ${index}`, id: String(index) })
@@ -36,23 +36,23 @@ test('a list begins with one page and continues with the next', async () => {
   const { call } = deskOf(120)
   const first = await readList(call, {}, undefined, signal)
   expect(idsOf(first)).toEqual(upTo(pageSize))
-  const second = await readNextPage(call, first)
+  const second = await readMore(call, first)
   expect(idsOf(second)).toEqual(upTo(2 * pageSize))
   expect(second.readAt).toBe(first.readAt)
-  const whole = await readNextPage(call, second)
+  const whole = await readMore(call, second)
   expect(idsOf(whole)).toEqual(upTo(120))
   expect(whole.next).toBeNull()
-  expect(await readNextPage(call, whole)).toBe(whole)
+  expect(await readMore(call, whole)).toBe(whole)
 })
 
 test('a refresh reads as many rows as before, in as few calls as possible', async () => {
   const { asked, call } = deskOf(2 * maxPerCall)
   let list = await readList(call, {}, undefined, signal)
-  for (let page = 1; page < 20; page += 1) list = await readNextPage(call, list)
+  for (let page = 1; page < 20; page += 1) list = await readMore(call, list)
   asked.length = 0
   expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall))
   expect(asked).toEqual([maxPerCall])
-  list = await readNextPage(call, list)
+  list = await readMore(call, list)
   asked.length = 0
   expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall + pageSize))
   expect(asked).toEqual([maxPerCall, pageSize])

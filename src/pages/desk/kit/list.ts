@@ -35,7 +35,7 @@ export async function readList(
 }
 
 /** Reads the next page of a list and returns the longer list. */
-export async function readNextPage(call: CallDesk, list: List, signal?: AbortSignal): Promise<List> {
+export async function readMore(call: CallDesk, list: List, signal?: AbortSignal): Promise<List> {
   if (list.next === null) return list
   const read = await readRows(call, list.filter, list.next, pageSize, signal)
   return {

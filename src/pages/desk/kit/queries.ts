@@ -13,7 +13,7 @@ import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterCursor, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
-import { refreshArgumentsOf, readList, readNextPage, readRows, type List } from './list.ts'
+import { refreshArgumentsOf, readList, readMore, readRows, type List } from './list.ts'
 import { withOpened, type OpenedList } from './neighbours.ts'
 
 /** The first part of a query key. */
@@ -114,14 +114,14 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
      *
      * @throws The errors of the call.
      */
-    async readNextPage(filter: Filter, signal?: AbortSignal) {
+    async readMore(filter: Filter, signal?: AbortSignal) {
       const { queryKey } = list(filter)
       let former: List | undefined
       let longerList: List | undefined
       // If the list was refreshed meanwhile, the next page follows the new one.
       do {
         former = queries.getQueryData(queryKey)
-        longerList = former && (await readNextPage(call, former, signal))
+        longerList = former && (await readMore(call, former, signal))
         if (!longerList) return
       } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
