@@ -40,7 +40,7 @@ export function BlankList({ version }: { version: string }) {
     next: null,
     filter,
     readAt: 0,
-    isIncomplete: false,
+    isPartial: false,
   }
   queries.setQueryData(['list', filter], list)
   return (

@@ -54,11 +54,13 @@ const createQueries = () =>
     },
   })
 
-const SignInByLink = lazyScreen(async () => (await import('./other-screens.ts')).SignInByLink)
-const SecondFactor = lazyScreen(async () => (await import('./other-screens.ts')).SecondFactor)
-const NotAnOrganiser = lazyScreen(async () => (await import('./other-screens.ts')).NotAnOrganiser)
-const SignInElsewhere = lazyScreen(async () => (await import('./other-screens.ts')).SignInElsewhere)
-const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)
+const loadOtherScreens = () => import('./other-screens.ts')
+
+const SignInByLink = lazyScreen(async () => (await loadOtherScreens()).SignInByLink)
+const SecondFactor = lazyScreen(async () => (await loadOtherScreens()).SecondFactor)
+const NotAnOrganiser = lazyScreen(async () => (await loadOtherScreens()).NotAnOrganiser)
+const SignInElsewhere = lazyScreen(async () => (await loadOtherScreens()).SignInElsewhere)
+const OtherScreen = lazyScreen(async () => (await loadOtherScreens()).OtherScreen)
 
 /** The organisers' page: the sign-in, and then the screens. */
 export function Desk(props: DeskProps) {

@@ -11,10 +11,7 @@ interface ApplicationListFootProps {
 }
 
 /** The foot of the list: the More button, errors, and how far a search has got. */
-export function ApplicationListFoot({
-  list: { filter, next, isIncomplete },
-  onMore,
-}: ApplicationListFootProps) {
+export function ApplicationListFoot({ list: { filter, next, isPartial }, onMore }: ApplicationListFootProps) {
   const desk = useDesk()
   const { isPending, error, press } = useAct((_args: undefined, signal) => desk.readMore(filter, signal))
   if (next === null) return null
@@ -28,7 +25,7 @@ export function ApplicationListFoot({
             query={{ hasNextPage: true, isFetchingNextPage: isPending, fetchNextPage: readMore }}
             onPress={onMore}
           />
-          {isIncomplete && (
+          {isPartial && (
             <span className="layout-quiet">
               Searched as far as {momentOf(next.created_at)}. Narrow the search, or press More to go on.
             </span>

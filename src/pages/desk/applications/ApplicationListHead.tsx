@@ -23,13 +23,13 @@ interface ApplicationListHeadProps {
   changes: Changes
   onSelectShown: (isOn: boolean) => void
   onSelectMatching: (all: readonly SelectedApplication[]) => void
-  onRefetch: () => void
+  onRefresh: () => void
 }
 
 /** The head of the list: the box that selects all rows, and a button for new applications. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
   const { filter, isEmpty, isAllSelected, selected, matching, changes } = props
-  const { onSelectShown, onSelectMatching, onRefetch } = props
+  const { onSelectShown, onSelectMatching, onRefresh } = props
   const { newer, older, more } = changes
   const plus = more ? '+' : ''
   const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
@@ -53,7 +53,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
         />
       )}
       {news.length > 0 && (
-        <Button className="list-news" onPress={onRefetch}>
+        <Button className="list-news" onPress={onRefresh}>
           {news.join(', ')}
         </Button>
       )}

@@ -52,7 +52,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
-  const { erasedIds, letters, answers } = changes
+  const { erased, letters, answers } = changes
   const [selection, setSelection] = useState(emptySelection)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, openId)
   // The recipients in the letter dialog. The bar stays open for them while the list changes.
@@ -60,8 +60,8 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   useOnHidden(recipients.length > 0, goBack)
 
   const rowIds = new Set(rows.map(({ id }) => id))
-  const presentRows = rows.filter(({ id }) => !erasedIds.has(id))
-  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !erasedIds.has(id))
+  const presentRows = rows.filter(({ id }) => !erased.has(id))
+  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !erased.has(id))
   const known: SelectedApplication[] = [...presentRows, ...beyond]
   const versions = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
   const selected = selectedOf(selection, versions)
@@ -123,14 +123,14 @@ export function ApplicationRows(props: ApplicationRowsProps) {
         selected={selected.size}
         onSelectShown={(isOn) => (isOn ? choose(selectableIds, true) : selectNone())}
         onSelectMatching={(all) => setSelection(selectBeyond(all))}
-        onRefetch={() => {
+        onRefresh={() => {
           focusHeading()
           void queries.resetQueries({ queryKey: desk.list(filter).queryKey })
         }}
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, isStale, letters, answers, filters, selected, current, erasedIds }}
+          {...{ rows, isStale, letters, answers, filters, selected, current, erased }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}

@@ -32,7 +32,7 @@ interface ApplicationTableProps extends RowListeners {
   selected: ReadonlySet<string>
   current: string | null
   /** Ids of applications that were erased meanwhile. */
-  erasedIds: ReadonlySet<string>
+  erased: ReadonlySet<string>
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
@@ -45,7 +45,7 @@ function letterOf(letters: readonly LetterState[], id: string, status: Status) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, filters, selected, current, erasedIds } = props
+  const { rows, isStale, letters, answers, filters, selected, current, erased } = props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -83,7 +83,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               answer={answers[row.id] ?? row}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
-              isErased={erasedIds.has(row.id)}
+              isErased={erased.has(row.id)}
               href={hrefFor(row.id)}
             />
           )

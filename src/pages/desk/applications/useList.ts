@@ -34,7 +34,7 @@ export function useList(filters: Filters) {
     overview: refreshed?.overview,
     matchCounts: isSameList ? refreshed.overview.counts : undefined,
     changes: {
-      erasedIds: new Set(refreshed?.changes.gone),
+      erased: new Set(refreshed?.changes.gone),
       newer: changes?.newer ?? 0,
       older: changes?.older ?? 0,
       more: changes?.more ?? false,

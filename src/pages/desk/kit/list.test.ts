@@ -63,11 +63,11 @@ test('a page with few matches takes a bounded number of calls and reports that i
   const list = await readList(some.call, {}, undefined, signal)
   expect(some.asked).toEqual([50, 30, 10])
   expect(idsOf(list)).toEqual(upTo(pageSize))
-  expect(list.isIncomplete).toBe(false)
+  expect(list.isPartial).toBe(false)
   const few = deskOf(1000, 1)
   const short = await readList(few.call, {}, undefined, signal)
   expect(few.asked).toHaveLength(10)
-  expect(short).toMatchObject({ isIncomplete: true, next: at(9) })
+  expect(short).toMatchObject({ isPartial: true, next: at(9) })
 })
 
 test('for a long list, only the changes of the first thousand rows are requested', async () => {

@@ -9,7 +9,7 @@ export interface List extends ListPage {
   /** When its beginning was read, in milliseconds since 1970. It distinguishes a list from a later read of the same list. */
   readAt: number
   /** Whether reading stopped before it had the wanted number of rows. */
-  isIncomplete: boolean
+  isPartial: boolean
 }
 
 /** Maximum calls for one page: each call examines a bounded number of applications, of which few may match. */
@@ -31,7 +31,7 @@ export async function readList(
 ): Promise<List> {
   const wanted = Math.max(pageSize, former?.applications.length ?? 0)
   const read = await readRows(call, filter, null, wanted, signal)
-  return { ...read, filter, readAt: Date.now(), isIncomplete: read.applications.length < wanted }
+  return { ...read, filter, readAt: Date.now(), isPartial: read.applications.length < wanted }
 }
 
 /** Reads the next page of a list and returns the longer list. */
@@ -43,7 +43,7 @@ export async function readMore(call: CallDesk, list: List, signal?: AbortSignal)
     ...read,
     applications: [...list.applications, ...read.applications],
     letters: [...list.letters, ...read.letters],
-    isIncomplete: read.applications.length < pageSize,
+    isPartial: read.applications.length < pageSize,
   }
 }
 
