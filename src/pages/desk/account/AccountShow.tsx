@@ -13,7 +13,7 @@ import { Problem } from '../kit/Problem.tsx'
 import { Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { sentenceOfPassword } from '../session/sentences.ts'
+import { sentenceOfPassword } from '../session/account-sentences.ts'
 import {
   CodeField,
   codeIn,

@@ -8,7 +8,7 @@ import { announce } from '../kit/announce.tsx'
 import { useOnHidden } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { sentenceOfFactor } from '../session/sentences.ts'
+import { sentenceOfFactor } from '../session/account-sentences.ts'
 import { CodeField, codeIn, codeProblem, useForm, type AsMe } from '../session/useForm.tsx'
 
 /** The props of the parts that change the account. */

@@ -27,13 +27,13 @@ export function LettersShow() {
               <DraftCounts {...overview} />
             </Sheet>
             <Delivery {...overview} />
+            {overview.postman.is_there && <MailCheck {...overview} />}
           </div>
           <h2>Set up</h2>
           <div className="letters-group">
             <TemplateList {...overview} />
             <ReceiptEdit {...overview} />
             <ReplyToEdit {...overview} />
-            {overview.postman.is_there && <MailCheck {...overview} />}
           </div>
         </div>
       )}
@@ -242,7 +242,7 @@ function MailCheck({ postman }: LettersOverview) {
     failure: 'Not checked.',
   })
   return (
-    <Sheet title="Mail server" isPart>
+    <Sheet title="Mail server">
       {checkedAt === null ? (
         <p>
           Checks whether the mail server accepts letters, and whether other mail servers trust their sender.
@@ -261,7 +261,7 @@ function MailCheck({ postman }: LettersOverview) {
           </dl>
           <p className="layout-quiet">
             As of {momentOf(checkedAt)}.
-            {findings.some(({ verdict }) => verdict === 'wrong') && ' Tell whoever runs this site.'}
+            {findings.some(({ verdict }) => verdict === 'wrong') && ' Please tell whoever runs this site.'}
           </p>
         </>
       )}

@@ -1,5 +1,5 @@
 import type { LoadAuth } from '../../../client/session.ts'
-import { sentenceOfFactor } from './sentences.ts'
+import { sentenceOfFactor } from './account-sentences.ts'
 import { Step, StepForm } from './Step.tsx'
 import { CodeField, codeIn, SignOutButton, codeProblem, useForm } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'

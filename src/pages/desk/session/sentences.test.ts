@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { AuthError } from '@supabase/auth-js'
 
 import { foreignServerMessage } from '../kit/Problem.tsx'
-import { sentenceOfFactor, sentenceOfPassword, sentenceOfSignIn } from './sentences.ts'
+import { sentenceOfFactor, sentenceOfPassword } from './account-sentences.ts'
+import { sentenceOfSignIn } from './sentences.ts'
 
 /** An error of the sign-in's client. */
 const refusal = (code: string | undefined, message = 'no', name = 'AuthApiError', status = 400) =>
