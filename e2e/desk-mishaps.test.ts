@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page, Request, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { operatorSecret } from '../src/server/auth/organisers.ts'
@@ -47,14 +47,26 @@ const nonsense = [
   ['/history', 'history', { happenings: [null], next: null }, 'History'],
 ] as const
 
+/** The requests of a page that got no response yet. */
+function pendingIn(page: Page) {
+  const pending = new Set<Request>()
+  page.on('request', (request) => pending.add(request))
+  page.on('requestfinished', (request) => pending.delete(request))
+  page.on('requestfailed', (request) => pending.delete(request))
+  return pending
+}
+
 test('a broken screen affects nothing else, and Try again loads it again', async ({ visitor }) => {
   visitor.expects(/TypeError|RangeError/)
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '/account')
   const { heading, button, link } = getDesk(page)
+  const pending = pendingIn(page)
   for (const [path, name, json, title] of nonsense) {
     await link('Account').click()
     await heading('Account').waitFor()
+    // A screen would use a response that is on its way.
+    await expect.poll(() => pending.size).toBe(0)
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
     await page.route(calls(name), (route) => route.fulfill({ json }))
     await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))

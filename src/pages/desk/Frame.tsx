@@ -25,7 +25,7 @@ export function Frame({ session, version, children }: FrameProps) {
   const route = useRoute()
   const queries = useQueryClient()
   // Each screen reads the overview after its own data.
-  const { data: overview } = useQuery({ ...letters(), enabled: false })
+  const { data: counts } = useQuery({ ...letters(), enabled: false, select: countsOf })
   return (
     <div className="desk-frame">
       <header className="desk-top">
@@ -39,7 +39,7 @@ export function Frame({ session, version, children }: FrameProps) {
               key={name}
               href={hrefOf(to)}
               aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
-              {...(to.screen === 'letters' && overview && countsOf(overview))}
+              {...(to.screen === 'letters' && counts)}
             >
               {name}
             </a>

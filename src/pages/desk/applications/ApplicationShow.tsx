@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useDeferredValue, useEffect, useEffectEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
@@ -61,6 +61,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
     if (revealed && document.activeElement === document.body) focusHeading()
   }, [revealed])
 
+  // The reason is painted first, on its own.
+  const isRestShown = useDeferredValue(true, false)
+
   const details =
     data && revealed
       ? { ...data, application: { ...revealed.application, ...data.application }, others: revealed.others }
@@ -121,22 +124,26 @@ export function ApplicationShow(props: ApplicationShowProps) {
             />
             <ActProblems acts={[reveal]} />
           </section>
-          <div>
-            <Sheet title="What happened">
-              <NoteCreate application={id} field={note} history={details.history} />
-              <ApplicationTimeline details={details} newKeys={newKeys} />
-              <LetterWrite application={id} status={queue.currentOf(details.application).status} />
-              <LetterCreate
-                application={id}
-                letters={details.letters}
-                mayAnswer={details.application.answer_state !== null}
-                isBlind={data?.application.email === undefined}
-              />
-            </Sheet>
-            {isAccepted && <RsvpEdit application={details.application} name={name} />}
-          </div>
-          <OtherApplications filters={filters} others={details.others} />
-          <ApplicationErase details={details} onErased={() => go(list)} />
+          {isRestShown && (
+            <>
+              <div>
+                <Sheet title="What happened">
+                  <NoteCreate application={id} field={note} history={details.history} />
+                  <ApplicationTimeline details={details} newKeys={newKeys} />
+                  <LetterWrite application={id} status={queue.currentOf(details.application).status} />
+                  <LetterCreate
+                    application={id}
+                    letters={details.letters}
+                    mayAnswer={details.application.answer_state !== null}
+                    isBlind={data?.application.email === undefined}
+                  />
+                </Sheet>
+                {isAccepted && <RsvpEdit application={details.application} name={name} />}
+              </div>
+              <OtherApplications filters={filters} others={details.others} />
+              <ApplicationErase details={details} onErased={() => go(list)} />
+            </>
+          )}
         </div>
       )}
       {takesDecisions && <DecisionBar applications={toDecide} about={name} {...listeners} />}

@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
+import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
 
 import { rsvpStates, type Status } from '../../../application/statuses.ts'
 import type { RsvpDetails, ListedApplication } from '../../../client/desk/applications.ts'
@@ -37,9 +37,15 @@ interface ApplicationTableProps extends RowListeners {
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
 
-/** The letter about a status of an application: the last email, or otherwise the last one sent another way. */
-function letterOf(letters: readonly LetterState[], id: string, status: Status) {
-  const matching = letters.filter(({ application, occasion }) => application === id && occasion === status)
+function byApplication(letters: readonly LetterState[]) {
+  const all = new Map<string, LetterState[]>()
+  for (const each of letters) all.set(each.application, [...(all.get(each.application) ?? []), each])
+  return all
+}
+
+/** The letter about a status: the last email, or otherwise the last one sent another way. */
+function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
+  const matching = letters?.filter(({ occasion }) => occasion === status) ?? []
   return matching.findLast(({ way }) => way === 'mail') ?? matching.at(-1)
 }
 
@@ -51,6 +57,8 @@ export function ApplicationTable(props: ApplicationTableProps) {
   useLayoutEffect(() => void (latest.current = props))
   const keysAreOn = useSwitch(singleKeys)
   const hrefFor = hrefsIn(filters)
+  const day = today()
+  const lettersBy = useMemo(() => byApplication(letters), [letters])
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
@@ -77,9 +85,9 @@ export function ApplicationTable(props: ApplicationTableProps) {
             <Row
               key={row.id}
               {...{ row, status, isPending, latest }}
-              day={today()}
+              day={day}
               isChanged={queue.isChanged(row)}
-              letter={letterOf(letters, row.id, status)}
+              letter={letterOf(lettersBy.get(row.id), status)}
               answer={answers[row.id] ?? row}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}

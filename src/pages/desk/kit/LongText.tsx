@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 
 import { Button } from './Button.tsx'
+import { formatNumber } from './format.ts'
 import { useMedia } from './useMedia.ts'
 
 /**
@@ -8,11 +9,14 @@ import { useMedia } from './useMedia.ts'
  * button that shows the rest.
  */
 export function LongText({ text }: { text: string }) {
+  const pieces = useMemo(() => piecesOf(text), [text])
+  return pieces.length === 1 ? <bdi>{text}</bdi> : <Pieces {...{ text, pieces }} />
+}
+
+function Pieces({ text, pieces }: { text: string; pieces: readonly string[] }) {
   const [isExpanded, setIsExpanded] = useState(false)
   // Paper has no buttons.
   const isPrinting = useMedia('print')
-  const pieces = useMemo(() => piecesOf(text), [text])
-  if (pieces.length === 1) return <bdi>{text}</bdi>
   return (
     <>
       <bdi className="layout-pieces" tabIndex={-1} ref={isExpanded ? focus : undefined}>
@@ -24,9 +28,7 @@ export function LongText({ text }: { text: string }) {
         {!isExpanded && !isPrinting && '…'}
       </bdi>
       {!isExpanded && (
-        <Button onPress={() => setIsExpanded(true)}>
-          Show all {text.length.toLocaleString('en')} characters
-        </Button>
+        <Button onPress={() => setIsExpanded(true)}>Show all {formatNumber(text.length)} characters</Button>
       )}
     </>
   )

@@ -74,9 +74,9 @@ export function countOf(count: number, what: string): string {
   return `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** A number with thousands separators. */
+/** An integer with thousands separators. `toLocaleString` takes 1 ms on a slow phone. */
 export function formatNumber(count: number): string {
-  return count.toLocaleString('en')
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** Progress, such as `100 of 1,000`. */

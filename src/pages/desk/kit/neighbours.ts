@@ -1,4 +1,5 @@
 import type { ListPosition } from '../../../client/desk/applications.ts'
+import { formatNumber } from './format.ts'
 import type { List } from './list.ts'
 
 type ReadRows = Pick<List, 'applications' | 'next' | 'readAt'>
@@ -81,11 +82,13 @@ export function neighboursIn(
   if (index === -1) return { previous: undefined, next: undefined, words: '' }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0)
-  const toRead = decided === null || more ? '' : `, ${(total - decided).toLocaleString('en')} to read`
-  const position = `${number?.toLocaleString('en')} of ${more ? 'more than ' : ''}${total.toLocaleString('en')}`
+  const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
   return {
     previous: ids[index - 1],
     next: ids[index + 1],
-    words: number === null ? '' : position + toRead,
+    words:
+      number === null
+        ? ''
+        : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${toRead}`,
   }
 }

@@ -1,10 +1,13 @@
 import { useCallback, useSyncExternalStore } from 'react'
 
+/** The queries that were asked, since asking again takes 1 ms on a slow phone. */
+const queries = new Map<string, MediaQueryList>()
+
 /** Whether a media query matches, such as `print`. False during server rendering. */
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (onChange: () => void) => {
-      const media = matchMedia(query)
+      const media = mediaOf(query)
       media.addEventListener('change', onChange)
       return () => media.removeEventListener('change', onChange)
     },
@@ -12,7 +15,13 @@ export function useMedia(query: string): boolean {
   )
   return useSyncExternalStore(
     subscribe,
-    () => matchMedia(query).matches,
+    () => mediaOf(query).matches,
     () => false,
   )
+}
+
+function mediaOf(query: string) {
+  const media = queries.get(query) ?? matchMedia(query)
+  queries.set(query, media)
+  return media
 }
