@@ -38,10 +38,21 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       from (select application_id, (row_number() over (order by created_at) % 6)::int as place
         from private.invitations join public.retreat_applications on id = application_id) as spread
       where invitations.application_id = spread.application_id and place < 5`)
+  await inOrderOfArrival(sql)
+}
+
+/** Gives decisions and drafts of the same moment the order of their applications, so that each run lists them alike. */
+async function inOrderOfArrival(sql: Sql): Promise<void> {
+  await sql`
+    update private.statuses set set_at = application.created_at
+    from public.retreat_applications as application where application.id = application_id`
+  await sql`
+    update private.letters set drafted_at = application.created_at
+    from public.retreat_applications as application where application.id = application_id`
 }
 
 /** The desk's screens and states, with an organiser's way from the list to each. */
-export const deskStates: Record<string, (page: Page) => Promise<void>> = {
+export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Promise<void>> = {
   async list() {},
   async selected(page) {
     for (const name of ['Émile Lovelace', 'Alan Zola']) {
@@ -123,11 +134,12 @@ export const deskStates: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
     await page.locator('.drafts-draft').first().waitFor()
   },
-  async 'drafts-ticked'(page) {
+  async 'drafts-ticked'(page, { sql }) {
     await carryLetters(page)
     await page.getByLabel('Select all shown').check()
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText(': Accepted').waitFor()
+    await inOrderOfArrival(sql)
     await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
     await page.locator('.drafts-draft').waitFor()
     await page.keyboard.press('j')

@@ -14,7 +14,7 @@ const changing: [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'],
   // A hidden name.
   [/\bApplication [0-9a-f]{4}\b/g, 'Application ID'],
-  [/127\.0\.0\.1:\d+/g, 'HOST'],
+  [/127\.0\.0\.1(?::|%3A)\d+/g, 'HOST'],
   [/\b[A-Z2-7]{32,}\b/g, 'SECRET'],
 ]
 
