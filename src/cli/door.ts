@@ -3,7 +3,7 @@ import type { Door } from '../server/database/door.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { countOf, localTime, onOneLine } from './formats.ts'
 
-const greatestNumber = 2_147_483_647
+const maxNumber = 2_147_483_647
 
 /**
  * Reads a future time: in this machine's time zone, unless the text ends with another.
@@ -31,8 +31,8 @@ export function timeOf(text: string | undefined): Date | undefined {
 export function numberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number >= 1 && number <= greatestNumber) return number
-  throw new OperatorError(`--after is "${text}" but should be a whole number from 1 to ${greatestNumber}.`)
+  if (number >= 1 && number <= maxNumber) return number
+  throw new OperatorError(`--after is "${text}" but should be a whole number from 1 to ${maxNumber}.`)
 }
 
 /** Formats the state of the door as lines for a terminal. */

@@ -76,7 +76,7 @@ export function localTime(time: Date): string {
 }
 
 /** The least columns of a value. On a narrower terminal, the terminal itself wraps too. */
-const fewestColumns = 20
+const minColumns = 20
 
 /**
  * For reading on a terminal: the count, then one paragraph per application, each generated on demand.
@@ -84,7 +84,7 @@ const fewestColumns = 20
  * @param width The columns of the terminal.
  */
 export async function* toScreen(batches: Batches, count: number, width: number): AsyncGenerator<string> {
-  const valueWidth = Math.max(width - indent.length, fewestColumns)
+  const valueWidth = Math.max(width - indent.length, minColumns)
   const look: Look = {
     name: (name) => styleText('bold', name),
     time: (time) => minutes.format(time),

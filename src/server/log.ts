@@ -16,7 +16,7 @@ function serializeError(error: unknown) {
 }
 
 /** Bytes of lines that may wait to be written. Beyond that, new lines are dropped. */
-const mostUnwritten = 2 ** 20
+const maxUnwrittenBytes = 2 ** 20
 /** Milliseconds to flush the log, before other output or the end. The program that reads it may be frozen. */
 const flushLimit = 2_000
 
@@ -27,7 +27,7 @@ const flushLimit = 2_000
 export const logDestination = pino.destination({
   sync: false,
   minLength: 4096,
-  maxLength: mostUnwritten,
+  maxLength: maxUnwrittenBytes,
   periodicFlush: 100,
 })
 

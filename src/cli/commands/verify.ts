@@ -21,7 +21,7 @@ its webhook. Where the door is closed, it says so and leaves nothing.
 /** Timeout of a request, in milliseconds. */
 const timeout = 20_000
 /** How often a request is retried after a rate limit. */
-const repeats = 3
+const maxRetries = 3
 
 export async function run(): Promise<void> {
   const options = readOptions({ url: { type: 'string' }, key: { type: 'string' } }, usage)
@@ -89,7 +89,7 @@ async function fetchWithRetry(input: RequestInfo | URL, init?: RequestInit): Pro
   for (let repeat = 0; ; repeat += 1) {
     const response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeout) })
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-    if (response.status !== 429 || repeat === repeats || !(seconds <= 60)) return response
+    if (response.status !== 429 || repeat === maxRetries || !(seconds <= 60)) return response
     await response.body?.cancel()
     console.error(`The backend takes no more for now: going on in ${seconds} seconds.`)
     await delay(seconds * 1000)

@@ -2,8 +2,8 @@ import type { Sql } from '../database/sql.ts'
 
 /** The limits for an account, from any address: how many, and within how many seconds. */
 const limits = {
-  mails: { most: 10, seconds: 3600 },
-  'factor guesses': { most: 10, seconds: 900 },
+  mails: { max: 10, seconds: 3600 },
+  'factor guesses': { max: 10, seconds: 900 },
 }
 
 /** Seconds between two emails of one kind to one address. */
@@ -21,7 +21,7 @@ export async function isWithin(
   what: keyof typeof limits,
   times = 1,
 ): Promise<boolean> {
-  const { most, seconds } = limits[what]
+  const { max: most, seconds } = limits[what]
   const [row] = await transaction<{ count: number }[]>`
     insert into private.account_counts as counts (user_id, what, count) values (${accountId}, ${what}, ${times})
     on conflict (user_id, what) do update set

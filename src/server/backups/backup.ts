@@ -49,7 +49,7 @@ export const oneMoment = 'isolation level repeatable read read only'
 const batchSize = 500
 const sharedBatchSize = 200
 /** Bytes after which a file is flushed to disk: a single flush at the end would block others who use the disk. */
-const mostUnwritten = 8 * 1024 * 1024
+const maxUnflushedBytes = 8 * 1024 * 1024
 /** A file in an unfinished backup that says which database it belongs to. */
 export const unfinishedName = 'unfinished.json'
 
@@ -147,7 +147,7 @@ async function writeTable(
       bytes += text.length
       unwritten += text.length
       await files(() => file.writeFile(text))
-      if (unwritten > mostUnwritten) {
+      if (unwritten > maxUnflushedBytes) {
         await files(() => file.datasync())
         unwritten = 0
       }

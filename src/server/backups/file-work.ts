@@ -15,7 +15,7 @@ export type FileWork = <T>(work: () => Promise<T>) => Promise<T>
 export const justSo: FileWork = (work) => work()
 
 /** Milliseconds for one piece of work: on a slow disk, a flush of a few megabytes. */
-const longest = 15_000
+const defaultTimeout = 15_000
 
 /**
  * Queues work on files in a folder that may hang, such as on a lost network disk. Each hanging call holds one of the four threads
@@ -23,7 +23,7 @@ const longest = 15_000
  *
  * @param limit Timeout of each piece, in milliseconds.
  */
-export function createFileWork(dir: string, limit = longest): FileWork {
+export function createFileWork(dir: string, limit = defaultTimeout): FileWork {
   let last: Promise<unknown> = Promise.resolve()
   let isStuck = false
 

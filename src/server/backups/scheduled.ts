@@ -54,7 +54,7 @@ const retryPause = 10 * 60_000
 /** Milliseconds between two checks for new erasures. */
 const erasuresInterval = 1_000
 /** Milliseconds to wait for another server's backup before the schema changes, and between two checks of it. */
-const longestWait = 15 * 60_000
+const maxWait = 15 * 60_000
 const waitPause = 1_000
 /** Milliseconds for an aborted backup to clean up. */
 const grace = 3_000
@@ -177,7 +177,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     },
     async beforeMigration(sql) {
       await trying('the backup before the schema changes', async () => {
-        const deadline = performance.now() + longestWait
+        const deadline = performance.now() + maxWait
         const inAnyCase = async () => {
           await files(() => newestBackup(dir))
           return true

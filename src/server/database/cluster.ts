@@ -34,7 +34,7 @@ export interface Cluster {
 }
 
 /** Linux allows 108 bytes with the closing zero, macOS 104. */
-const longestSocketPath = process.platform === 'darwin' ? 103 : 107
+const maxSocketPath = process.platform === 'darwin' ? 103 : 107
 
 /** There is no database, and none may be created. */
 export class MissingError extends OperatorError {}
@@ -73,9 +73,9 @@ export async function ensureCluster(
   }
   const files = { dataDir, folder, port, programs }
   const socket = socketOf(files)
-  if (Buffer.byteLength(socket) > longestSocketPath) {
+  if (Buffer.byteLength(socket) > maxSocketPath) {
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${longestSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
+      `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${maxSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
     )
   }
   const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {

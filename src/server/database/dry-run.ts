@@ -15,7 +15,7 @@ import {
 import { identifier, type Sql } from './sql.ts'
 
 /** Milliseconds that others may wait for a dry run, including the time between two checks. */
-const longestWait = 800
+const maxBlockingTime = 800
 const lookPause = 100
 
 /** The result of a dry run. */
@@ -94,7 +94,7 @@ async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
     while (!isEnding) {
       const { count } = await sql`
         select pg_cancel_backend(${pid}) from pg_locks
-        where not granted and waitstart < clock_timestamp() - ${longestWait} * interval '1 ms'
+        where not granted and waitstart < clock_timestamp() - ${maxBlockingTime} * interval '1 ms'
           and ${pid} = any (pg_blocking_pids(pid))
         limit 1`
       if (count > 0) return

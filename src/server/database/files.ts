@@ -204,13 +204,13 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
 /** Bytes after which PostgreSQL's log is truncated. The last older part is kept too. The log grows slowly, but for years. */
-const longestLog = 5 * 1024 * 1024
+const maxLogSize = 5 * 1024 * 1024
 
 /** Truncates PostgreSQL's log where it is too long. PostgreSQL appends, so it continues at the new end. */
 export async function trimLog(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres.log')
   const { size } = await stat(file).catch(() => ({ size: 0 }))
-  if (size <= longestLog) return
+  if (size <= maxLogSize) return
   // A full disk has no room for a copy, so the log is truncated without one.
   await copyFile(file, `${file}.1`).catch(() => {})
   await truncate(file)

@@ -7,12 +7,12 @@ import { DeadlineError } from './connection.ts'
 import type { Sql } from './sql.ts'
 
 /** The most rows, and bytes of JSON, of one statement. */
-const most = { rows: 64, bytes: 256 * 1024 }
+const max = { rows: 64, bytes: 256 * 1024 }
 /**
  * Limits on concurrent statements. With some running, another begins only when enough rows are waiting, or have waited this many
  * milliseconds.
  */
-const beside = { most: 10, rows: 32, patience: 20 }
+const beside = { statements: 10, rows: 32, patience: 20 }
 /** Milliseconds for which each row has its own statement after a statement of several rows was refused. */
 const singlyFor = 100
 
@@ -34,8 +34,8 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
 
   const next = () => {
     const isLate = performance.now() >= impatientFrom
-    while (waiting.size > 0 && underWay < beside.most) {
-      if (waiting.size < Math.min(underWay * beside.rows, most.rows) && !isLate) return
+    while (waiting.size > 0 && underWay < beside.statements) {
+      if (waiting.size < Math.min(underWay * beside.rows, max.rows) && !isLate) return
       void insertWaiting()
     }
   }
@@ -64,7 +64,7 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
     let bytes = 0
     for (const each of waiting) {
       bytes += Buffer.byteLength(each[1].rows.json)
-      if (taken.length === most.rows || (taken.length > 0 && bytes > most.bytes)) break
+      if (taken.length === max.rows || (taken.length > 0 && bytes > max.bytes)) break
       taken.push(each)
       waiting.delete(each[0])
     }

@@ -15,7 +15,7 @@ const lockTimeout = 3_000
 /** The prefix of a holder's name when it is about to stop. */
 const leaving = 'stopping: '
 /** The longest name of a connection that PostgreSQL keeps, in bytes. */
-const longestName = 63
+const maxNameLength = 63
 /** Milliseconds after which a database that does not respond counts as used by nobody else. */
 const unlockTimeout = 5_000
 
@@ -34,7 +34,7 @@ export async function acquireLock(
   const connection = await openConnection({
     ...embedded(dataDir),
     parameters: {
-      application_name: (holder ?? 'a command').slice(0, longestName),
+      application_name: (holder ?? 'a command').slice(0, maxNameLength),
       lock_timeout: lockTimeout,
     },
   })
@@ -63,7 +63,7 @@ export async function acquireLock(
 /** Renames the holder in the list that others see. */
 export function renameHolder({ sql }: Connection, holder: string): void {
   // A lost database has nobody who could read the name.
-  sql`select set_config('application_name', ${holder.slice(0, longestName)}, false)`.catch(() => {})
+  sql`select set_config('application_name', ${holder.slice(0, maxNameLength)}, false)`.catch(() => {})
 }
 
 /** Shows a server that is refused the lock that its holder is about to stop. */

@@ -57,7 +57,7 @@ interface Waiting {
 /** Creates a pool that opens connections on demand. Callers wait in order of arrival. */
 export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
   const { deadline } = limits
-  const mostOfOne = Math.max(1, Math.floor(size / 2))
+  const maxPerPerson = Math.max(1, Math.floor(size / 2))
   /** The time at which each is replaced. */
   const open = new Map<Connection, number>()
   const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
@@ -68,7 +68,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   let isEnded = false
 
   const mayBegin = (person: string | undefined) =>
-    free > 0 && (person === undefined || (used.get(person) ?? 0) < mostOfOne)
+    free > 0 && (person === undefined || (used.get(person) ?? 0) < maxPerPerson)
   const count = (person: string | undefined, change: 1 | -1) => {
     free -= change
     if (person === undefined) return

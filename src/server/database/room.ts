@@ -9,7 +9,7 @@ import type { Sql } from './sql.ts'
 /** The disk space of copied rows per byte of the originals, including indexes. Measured: 1.24 (docs/benchmarks.md). */
 const factor = 1.5
 /** Bytes for everything else that an update writes: functions, catalogs, a new WAL segment. */
-const least = 64 * 2 ** 20
+const minUpdateBytes = 64 * 2 ** 20
 
 /** The bytes that an update needs, and the free ones; undefined where the database is elsewhere. */
 export interface Room {
@@ -35,7 +35,10 @@ export async function roomFor(
       pg_size_bytes(current_setting('max_wal_size'))::float8 as log
     from unnest(${tables}::text[]) as name`
   const copies = factor * rows
-  return { needed: tables.length === 0 ? 0 : copies + Math.min(copies, log) + least, free: await free?.() }
+  return {
+    needed: tables.length === 0 ? 0 : copies + Math.min(copies, log) + minUpdateBytes,
+    free: await free?.(),
+  }
 }
 
 /** @throws {OperatorError} where less is free than is needed. */

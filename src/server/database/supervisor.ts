@@ -44,11 +44,11 @@ export interface Supervision {
 
 /** Milliseconds between two tries to use a database. Recovery doubles them up to a limit. */
 const retryPause = 250
-const longestPause = 10_000
+const maxRetryPause = 10_000
 /** Milliseconds between two checks of the length of PostgreSQL's log. */
 const logInterval = 3_600_000
 /** Milliseconds to wait while the database stops or starts, for this or another process. */
-const longest = 100_000
+const maxWait = 100_000
 /** Milliseconds of waiting before the operator is told. */
 const silence = 3_000
 /** Milliseconds that a pending recovery may still take when the hold ends. */
@@ -62,7 +62,7 @@ const lastTry = 5_000
  */
 export async function supervise(
   dataDir: string,
-  { holder: firstName, create, beforeCreation, programs, onEvent = () => {}, patience = longest }: User,
+  { holder: firstName, create, beforeCreation, programs, onEvent = () => {}, patience = maxWait }: User,
 ): Promise<Supervision> {
   const ending = new AbortController()
   let holder = firstName
@@ -119,7 +119,7 @@ export async function supervise(
   const recover = async () => {
     onEvent('the database was lost; starting it again')
     let told: string | undefined
-    for (let pause = retryPause; !ending.signal.aborted; pause = Math.min(2 * pause, longestPause)) {
+    for (let pause = retryPause; !ending.signal.aborted; pause = Math.min(2 * pause, maxRetryPause)) {
       try {
         await run()
         await acquire()

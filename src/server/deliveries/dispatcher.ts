@@ -16,7 +16,7 @@ export interface Outbox<Taken extends Claim> {
   /** Whether the receiver's responses are logged. */
   logsAnswers: boolean
   /** Claims at most `most` deliveries that are due. */
-  claimDue: (sql: Sql, most: number) => Promise<Taken[]>
+  claimDue: (sql: Sql, max: number) => Promise<Taken[]>
   /** Records the result of a try. */
   record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
   /** Gives back a claim whose try was aborted. */
@@ -92,13 +92,13 @@ export function startDispatcher<Taken extends Claim>({
   }
 
   let kept = Number.NEGATIVE_INFINITY
-  const claimDue = async (most: number) => {
+  const claimDue = async (max: number) => {
     if (outbox.keep && performance.now() - kept >= keepInterval) {
       // Set before the call: where it fails, due deliveries do not wait for another try of it.
       kept = performance.now()
       await outbox.keep(sql)
     }
-    return outbox.claimDue(sql, most)
+    return outbox.claimDue(sql, max)
   }
 
   const polling = startPolling(

@@ -56,7 +56,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
   const logsAnswers = kind === 'application'
   return {
     logsAnswers,
-    claimDue: (sql, most) => claim(sql, kind, most),
+    claimDue: (sql, max) => claim(sql, kind, max),
     async record(sql, claimed, tried) {
       const { delivered, status, text, isUncertain = false, retryAfter } = tried
       // 410 means that the receiver is permanently gone.
@@ -83,10 +83,10 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
 const outcomes = { done: 'delivered', failed: 'given up', waiting: 'retry', cancelled: 'withdrawn' } as const
 
 /** Claims deliveries that are due. An acceptance whose deadline has passed fails without being sent. */
-async function claim(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
+async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
   const claims = await sql<Omit<Claim, 'body'>[]>`
     select id, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
-    from private.claim_delivery(${kind}, ${most}, ${lease} * interval '1 second')`
+    from private.claim_delivery(${kind}, ${max}, ${lease} * interval '1 second')`
   if (claims.length === 0) return []
   const contents = await contentsOf(
     sql,

@@ -19,9 +19,9 @@ const pauses = [
   24 * hours,
 ]
 /** The sum of all pauses. For an older delivery, `Retry-After` no longer adds tries. */
-const longest = pauses.reduce((sum, pause) => sum + pause, 0)
-const leastPause = 1 * seconds
-const mostPause = 24 * hours
+const totalPause = pauses.reduce((sum, pause) => sum + pause, 0)
+const minPause = 1 * seconds
+const maxPause = 24 * hours
 
 /** When and how a delivery is retried. */
 export interface NextAttempt {
@@ -51,6 +51,6 @@ export function nextAttempt(
   if (pause === undefined) return null
   const scheduled = pause * (1 + random() / 10)
   if (retryAfter === undefined) return { pause: scheduled, counts: true }
-  const asked = Math.min(Math.max(retryAfter, leastPause), mostPause)
-  return { pause: asked, counts: asked >= pause || age > longest || age < 0 }
+  const asked = Math.min(Math.max(retryAfter, minPause), maxPause)
+  return { pause: asked, counts: asked >= pause || age > totalPause || age < 0 }
 }

@@ -10,7 +10,7 @@ import { notSet, ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000
 /** Milliseconds after which a daily backup is overdue. */
-const oldest = 25 * hour
+const maxAge = 25 * hour
 /** Timeout of the folder, in milliseconds. */
 const patience = 10_000
 
@@ -47,7 +47,7 @@ export async function checkBackups(
         writing === undefined &&
         `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
       age !== undefined &&
-        age > oldest &&
+        age > maxAge &&
         `The newest backup is ${Math.round(age / hour)} hours old, though one is due each day at ${backupAt}: see that the server runs, and its log.`,
     ]) ??
     ok(`${newest?.folder} has ${newest?.applications} applications, and the newest ${backupKeep} are kept.`)

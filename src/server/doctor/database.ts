@@ -5,9 +5,9 @@ import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
-const oldest = 150_000
+const minVersion = 150_000
 /** Seconds by which the clocks may differ. One creates codes and tokens, and the other checks their time. */
-const mostApart = 5
+const maxClockDifference = 5
 
 /** Reports which database it is, and whether its version is supported. */
 export async function checkDatabase({ read, description, started, isMisplaced }: OpenedAsItIs) {
@@ -21,7 +21,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
     wrongIf([
       isMisplaced &&
         `${description} runs, but its folder is gone from there: make a backup at once (npm run backup -- --to <folder>), then mount its disk or put the folder back, and restart the server.`,
-      row.number < oldest && `${description} is version ${row.version}, and 15 or later is needed.`,
+      row.number < minVersion && `${description} is version ${row.version}, and 15 or later is needed.`,
       row.standby &&
         `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,
     ]) ?? ok(`${description}, version ${row.version}, ${row.size}.${how}`)
@@ -124,8 +124,9 @@ export async function checkClock({ read }: OpenedAsItIs, now = Date.now) {
     return { apart: (asked + answered) / 2 - row.at, around: (answered - asked) / 2 }
   })
   const seconds = Math.round(Math.abs(apart) / 100) / 10
-  if (around > mostApart * 1000) return notKnown('The database answers too slowly to compare clocks.')
-  if (Math.abs(apart) - around <= mostApart * 1000)
+  if (around > maxClockDifference * 1000)
+    return notKnown('The database answers too slowly to compare clocks.')
+  if (Math.abs(apart) - around <= maxClockDifference * 1000)
     return ok("This machine's clock agrees with the database's.")
   return wrong(
     `This machine's clock is ${seconds} s ${apart > 0 ? 'ahead of' : 'behind'} the database's: have both set by NTP.`,

@@ -5,9 +5,9 @@ import { codeOf } from '../database/programs.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
 /** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes its WAL there. */
-const leastFree = 2 ** 30
+const minFreeBytes = 2 ** 30
 /** The fewest files that should still fit, where a file system counts files. */
-const leastFiles = 5_000
+const minFreeFiles = 5_000
 
 /** The numbers that say how full a file system is. */
 type Space = Pick<StatsFs, 'bavail' | 'bsize' | 'blocks' | 'ffree' | 'files'>
@@ -35,8 +35,8 @@ export async function checkDisk(
   const shown = `${gigabytes(free)} of ${gigabytes(blocks * bsize)} are free in ${dataDir}`
   return (
     wrongIf([
-      free < leastFree && `${shown}: make room, or no application can be stored one day.`,
-      files > 0 && ffree < leastFiles && `Only ${ffree} files more can be made in ${dataDir}: remove some.`,
+      free < minFreeBytes && `${shown}: make room, or no application can be stored one day.`,
+      files > 0 && ffree < minFreeFiles && `Only ${ffree} files more can be made in ${dataDir}: remove some.`,
     ]) ?? ok(`${shown}.`)
   )
 }

@@ -110,12 +110,13 @@ function judgePublic(
 }
 
 /** The prefix length below which a trusted range is so wide that it includes strangers. */
-const widest = 8
+const minPrefixLength = 8
 
 /** Checks that the server sees its visitors' real addresses. */
 export function judgeProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
   const wide =
-    Array.isArray(trustProxy) && trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < widest)
+    Array.isArray(trustProxy) &&
+    trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < minPrefixLength)
   if (wide) {
     return wrong(
       `TRUST_PROXY has ${wide}, which is so wide that strangers are believed: name the proxy's own address.`,

@@ -11,7 +11,7 @@ interface ErrorDetails {
 }
 
 /** The longest message, in characters: a message can quote everything that a request sent. */
-const mostSaid = 1_000
+const maxMessageLength = 1_000
 
 /** A refusal. Each interface of this server writes it in its own shape. */
 export class HttpError extends Error {
@@ -28,7 +28,7 @@ export class HttpError extends Error {
     message: string,
     { details = null, hint = null, retryAfter, cause }: ErrorDetails = {},
   ) {
-    super(message.length > mostSaid ? `${message.slice(0, mostSaid)}…` : message, { cause })
+    super(message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message, { cause })
     this.status = status
     this.code = code
     this.details = details

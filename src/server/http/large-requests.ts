@@ -8,11 +8,11 @@ import { whenOver } from './over.ts'
 /** Bytes above which a request is large. An application with three pages of reasons is not. */
 const large = 16 * 1024
 /** The most bytes of large requests that are handled at the same time, over all visitors. */
-const mostInFlight = 8 * 1024 * 1024
+const maxInFlight = 8 * 1024 * 1024
 /** The most bytes of large requests that are parsed in a millisecond, so that other requests get most of the processor. */
 const pace = 8 * 1024
 /** The longest wait of a large body, in milliseconds. */
-const longestPause = 1_000
+const maxPause = 1_000
 
 /** Whether a request is large, by its declared length. */
 export function isLarge(request: IncomingMessage): boolean {
@@ -25,7 +25,7 @@ export function boundLargeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, reply, done) => {
     const size = sizeOf(raw)
     if (size <= large) return done()
-    if (inFlight + size > mostInFlight) return done(tooMuch())
+    if (inFlight + size > maxInFlight) return done(tooMuch())
     inFlight += size
     whenOver(reply, () => (inFlight -= size))
     done()
@@ -44,7 +44,7 @@ export function createTurns(): TakeTurn {
   return (size, takeApart) => {
     if (size <= large) return takeApart()
     const pause = Math.max(next - performance.now(), 0)
-    if (pause > longestPause) return takeApart(tooMuch())
+    if (pause > maxPause) return takeApart(tooMuch())
     next = performance.now() + pause + size / pace
     setTimeout(takeApart, pause)
   }

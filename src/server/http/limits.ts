@@ -17,7 +17,7 @@ export const limits = {
 }
 
 /** The most addresses that one limiter remembers. Beyond that it forgets the least recently seen. */
-const mostAddresses = 20_000
+const maxAddresses = 20_000
 
 /**
  * Takes an amount from an address's bucket.
@@ -47,7 +47,7 @@ export function createLimiter(size: number, minutes: number, now = () => perform
     buckets.delete(network)
     buckets.set(network, bucket)
     const [first = ''] = buckets.keys()
-    if (buckets.size > mostAddresses) buckets.delete(first)
+    if (buckets.size > maxAddresses) buckets.delete(first)
     // An amount above the bucket's size waits as long as a full refill.
     if (amount > bucket.left) return (amount > size ? size : amount - bucket.left) / perMillisecond
     bucket.left -= amount
@@ -93,7 +93,7 @@ export function createAllowance(perMinute: number, now?: () => number): Allowanc
 }
 
 /** How many wrong letter tokens an address may send at once, and the minutes until it may send this many again. */
-const wrongTokens = { most: 30, minutes: 5 }
+const wrongTokens = { max: 30, minutes: 5 }
 
 /**
  * Limits the wrong letter tokens that an address may send. Right ones are not counted and never refused.
@@ -102,7 +102,7 @@ const wrongTokens = { most: 30, minutes: 5 }
  * @returns A function that counts a wrong token, and throws an {@link HttpError} with 429 beyond the limit.
  */
 export function createWrongTokens(now?: () => number): (address: string) => void {
-  const take = createLimiter(wrongTokens.most, wrongTokens.minutes, now)
+  const take = createLimiter(wrongTokens.max, wrongTokens.minutes, now)
   return (address) => {
     const wait = take(address)
     if (wait > 0) throw tooMany('wrong links', wait, 'try again')

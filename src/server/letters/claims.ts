@@ -2,7 +2,7 @@ import { tooLate } from '../deliveries/outbox.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
-import { uncertainReply, mostUncertainTries, type MailTry } from './outcomes.ts'
+import { uncertainReply, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The kinds of emails. */
@@ -40,7 +40,7 @@ export async function claimMail(
     if (row.mail === null) return undefined
     if ('says' in row.mail) return row.mail
     const { is_overdue: isOverdue, was_sending: wasSending, ...claim } = row.mail
-    if (wasSending && claim.uncertain >= mostUncertainTries) {
+    if (wasSending && claim.uncertain >= maxUncertainTries) {
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReply })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: tooLate })
     else return claim

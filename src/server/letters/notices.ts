@@ -28,7 +28,7 @@ interface Told {
   notComing: number
 }
 
-const mostCounted = 1_000
+const maxCounted = 1_000
 
 /** Drops emails that are finished, or were not sent within a day. Writes the daily emails that are due. */
 export async function keepNotices(sql: Sql): Promise<void> {
@@ -66,7 +66,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message 
     ...(coming > 0 ? [`${coming.toLocaleString('en')} answered that they are coming`] : []),
     ...(notComing > 0 ? [`${notComing.toLocaleString('en')} answered that they are not coming`] : []),
   ].join(', ')
-  const many = `${count === mostCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
+  const many = `${count === maxCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
   const moment = since && new Date(since).toISOString().replace('T', ' ').slice(0, 16)
   const others = count - names.length
   const list = [

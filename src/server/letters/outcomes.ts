@@ -22,7 +22,7 @@ export interface MailTry extends Try {
 /**
  * How often an email that may have arrived is sent: a mail server that accepts it and drops the connection gets it this often.
  */
-export const mostUncertainTries = 3
+export const maxUncertainTries = 3
 
 /** The reply for organisers where such an email is not sent again. */
 export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
@@ -44,7 +44,7 @@ export async function record(
     )
   }
   const { isUncertain } = result
-  const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= mostUncertainTries
+  const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= maxUncertainTries
   const next = isOften ? null : nextAttempt(claim.attempt, claim.age)
   const state = await recordDelivery(sql, claim, {
     state: next === null ? 'failed' : 'waiting',

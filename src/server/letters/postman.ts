@@ -43,7 +43,7 @@ const said = {
 }
 
 /** How often the mail server may close the connection over a letter before the letter counts as the cause. */
-const mostClosings = 3
+const maxClosings = 3
 /** Concurrent connections. */
 const workers = 5
 const pollInterval = 1_000
@@ -58,7 +58,7 @@ interface Job {
 
 /** Blames the letter for connections closed over it too often, so that it does not hold up the others. */
 function ownFault(result: HandoverResult, { closings }: MailClaim): HandoverResult {
-  if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < mostClosings) return result
+  if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
 }
 

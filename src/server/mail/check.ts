@@ -6,7 +6,7 @@ import { checkSender, type Names } from './sender-domain.ts'
 /** Timeout of the mail server, from the connection to the login, in milliseconds. */
 const timeout = 10_000
 /** Timeout of each check, in milliseconds. */
-const longest = 15_000
+const checkTimeout = 15_000
 
 /**
  * Checks that the mail server accepts our login, and that other mail servers accept emails from the sender's domain. No email is
@@ -20,8 +20,8 @@ export function checkMail(
   { names, limit = timeout }: { names?: Names | undefined; limit?: number } = {},
 ): Promise<Finding>[] {
   return [
-    lookInto('mail', longest, () => checkServer(mailServer, limit)),
-    lookInto('sender', longest, () => checkSender(mailServer.from.address, names)),
+    lookInto('mail', checkTimeout, () => checkServer(mailServer, limit)),
+    lookInto('sender', checkTimeout, () => checkSender(mailServer.from.address, names)),
   ]
 }
 

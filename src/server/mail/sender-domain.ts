@@ -94,12 +94,12 @@ async function spfProblem(domain: string, names: Names) {
 }
 
 /** The most names that are queried: the domain and its parents. */
-const mostParents = 5
+const maxNames = 5
 
 async function dmarcProblem(domain: string, names: Names) {
   const labels = domain.split('.')
   const above = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
-  for (const name of [domain, ...above.slice(1).slice(-(mostParents - 1))]) {
+  for (const name of [domain, ...above.slice(1).slice(-(maxNames - 1))]) {
     const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, names)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)

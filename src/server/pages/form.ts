@@ -5,7 +5,7 @@ import { HttpError } from '../http/errors.ts'
 import type { TakeTurn } from '../http/large-requests.ts'
 
 /** The most fields of a form, more than ours has: parsing 100,000 would block the server. */
-const mostEntries = 4 * columns.length
+const maxFields = 4 * columns.length
 
 const [plus, space] = [0x2b, 0x20]
 
@@ -34,7 +34,7 @@ function answersIn(body: Buffer): Record<string, string> {
   // URLSearchParams takes five times as long for each plus.
   for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
   const text = body.toString()
-  if (text.split('&', mostEntries + 1).length > mostEntries) {
+  if (text.split('&', maxFields + 1).length > maxFields) {
     throw new HttpError(400, 'HTTP400', 'This is not what the form sends.')
   }
   return Object.fromEntries(new URLSearchParams(text))

@@ -29,9 +29,9 @@ export interface PageOptions {
 }
 
 /** The most characters of form answers that are shown again. In the document, each can become eleven. */
-const mostEchoed = 16 * 1024
+const maxEchoedLength = 16 * 1024
 /** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
-const mostInFlight = 32 * 1024 * 1024
+const maxInFlight = 32 * 1024 * 1024
 
 /**
  * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the same
@@ -70,7 +70,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
   const answer = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
     const { html, policy } = render(outcome, await door())
     const document = Buffer.from(html)
-    if (inFlight + document.length > mostInFlight) {
+    if (inFlight + document.length > maxInFlight) {
       return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')
     }
     inFlight += document.length
@@ -86,7 +86,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
     const { status, message, cause, retryAfter } = error
     if (status >= 500) request.log.error({ err: cause ?? error }, 'an application was not stored')
     if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
-    const isShort = lengthOf(application) <= mostEchoed
+    const isShort = lengthOf(application) <= maxEchoedLength
     return answer(reply, status, {
       status: 'error',
       message,
@@ -103,7 +103,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
       try {
         allow(request.ip, 1)
       } catch (error) {
-        if (!(Number(request.headers['content-length']) <= mostEchoed)) throw error
+        if (!(Number(request.headers['content-length']) <= maxEchoedLength)) throw error
         request.setDecorator('refusal', error)
       }
       done()

@@ -9,7 +9,7 @@ import { isObject, textOf } from '../http/json.ts'
  * A limit for other requests' sake: comparing the keys of 100,000 rows blocks the server. It exceeds the number of complete
  * applications that fit into 256 KiB.
  */
-const mostRows = 2_500
+const maxRows = 2_500
 
 /**
  * Reads the rows that a request asks to insert.
@@ -37,8 +37,8 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const isArray = Array.isArray(value)
   // PostgREST sees no rows in a body that is neither an object nor an array.
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
-  if (rows.length > mostRows)
-    throw new HttpError(413, 'HTTP413', `At most ${mostRows} rows are accepted at once.`)
+  if (rows.length > maxRows)
+    throw new HttpError(413, 'HTTP413', `At most ${maxRows} rows are accepted at once.`)
   const names = rows.length === 0 ? [] : known(keysOf(rows))
   const isWhole = isObject(value) && names.length === columns.length && !missingAsDefault
   return {
@@ -52,14 +52,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
 }
 
 /** Characters of the longest body that is parsed although the columns are named, to see whether it is one complete row. */
-const mostRead = 16_384
+const maxParsedLength = 16_384
 
 /**
  * One complete application, bare or alone in an array, which can be inserted together with others; undefined for any other body.
  */
 function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
   if (
-    json.length > mostRead ||
+    json.length > maxParsedLength ||
     names.length !== columns.length ||
     !columns.every((name) => names.includes(name))
   )

@@ -1,12 +1,12 @@
 import type { Sql } from '../../database/sql.ts'
 
 /** The passwords that may be tried for an address, from anywhere, and the seconds in which they count. */
-const limit = { most: 30, seconds: 900 }
+const limit = { maxTries: 30, seconds: 900 }
 /**
  * The most addresses whose tries are counted. Beyond that, those with the fewest are forgotten, so that a flood of other
  * addresses resets no count.
  */
-const mostAddresses = 20_000
+const maxAddresses = 20_000
 
 /** Stored in place of the address, which may be anybody's. */
 const hashOf = (sql: Sql, address: string) => sql`sha256(convert_to(${address}, 'UTF8'))`
@@ -29,7 +29,7 @@ export async function takePasswordTry(sql: Sql, address: string): Promise<boolea
       count = case when ${isOver(sql)} then 1 else tries.count + 1 end,
       began = case when ${isOver(sql)} then now() else tries.began end
     returning count`
-  return (row?.count ?? 0) <= limit.most
+  return (row?.count ?? 0) <= limit.maxTries
 }
 
 /** Forgets the tries for an address after its owner signed in. */
@@ -43,7 +43,7 @@ export async function keepPasswordTries(sql: Sql): Promise<void> {
     delete from private.password_tries where address_hash in (
       select address_hash from private.password_tries as tries
       where ${isOver(sql)} or (count, began) <= (
-        select count, began from private.password_tries order by count desc, began desc offset ${mostAddresses} limit 1
+        select count, began from private.password_tries order by count desc, began desc offset ${maxAddresses} limit 1
       )
       for update skip locked
     )`

@@ -4,14 +4,14 @@ import { invalid, WeakPasswordError } from '../refusals.ts'
 /** The bcrypt cost of a password: each step doubles its time. */
 export const defaultCost = 10
 /** Bytes; bcrypt ignores any beyond the second. */
-const shortest = 6
-const longest = 72
+const minBytes = 6
+const maxBytes = 72
 /**
  * The most passwords that wait in the queue, for strangers and for signed-in people separately, so that many of the first do not
  * lock out the second. Each takes a twentieth of a second.
  */
 const waiting = { stranger: 0, 'signed in': 0 }
-const mostWaiting = 64
+const maxWaiting = 64
 
 /** A hash that matches no password, so that an address without an account takes as long as one with an account. */
 export const nobodys = (cost: number) =>
@@ -23,7 +23,7 @@ let last: Promise<unknown> = Promise.resolve()
  * Runs bcrypt one password at a time. Many passwords then occupy one thread of the pool, and leave the others to files and DNS.
  */
 async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
-  if (waiting[who] >= mostWaiting) {
+  if (waiting[who] >= maxWaiting) {
     throw new HttpError(
       503,
       'unexpected_failure',
@@ -65,10 +65,10 @@ export async function isPassword(
  * @throws {HttpError} where it is too short or too long.
  */
 export function checkPassword(password: string): void {
-  if (Buffer.byteLength(password) < shortest) {
-    throw new WeakPasswordError(`Password should be at least ${shortest} characters.`, ['length'])
+  if (Buffer.byteLength(password) < minBytes) {
+    throw new WeakPasswordError(`Password should be at least ${minBytes} characters.`, ['length'])
   }
-  if (Buffer.byteLength(password) > longest) {
-    throw invalid(`Password cannot be longer than ${longest} characters`)
+  if (Buffer.byteLength(password) > maxBytes) {
+    throw invalid(`Password cannot be longer than ${maxBytes} characters`)
   }
 }

@@ -21,7 +21,7 @@ import { changeAs, signedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
 /** The most characters of a factor's name and of its issuer: the QR code has no room for more. */
-const longestName = 200
+const maxNameLength = 200
 
 /** The calls for the second factor, a time-based code (TOTP): factors, challenge, verify. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
@@ -39,8 +39,8 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       issuer: 'text',
     })
     checkType(type)
-    if (name.length > longestName || issuer.length > longestName) {
-      throw invalid(`friendly_name and issuer cannot be longer than ${longestName} characters`)
+    if (name.length > maxNameLength || issuer.length > maxNameLength) {
+      throw invalid(`friendly_name and issuer cannot be longer than ${maxNameLength} characters`)
     }
     const { secret, uri, qrCode } = await newSecret(issuer || site().host, caller.account.email)
     const id = await changeAs(sql, caller, (transaction, now) => addFactor(transaction, now, name, secret))

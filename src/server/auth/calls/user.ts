@@ -15,8 +15,8 @@ import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
 import type { Sql } from '../../database/sql.ts'
 
 /** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
-const mostData = 4096
-const mostLevels = 20
+const maxDataBytes = 4096
+const maxLevels = 20
 /** Milliseconds after which a session alone is not enough to change the password. */
 const reauthenticationAge = 24 * 3600 * 1000
 
@@ -155,7 +155,7 @@ async function mergeData(
   accountId: Account['id'],
   data: Readonly<Record<string, unknown>>,
 ) {
-  if (isDeeperThan(data, mostLevels)) throw invalid(`data is nested deeper than ${mostLevels} levels`)
+  if (isDeeperThan(data, maxLevels)) throw invalid(`data is nested deeper than ${maxLevels} levels`)
   const entries = Object.entries(data)
   const kept = Object.fromEntries(entries.filter(([, value]) => value !== null))
   const gone = Object.fromEntries(entries.filter(([, value]) => value === null))
@@ -164,7 +164,7 @@ async function mergeData(
       raw_user_meta_data = (raw_user_meta_data || ${JSON.stringify(kept)}::text::jsonb)
         - array(select jsonb_object_keys(${JSON.stringify(gone)}::text::jsonb))
     where id = ${accountId} returning octet_length(raw_user_meta_data::text) as length`
-  if ((row?.length ?? 0) > mostData) throw invalid(`data is larger than ${mostData} bytes`)
+  if ((row?.length ?? 0) > maxDataBytes) throw invalid(`data is larger than ${maxDataBytes} bytes`)
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

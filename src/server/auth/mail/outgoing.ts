@@ -23,14 +23,14 @@ interface Log {
 }
 
 /** The most pending emails, so that a mail server that hangs does not fill the memory. */
-const most = 5_000
+const maxPending = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
 /**
  * The work begins within this many milliseconds after the response, at random, so that the next response's timing reveals nothing
  * either.
  */
-const spread = 250
+const maxDelay = 250
 
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
@@ -62,7 +62,7 @@ export function createOutgoing(
 
   const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
-    await wait(Math.random() * spread)
+    await wait(Math.random() * maxDelay)
     for (const message of await write()) {
       if (mailServer === undefined || !(await isSent(message, mailServer))) return
     }
@@ -71,7 +71,7 @@ export function createOutgoing(
   return {
     isOn: mailServer !== undefined,
     after(reply, write) {
-      if (underWay.size >= most) {
+      if (underWay.size >= maxPending) {
         log.error({ count: underWay.size }, 'an email was not sent: too many are pending')
         return
       }

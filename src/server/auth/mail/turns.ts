@@ -6,7 +6,7 @@ import { tooSoon } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
 /** The most addresses whose last request is remembered. Beyond that, the oldest are forgotten sooner. */
-const most = 20_000
+const maxAddresses = 20_000
 
 /** The addresses that requested a sign-in email within the last minute, with or without an account. */
 export interface MailTurns {
@@ -66,7 +66,7 @@ async function forget(sql: Sql) {
         select address_hash from private.mail_requests
         where requested_at < greatest(
           now() - make_interval(secs => ${mailPause}),
-          (select requested_at from private.mail_requests order by requested_at desc offset ${most} limit 1)
+          (select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1)
         )
         for update skip locked
       )`

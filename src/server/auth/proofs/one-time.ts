@@ -20,9 +20,9 @@ const guessing = 5_610_742
 /** The number of rows in `private.decoys`. */
 const decoys = 64
 /** Wrong tries after which a code is invalid. */
-const mostTries = 5
+const maxTries = 5
 /** Wrong tries, over all codes, after which emails have no code until the owner has signed in. */
-const mostTriesInAll = 5 * mostTries
+const maxTriesInTotal = 5 * maxTries
 
 /** A code or a link that was used up. */
 export interface Taken {
@@ -65,7 +65,7 @@ export async function issue(
     )
     on conflict (user_id, token_type) do update set
       relates_to = excluded.relates_to, token_hash = excluded.token_hash,
-      code_hash = case when tokens.wrong_codes_in_all < ${mostTriesInAll} or ${tokenHash}::text is null then excluded.code_hash end,
+      code_hash = case when tokens.wrong_codes_in_all < ${maxTriesInTotal} or ${tokenHash}::text is null then excluded.code_hash end,
       expires_at = excluded.expires_at, wrong_codes = 0, created_at = now()
     returning code_hash is not null as has_code`
   return { code: issued?.has_code ? code : undefined, secret }
@@ -96,7 +96,7 @@ export async function takeCode(
   // Serialises guesses for one address.
   await transaction`select pg_advisory_xact_lock(${guessing}, hashtext(${address}))`
   const alive = transaction`
-    relates_to = ${address} and code_hash is not null and wrong_codes < ${mostTries} and expires_at > now()
+    relates_to = ${address} and code_hash is not null and wrong_codes < ${maxTries} and expires_at > now()
       and token_type = any(${types})`
   const rows = await transaction<Candidate[]>`
     select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${alive}

@@ -8,7 +8,7 @@ import { checkCode } from './totp.ts'
 import type { Sql } from '../../database/sql.ts'
 
 /** The most factors of an account. */
-const most = 10
+const maxFactors = 10
 /** Seconds that a challenge lasts, and a factor that was never used. */
 const lifetime = 300
 
@@ -30,7 +30,7 @@ export async function addFactor(
   const others = await transaction<{ friendly_name: string }[]>`
     select friendly_name from auth.mfa_factors where user_id = ${account.id}`
   if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
-  if (others.length >= most) throw tooManyFactors()
+  if (others.length >= maxFactors) throw tooManyFactors()
   if (hasSecondFactor(account) && session.aal === 'aal1') {
     throw new HttpError(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
   }

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 const signatureLength = 16
 const checksumLength = 4
-const shortest = 1 + 16 + 1 + signatureLength + checksumLength
+const minLength = 1 + 16 + 1 + signatureLength + checksumLength
 
 /** The content of a refresh token: its session, and its number in that session. */
 export interface RefreshToken {
@@ -33,7 +33,7 @@ export function decodeRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{51,64}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
   const signed = bytes.subarray(0, -checksumLength)
-  if (bytes.length < shortest || bytes[0] !== 0) return undefined
+  if (bytes.length < minLength || bytes[0] !== 0) return undefined
   if (!checksum(signed).equals(bytes.subarray(-checksumLength))) return undefined
   const head = signed.subarray(0, -signatureLength)
   const counter = fromVarint(head.subarray(17))
