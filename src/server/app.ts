@@ -28,7 +28,7 @@ import { dataInterface } from './rest/data-interface.ts'
 
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
-  database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'mark' | 'areFilesGone'>
+  database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
   /** The state of the backups, where automatic ones are made. */
@@ -106,7 +106,7 @@ export async function createApp({
 
   const { areFilesGone } = database
   await app.register(health, { sql: database.server, delivers, storing, areFilesGone, backups })
-  await app.register(instance, { mark: database.mark, byRange: Array.isArray(trustProxy) })
+  await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
   await app.register(page, { settings, door, allow, takeTurn, insert })
   await app.register(desk, {

@@ -23,8 +23,8 @@ interface Found extends ScheduledBackup {
 }
 
 export interface FolderOptions {
-  /** The id of a database, to find only its backups; default all. */
-  installation?: string | null
+  /** Finds only the backups of the database with this id; default all. */
+  ownerId?: string | null
   now?: Date
 }
 
@@ -77,7 +77,7 @@ export async function newestBackup(
 export async function removeOldBackups(
   dir: string,
   keep: number,
-  options: FolderOptions & { installation: string | null },
+  options: FolderOptions & { ownerId: string | null },
 ): Promise<string[]> {
   const found = await findBackups(dir, options)
   const lastKept = found.filter(({ isWhole }) => isWhole)[keep - 1]
@@ -98,14 +98,14 @@ export async function removeOldBackups(
  * Removes folders that a killed server was writing or removing. Call it only while no other server of the same database writes
  * there.
  */
-export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
+export async function removeLeftovers(dir: string, ownerId: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
     // A folder that cannot be removed does not prevent a backup.
-    await removeLeftover(join(dir, name), installation, now).catch(() => {})
+    await removeLeftover(join(dir, name), ownerId, now).catch(() => {})
   }
 }
 
-async function removeLeftover(folder: string, installation: string | null, now: Date) {
+async function removeLeftover(folder: string, ownerId: string | null, now: Date) {
   const stats = await lstat(folder)
   if (!stats.isDirectory()) return
   const entries = await readdir(folder)
@@ -116,12 +116,12 @@ async function removeLeftover(folder: string, installation: string | null, now: 
   const said =
     (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
     (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-  if (said === undefined || !isOf(said, installation)) return
+  if (said === undefined || !isOf(said, ownerId)) return
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
 /** The newest first. Files are read one at a time, see `file-work.ts`. */
-async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<Found[]> {
+async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promise<Found[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT'
@@ -132,7 +132,7 @@ async function findBackups(dir: string, { installation, now }: FolderOptions): P
   const found: Found[] = []
   for (const name of names.filter((each) => namePattern.test(each))) {
     // A folder that cannot be read is no backup: another server may be removing it.
-    const one = await readFound(dir, name, installation).catch(() => undefined)
+    const one = await readFound(dir, name, ownerId).catch(() => undefined)
     if (one !== undefined) found.push(one)
   }
   const age = ({ createdAt }: Found) => (isAhead(createdAt, now) ? 0 : createdAt.getTime())
@@ -143,13 +143,13 @@ async function findBackups(dir: string, { installation, now }: FolderOptions): P
  * Reads a backup that a server made. A renamed or copied backup, whose name does not match its time, is skipped: somebody wants
  * to keep it.
  */
-async function readFound(dir: string, name: string, installation: string | null | undefined) {
+async function readFound(dir: string, name: string, ownerId: string | null | undefined) {
   const folder = join(dir, name)
   const manifest = await readJson<Manifest>(join(folder, manifestName))
   if (manifest?.format !== 1 || manifest.scheduled === undefined) return undefined
   const createdAt = new Date(manifest.createdAt)
   if (Number.isNaN(createdAt.getTime()) || backupName(createdAt) !== name) return undefined
-  if (installation !== undefined && !isOf(manifest.scheduled, installation)) return undefined
+  if (ownerId !== undefined && !isOf(manifest.scheduled, ownerId)) return undefined
   if (!(await lstat(folder)).isDirectory()) return undefined
   const entries = await readdir(folder)
   let isWhole = true
@@ -168,8 +168,8 @@ async function readFound(dir: string, name: string, installation: string | null 
 }
 
 /** A backup from before databases had an id belongs to any database. */
-function isOf(said: NonNullable<Manifest['scheduled']>, installation: string | null) {
-  return said.installation === null || said.installation === installation
+function isOf(said: NonNullable<Manifest['scheduled']>, ownerId: string | null) {
+  return said.installation === null || said.installation === ownerId
 }
 
 function isAhead(createdAt: Date, now = new Date()) {

@@ -116,24 +116,24 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
    *
    * @returns False where another server is.
    */
-  const make = (sql: Sql, isWanted: (installation: string | null) => Promise<boolean>, share?: number) =>
+  const make = (sql: Sql, isWanted: (ownerId: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(oneMoment, async (transaction) => {
       const [lock] = await transaction<{ taken: boolean }[]>`
         select pg_try_advisory_xact_lock(${backupLock}) as taken`
       if (!lock?.taken) return false
-      const installation = await installationOf(transaction)
-      if (!(await isWanted(installation))) return true
-      await files(() => removeLeftovers(dir, installation, now()))
+      const ownerId = await readOwnerId(transaction)
+      if (!(await isWanted(ownerId))) return true
+      await files(() => removeLeftovers(dir, ownerId, now()))
       const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
-        scheduled: { installation },
+        scheduled: { installation: ownerId },
         files,
         signal: ending.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
-      const removed = await files(() => removeOldBackups(dir, keep, { installation, now: now() }))
+      const removed = await files(() => removeOldBackups(dir, keep, { ownerId, now: now() }))
       state.newestAt = createdAt
       listed = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
@@ -142,15 +142,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 
   let failed: { error: unknown; retryAt: number } | undefined
   const look = async (sql: Sql) => {
-    const isDue = async (installation: string | null) => {
+    const isDue = async (ownerId: string | null) => {
       const newest = await files(async () => {
         await refuseForeignFolder(dir)
-        return newestBackup(dir, { installation, now: now() })
+        return newestBackup(dir, { ownerId, now: now() })
       })
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < wanted()
     }
-    if (!(await isDue(await installationOf(sql)))) return
+    if (!(await isDue(await readOwnerId(sql)))) return
     if (failed !== undefined && performance.now() < failed.retryAt) throw failed.error
     try {
       await make(sql, isDue, servingShare)
@@ -218,8 +218,8 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   }
 }
 
-/** The database's id; null where its schema is older than ids. */
-export async function installationOf(sql: Sql): Promise<string | null> {
+/** Reads the id by which a database's servers recognise its backups; null where its schema is older than that id. */
+export async function readOwnerId(sql: Sql): Promise<string | null> {
   const [row] = await sql<
     { there: boolean }[]
   >`select to_regclass('private.installation') is not null as there`

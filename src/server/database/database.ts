@@ -5,7 +5,7 @@ import { parseAddress } from './address.ts'
 import { createPools, embedded, visitor, type Pools } from './pools.ts'
 import { unreachable } from './failures.ts'
 import { folder } from './files.ts'
-import { readMark } from './mark.ts'
+import { readDatabaseId } from './database-id.ts'
 import { followMinorVersion } from './minor-version.ts'
 import { ownerOfAuth, type OwnerOfAuth } from './owner-of-auth.ts'
 import { checkSchema } from './schema-state.ts'
@@ -34,7 +34,7 @@ export interface Database extends Omit<Pools, 'end'> {
   /** Whose accounts it holds. */
   ownerOfAuth: OwnerOfAuth
   /** The database's id, so that a server can say which database it uses; null where there is none. */
-  mark: string | null
+  databaseId: string | null
   /** Whether this call created it. */
   isNew: boolean
   /** Whether the embedded database was lost and its files are gone. */
@@ -190,7 +190,7 @@ async function prepare(
   await server`select 1`
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
-    return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
+    return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), databaseId: await readDatabaseId(owner) }
   }
   const { applied, edited } = await migrate(owner, {
     before: () => beforeMigration?.(owner) ?? Promise.resolve(),
@@ -203,5 +203,5 @@ async function prepare(
   }
   // Otherwise the first visitor would hit the failure.
   await as(visitor).unsafe('select 1')
-  return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), mark: await readMark(owner) }
+  return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), databaseId: await readDatabaseId(owner) }
 }

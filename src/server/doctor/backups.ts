@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseForeignFolder } from '../backups/folder.ts'
-import { installationOf } from '../backups/scheduled.ts'
+import { readOwnerId } from '../backups/scheduled.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
@@ -26,10 +26,10 @@ export async function checkBackups(
 ) {
   if (dir === undefined)
     return notSet('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
-  const installation = await database?.read(installationOf)
+  const ownerId = await database?.read(readOwnerId)
   const files = createFileWork(dir, patience)
   const { newest, stats, writing } = await files(async () => {
-    const options = { now, ...(installation !== undefined && { installation }) }
+    const options = { now, ...(ownerId !== undefined && { ownerId }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
     await refuseForeignFolder(dir)
     return { ...found, writing: await access(dir, constants.W_OK).catch(codeOf) }

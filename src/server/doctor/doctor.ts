@@ -3,7 +3,7 @@ import type { Environment } from '../../settings/values.ts'
 import { listOrganisers } from '../auth/organisers.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { listeningHolder } from '../database/lock.ts'
-import { readMark } from '../database/mark.ts'
+import { readDatabaseId } from '../database/database-id.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import { lookInto, notKnown, notSet, ok, wrong, type Finding } from '../finding.ts'
 import { checkMail } from '../mail/check.ts'
@@ -94,11 +94,11 @@ function checkRuntime() {
   return ok(`Node.js ${version}${lastDay === undefined ? '' : `, with security releases until ${lastDay}`}.`)
 }
 
-const unknown = { mark: undefined, isProjects: false, holder: undefined }
+const unknown = { databaseId: undefined, isProjects: false, holder: undefined }
 
 async function identify({ read }: OpenedAsItIs) {
   return read(async (sql) => ({
-    mark: await readMark(sql),
+    databaseId: await readDatabaseId(sql),
     isProjects: (await ownerOfAuth(sql)) === 'supabase',
     holder: await listeningHolder(sql),
   }))

@@ -1,7 +1,7 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import { addressOf } from '../auth/mail/links.ts'
 import { listeningHolder } from '../database/lock.ts'
-import { readMark } from '../database/mark.ts'
+import { readDatabaseId } from '../database/database-id.ts'
 import type { Sql } from '../database/sql.ts'
 import { oneLine } from '../finding.ts'
 import { instancePath } from '../health/instance.ts'
@@ -44,29 +44,29 @@ export function addressFrom(holder: Listening | undefined, settings: Listening):
  * @returns The listener, and what to do where it is not a server on this database.
  */
 export async function findListener(sql: Sql, address: string) {
-  const [response, mark] = await Promise.all([ask(`${address}${instancePath}`), readMark(sql)])
-  const listener = listenerBy(response, mark)
+  const [response, databaseId] = await Promise.all([ask(`${address}${instancePath}`), readDatabaseId(sql)])
+  const listener = listenerBy(response, databaseId)
   return { listener, problem: problemOf(listener, address, response) }
 }
 
 /**
  * Decides what listens from the response of `/instance`.
  *
- * @param mark The database's id; undefined where it is unknown.
+ * @param databaseId The database's id; undefined where it is unknown.
  */
-export function listenerBy(response: Response, mark: string | null | undefined): Listener {
+export function listenerBy(response: Response, databaseId: string | null | undefined): Listener {
   if ('problem' in response) {
     if (!response.isConnected) return 'nothing'
     return response.problem === noResponse ? 'silence' : 'another program'
   }
   if (!('mark' in response.body)) return 'another program'
-  return isSame(response, mark) ? 'a server on this database' : 'a server on another database'
+  return isSame(response, databaseId) ? 'a server on this database' : 'a server on another database'
 }
 
 /** Whether a response is from a server on our database. One that names no database counts as ours. */
-export function isSame(response: Response, mark: string | null | undefined) {
+export function isSame(response: Response, databaseId: string | null | undefined) {
   const theirs = word(response, 'mark')
-  return typeof mark !== 'string' || theirs === undefined || theirs === mark
+  return typeof databaseId !== 'string' || theirs === undefined || theirs === databaseId
 }
 
 /** The sentence about a listener that is not our server; undefined where it is, or where nothing listens. */

@@ -43,17 +43,17 @@ export async function askSite(
 /**
  * Checks that a server of this version runs here, and that the public address leads to one on the same database.
  *
- * @param database.mark Its id; undefined where it is unknown.
+ * @param database.databaseId Its id; undefined where it is unknown.
  * @param database.isProjects Whether it is a hosted project's, whose pages need no server.
  */
 export function judgeSite(
   { here, site }: Responses,
   { mailServer, webhookUrl }: SiteSettings,
-  { mark, isProjects }: { mark: string | null | undefined; isProjects: boolean },
+  { databaseId, isProjects }: { databaseId: string | null | undefined; isProjects: boolean },
 ) {
-  const listener = here && listenerBy(here.instance, mark)
+  const listener = here && listenerBy(here.instance, databaseId)
   const isNeeded = !isProjects || mailServer !== undefined || webhookUrl !== undefined
-  const named = site && judgePublic(site, mark, isProjects)
+  const named = site && judgePublic(site, databaseId, isProjects)
   const isServed = named !== undefined && named.problem === undefined
   const isRunning = listener === 'a server on this database'
   const runs = here && word(here.health, 'version')
@@ -79,7 +79,7 @@ export function judgeSite(
 
 function judgePublic(
   { address, instance, desk }: NonNullable<Responses['site']>,
-  mark: string | null | undefined,
+  databaseId: string | null | undefined,
   isProjects: boolean,
 ): { said: string; problem?: string } {
   const said = `SITE_URL is ${address}`
@@ -91,7 +91,7 @@ function judgePublic(
   }
   const { status, location, body } = instance
   if ('mark' in body) {
-    return isSame(instance, mark)
+    return isSame(instance, databaseId)
       ? { said: `${said}, which answers and is a server on this database.` }
       : problem('where a server on another database answers: set it to the address of this one.')
   }

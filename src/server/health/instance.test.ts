@@ -51,11 +51,11 @@ test.each([
   'behind %s the caller is told how addresses are trusted',
   async (_what, trust, header, forwarded) => {
     const trustProxy = typeof trust === 'object' ? [...trust] : trust
-    expect(await ask(trustProxy, header)).toEqual({ mark: database.mark, forwarded })
+    expect(await ask(trustProxy, header)).toEqual({ mark: database.databaseId, forwarded })
   },
 )
 
 test('a server identifies its database by a stable id, and says nothing about visitors unasked', async () => {
-  expect(database.mark).toMatch(/^[0-9a-f]{16}$/)
-  expect(await ask(false, undefined)).toEqual({ mark: database.mark })
+  expect(database.databaseId).toMatch(/^[0-9a-f]{16}$/)
+  expect(await ask(false, undefined)).toEqual({ mark: database.databaseId })
 })

@@ -44,11 +44,11 @@ export const instancePath = '/instance'
  * For the doctor, which asks at the public address. The response says whether it leads to a server on this database that sees its
  * visitors' real addresses. Strangers learn only how it saw their own request.
  *
- * @param options.mark The database's id.
+ * @param options.databaseId The database's id.
  */
 export async function instance(
   app: FastifyInstance,
-  { mark, byRange }: { mark: string | null; byRange: boolean },
+  { databaseId, byRange }: { databaseId: string | null; byRange: boolean },
 ) {
   app.get<{ Querystring: { forwarded?: unknown } }>(instancePath, (request, reply) => {
     const { forwarded: asked } = request.query
@@ -57,6 +57,6 @@ export async function instance(
       typeof asked === 'string' && typeof header === 'string'
         ? { forwarded: howForwarded(asked, header, request.ips, byRange) }
         : {}
-    return reply.header('cache-control', 'no-store').send({ mark, ...shown })
+    return reply.header('cache-control', 'no-store').send({ mark: databaseId, ...shown })
   })
 }

@@ -7,7 +7,7 @@ import type { Sql } from './sql.ts'
  *
  * @returns Null where the user may not read it.
  */
-export async function readMark(sql: Sql): Promise<string | null> {
+export async function readDatabaseId(sql: Sql): Promise<string | null> {
   const [row] = await sql<[{ may: boolean; database: string }]>`
     select has_function_privilege('pg_control_system()', 'execute') as may, oid::text as database
     from pg_database where datname = current_database()`
