@@ -113,7 +113,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
 
   /** Releases the drafts of an occasion. Gives the applications that they go to. */
   const release = async (by: number, occasion: string, most = 1_000) => {
-    await beat(sql, 'postman')
+    await beat(sql, 'mail sender')
     const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
     const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, most)
     const wanted = ready.map(({ id, seen }) => ({ id, seen }))
@@ -134,7 +134,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
       const letter = await claimLetter(sql)
       if (letter === undefined) break
       const asOfThen = { ...letter, body: clock.asOfThen(letter.body) }
-      const result = await handover.give(await compose(asOfThen, sender))
+      const result = await handover.handOver(await compose(asOfThen, sender))
       if (result.outcome === 'unavailable' || result.outcome === 'broken off') throw new Error(result.outcome)
       await record(sql, letter, result)
     }

@@ -1,5 +1,9 @@
 import type { Database } from '../src/server/database/database.ts'
-import { startPostman, type Postman, type PostmanOptions } from '../src/server/letters/postman.ts'
+import {
+  startMailSender,
+  type MailSender,
+  type MailSenderOptions,
+} from '../src/server/letters/mail-sender.ts'
 import { openTestDatabase } from './database.ts'
 import { atEnd } from './endings.ts'
 import { templatesOf } from './letters.ts'
@@ -18,8 +22,8 @@ export interface TestOutbox {
   /** A postman, by default without a pace, and its log. */
   postmanFor: (
     server: Pick<MailServer, 'port'>,
-    options?: Partial<PostmanOptions>,
-  ) => { postman: Postman; lines: Logged[] }
+    options?: Partial<MailSenderOptions>,
+  ) => { postman: MailSender; lines: Logged[] }
   /** Moves all times back by this many seconds, so that waiting deliveries become due. */
   pass: (seconds: number) => Promise<void>
   /** Restores the initial contents. */
@@ -43,7 +47,7 @@ export async function startOutbox(): Promise<TestOutbox> {
     receiver: startMailServer,
     postmanFor(server, options) {
       const { log, lines } = aLog()
-      const postman = startPostman({
+      const postman = startMailSender({
         sql: database.server,
         mailServer: mailServerAt(server.port),
         site: new URL('https://example.org/retreat/'),

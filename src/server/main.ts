@@ -12,7 +12,7 @@ import { siteOf } from './auth/mail/links.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
 import { outboxOf } from './deliveries/outbox.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
-import { startPostman } from './letters/postman.ts'
+import { startMailSender } from './letters/mail-sender.ts'
 import { endLog, flushLog, logDestination, logOptions } from './log.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { leave } from '../settings/leave.ts'
@@ -121,8 +121,14 @@ async function start(settings: Settings, log: Logger) {
     if (mailServer !== undefined) {
       // Links in notices need the address where this server listens.
       const site = siteOf(siteUrl, listening)
-      const postman = startPostman({ sql: database.server, mailServer, site, perMinute: mailPerMinute, log })
-      parts.push({ name: 'The letters', stop: () => postman.stop() })
+      const mailSender = startMailSender({
+        sql: database.server,
+        mailServer,
+        site,
+        perMinute: mailPerMinute,
+        log,
+      })
+      parts.push({ name: 'The letters', stop: () => mailSender.stop() })
       const checks = startMailChecks({ sql: database.server, mailServer, log })
       parts.push({ name: 'The checks of the mail server', stop: () => checks.stop() })
     }

@@ -60,12 +60,12 @@ export const letters: readonly Break[] = [
   {
     promise: '**The log** names letters by their ids',
     broken: 'The log has what the mail server said of a letter',
-    file: 'src/server/letters/postman.ts',
+    file: 'src/server/letters/mail-sender.ts',
     find: `      code: result.code,
       milliseconds:`,
     replace: `      ...result,
       milliseconds:`,
-    test: 'src/server/letters/postman.test.ts',
+    test: 'src/server/letters/mail-sender.test.ts',
     name: 'a refusal at %s is permanent, and the reply is saved but not logged',
   },
   {

@@ -96,7 +96,7 @@ update private.statuses set set_at = now();`,
     file: 'supabase/schemas/23_mails.sql',
     find: 'not private.is_busy(delivery)',
     replace: 'true',
-    test: 'src/server/letters/postman.test.ts',
+    test: 'src/server/letters/mail-sender.test.ts',
     name: 'while one letter to somebody is being sent no other is sent to them, in any spelling of their address',
   },
   {

@@ -1,13 +1,13 @@
 import {
   countLetters,
   listUndelivered,
-  postmanState,
+  mailSenderState,
   retryUndelivered,
   type LetterCounts,
-  type PostmanState,
+  type MailSenderState,
   type Undelivered,
 } from '../../server/letters/overview.ts'
-import { setStopped } from '../../server/letters/postman-state.ts'
+import { setStopped } from '../../server/letters/mail-sender-state.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
@@ -50,7 +50,7 @@ export async function run(): Promise<void> {
         await setStopped(owner, false)
         return console.log('Sending resumed.')
       case undefined:
-        return print(await countLetters(owner), await postmanState(owner))
+        return print(await countLetters(owner), await mailSenderState(owner))
     }
   })
 }
@@ -60,7 +60,7 @@ function lineOf({ state, way, occasion, email, at, nextAt, answer }: Undelivered
   return [localTime(at), next, way, occasion || 'to one person', email, answer].map(onOneLine).join('  ')
 }
 
-function print(counts: LetterCounts, postman: PostmanState) {
+function print(counts: LetterCounts, mailSender: MailSenderState) {
   console.log(`drafts                  ${counts.draft}`)
   console.log(`waiting                 ${counts.waiting}`)
   console.log(`being handed over       ${counts.sending}`)
@@ -75,12 +75,12 @@ function print(counts: LetterCounts, postman: PostmanState) {
     console.log(`automation to be told   ${toTell}`)
     console.log(`automation not reached  ${untold}`)
   }
-  tellWhatKeeps(counts, postman)
+  tellWhatKeeps(counts, mailSender)
 }
 
 function tellWhatKeeps(
   { waiting }: LetterCounts,
-  { isStopped, isThere, problem, failingSince, nextAt }: PostmanState,
+  { isStopped, isRunning: isThere, problem, failingSince, nextAt }: MailSenderState,
 ) {
   if (isStopped) console.log('No letter leaves: that was stopped. --start lets them leave again.')
   if (waiting > 0 && !isThere) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')

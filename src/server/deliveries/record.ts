@@ -48,8 +48,8 @@ export async function recordDelivery(
  * Heartbeat of a server that sends emails, or that tells an automation of decisions. Also ends recalled letters whose server was
  * lost, and drops receipts that were not sent within a day.
  */
-export async function beat(sql: Sql, who: 'postman' | 'automation'): Promise<void> {
-  const seen = identifier(who === 'postman' ? 'seen_at' : 'automation_seen_at')
+export async function beat(sql: Sql, who: 'mail sender' | 'automation'): Promise<void> {
+  const seen = identifier(who === 'mail sender' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
   await sql`select private.end_lost_deliveries()`

@@ -1,7 +1,7 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import type { OpenedAsItIs } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
-import { countLetters, listUndelivered, postmanState } from '../letters/overview.ts'
+import { countLetters, listUndelivered, mailSenderState } from '../letters/overview.ts'
 import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
 
 /** Seconds after which a waiting delivery counts as a problem. */
@@ -45,9 +45,9 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
 
 /** The state of the letters, and of the webhooks to automations. */
 export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
-  const { counts, postman, undelivered } = await read(async (sql) => ({
+  const { counts, mailSender, undelivered } = await read(async (sql) => ({
     counts: await countLetters(sql),
-    postman: await postmanState(sql),
+    mailSender: await mailSenderState(sql),
     undelivered: await listUndelivered(sql),
   }))
   const waiting = counts.waiting + counts.sending
@@ -62,18 +62,18 @@ export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<
         `${number(counts.untold, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
       failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
       last !== undefined && lastResponse(last.answer),
-      postman.isStopped &&
+      mailSender.isStopped &&
         waiting > 0 &&
         `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,
       waiting > 0 &&
-        !postman.isThere &&
+        !mailSender.isRunning &&
         mailServer === undefined &&
         `${waiting} wait, and no server hands letters over: set SMTP_URL and MAIL_FROM.`,
       waiting > 0 &&
-        !postman.isThere &&
+        !mailSender.isRunning &&
         mailServer !== undefined &&
         `${waiting} wait, and no server runs that hands letters over: npm start starts it.`,
-      postman.problem !== '' && `All are kept: ${oneLine(postman.problem)}.`,
+      mailSender.problem !== '' && `All are kept: ${oneLine(mailSender.problem)}.`,
     ]) ?? ok(`${counts.sent} sent, ${waiting} waiting, none refused or given up.`)
   )
 }

@@ -94,10 +94,10 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
 }
 
 /** Whether letters are sent, and what stops them. */
-export interface PostmanState {
+export interface MailSenderState {
   isStopped: boolean
   /** Whether a server that sends email is running. */
-  isThere: boolean
+  isRunning: boolean
   /** The problem that stops all letters; blank where there is none. */
   problem: string
   failingSince: Date | null
@@ -105,9 +105,9 @@ export interface PostmanState {
   nextAt: Date | null
 }
 
-export async function postmanState(sql: Sql): Promise<PostmanState> {
-  const [row] = await sql<[PostmanState]>`
-    select stopped as "isStopped", private.is_recent(seen_at) as "isThere", problem,
+export async function mailSenderState(sql: Sql): Promise<MailSenderState> {
+  const [row] = await sql<[MailSenderState]>`
+    select stopped as "isStopped", private.is_recent(seen_at) as "isRunning", problem,
       failing_since as "failingSince", case when paused_until > now() then paused_until end as "nextAt"
     from private.postman`
   return row

@@ -314,7 +314,7 @@ test('a server that starts late sends no backlog', async () => {
   await apply({ email: 'new@example.org' })
   expect(await claimReceipt()).toMatchObject({ to: 'new@example.org' })
   expect(await claimReceipt()).toBeUndefined()
-  await beat(sql(), 'postman')
+  await beat(sql(), 'mail sender')
   expect((await receipts()).map(({ state }) => state).toSorted()).toEqual(['sending', 'withdrawn'])
 })
 
@@ -322,10 +322,10 @@ test('a receipt that was recalled while it was being sent ends with its server',
   await apply()
   await claimReceipt()
   await sql()`select private.recall(array(select id from private.deliveries where kind = 'receipt'), 'ada@example.org')`
-  await beat(sql(), 'postman')
+  await beat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'sending' }])
   await outbox.pass(91)
-  await beat(sql(), 'postman')
+  await beat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })
 

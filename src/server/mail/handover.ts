@@ -36,7 +36,7 @@ export interface Handover {
    *
    * @param cancelled Aborts the handover.
    */
-  give(mail: Mail, cancelled?: AbortSignal): Promise<HandoverResult>
+  handOver(mail: Mail, cancelled?: AbortSignal): Promise<HandoverResult>
   /** Closes the connection with QUIT. */
   end(): Promise<void>
 }
@@ -99,7 +99,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
   }
 
   return {
-    async give(mail, cancelled) {
+    async handOver(mail, cancelled) {
       const late = AbortSignal.timeout(limit)
       const signal = cancelled === undefined ? late : AbortSignal.any([late, cancelled])
       const reused = take()

@@ -16,7 +16,7 @@ export async function send(
 ): Promise<HandoverResult> {
   const mail = await compose(message, mailServer.from)
   const handover = createHandover(mailServer, limit)
-  const result = await handover.give(mail)
+  const result = await handover.handOver(mail)
   await handover.end()
   return result
 }

@@ -319,7 +319,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
     },
     keep: async () => {
       await owner`update private.organisers set day_due_at = now()`
-      await Promise.all([beat(owner, 'postman'), keepNotices(owner)])
+      await Promise.all([beat(owner, 'mail sender'), keepNotices(owner)])
       await owner`update private.postman set seen_at = now() + interval '1 day'`
       return ''
     },
@@ -342,7 +342,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
   // Even after everything lost is settled, and everything waiting has arrived.
   for (let idle = 0; idle < 3; idle += 1) {
     await expireLeases()
-    await beat(owner, 'postman')
+    await beat(owner, 'mail sender')
     for (;;) {
       await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
       const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]

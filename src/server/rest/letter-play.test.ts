@@ -214,7 +214,7 @@ const acts = {
   wait: actOf('wait', [], {
     async do() {
       await sql`update private.deliveries set due_at = now() where state = 'waiting'`
-      await beat(sql, 'postman')
+      await beat(sql, 'mail sender')
       expect(
         await sql`select from private.deliveries where state = 'sending' and recalled_at is not null and due_at <= now()`,
       ).toEqual([])

@@ -666,7 +666,7 @@ const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
       await server.database
         .owner`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
       expect(await claimLetter(server.database.owner)).toBeUndefined()
-      return beat(server.database.owner, 'postman')
+      return beat(server.database.owner, 'mail sender')
     },
   ],
 ]

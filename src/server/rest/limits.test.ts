@@ -16,7 +16,7 @@ import type { LettersOverview } from '../../client/desk/letters.ts'
 import type { Door } from '../../client/desk/retreat.ts'
 import { isOfDecision, mayAskForRsvp } from '../../pages/desk/letters/letters.ts'
 import { isAddress } from '../mail/compose.ts'
-import { postmanState } from '../letters/overview.ts'
+import { mailSenderState } from '../letters/overview.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
@@ -164,6 +164,6 @@ test.each([
     const { owner } = server.database
     await owner`update private.postman set seen_at = now() - ${age} * interval '1 second'`
     expect((await ask<LettersOverview>('letters')).postman.is_there).toBe(isThere)
-    expect((await postmanState(owner)).isThere).toBe(isThere)
+    expect((await mailSenderState(owner)).isRunning).toBe(isThere)
   },
 )

@@ -12,7 +12,7 @@ import { beat } from '../deliveries/record.ts'
 import { keepNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
-import { backOffAll } from './postman-state.ts'
+import { backOffAll } from './mail-sender-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
 import { through, valuesOf } from '../../../testing/sql.ts'
 
@@ -443,7 +443,7 @@ test('a letter whose server died is retried and counted, unless it was withdrawn
   await pass(91)
   expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  await beat(database.owner, 'postman')
+  await beat(database.owner, 'mail sender')
   expect(await countLetters(database.owner)).toEqual({
     draft: 1,
     waiting: 0,
@@ -612,7 +612,7 @@ test('a clock that is set back blocks nothing', async () => {
   expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await claimLetter(database.owner)).toBeUndefined()
   // The heartbeat is not from the future either.
-  await beat(database.owner, 'postman')
+  await beat(database.owner, 'mail sender')
   const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
   expect(row).toEqual({ is_past: true })
 })
@@ -638,7 +638,7 @@ test('letters that wait when the clock is set back are due at once', async () =>
   expect([await claimLetter(database.owner), await claimTest(database.owner)]).toEqual([undefined, undefined])
 
   await setBack()
-  await beat(database.owner, 'postman')
+  await beat(database.owner, 'mail sender')
   await keepNotices(database.owner)
   const claims = []
   for (let claim = await claimLetter(database.owner); claim; claim = await claimLetter(database.owner)) {

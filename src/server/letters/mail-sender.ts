@@ -6,18 +6,18 @@ import { beat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { keepNotices, noticeLetter } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
-import { backOffAll } from './postman-state.ts'
+import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** Hands over due letters and notices to the mail server, until it is stopped. */
-export interface Postman {
+export interface MailSender {
   /** Polls now, since something new may be due. */
   wake(): void
   /** Claims nothing more. Resolves when the pending handovers have ended. */
   stop(): Promise<void>
 }
 
-export interface PostmanOptions {
+export interface MailSenderOptions {
   /** Asks the database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
@@ -33,7 +33,7 @@ export interface PostmanOptions {
 }
 
 /** The log message for each result of a try. */
-const said = {
+const logMessages = {
   sent: 'letter sent',
   refused: 'letter refused',
   retry: 'letter deferred; it will be retried',
@@ -47,7 +47,7 @@ const maxClosings = 3
 /** Concurrent connections. */
 const workers = 5
 const pollInterval = 1_000
-/** Milliseconds that pending handovers may still take when the postman stops. */
+/** Milliseconds that pending handovers may still take when the mail sender stops. */
 const grace = 3_000
 
 /** An email that is to be handed over. */
@@ -57,12 +57,12 @@ interface Job {
 }
 
 /** Blames the letter for connections closed over it too often, so that it does not hold up the others. */
-function ownFault(result: HandoverResult, { closings }: MailClaim): HandoverResult {
+function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
 }
 
-export function startPostman({
+export function startMailSender({
   sql,
   mailServer,
   site,
@@ -70,15 +70,15 @@ export function startPostman({
   log,
   interval = pollInterval,
   limit,
-}: PostmanOptions): Postman {
+}: MailSenderOptions): MailSender {
   const pause = perMinute > 0 ? 60_000 / perMinute : undefined
   const cancellation = new AbortController()
   const handovers = Array.from({ length: workers }, () => createHandover(mailServer, limit))
-  const free = [...handovers]
+  const idle = [...handovers]
   const underWay = new Set<Promise<void>>()
-  let nextTurn: NodeJS.Timeout | undefined
+  let nextPoll: NodeJS.Timeout | undefined
 
-  const take = async (): Promise<Job | undefined> => {
+  const claimNext = async (): Promise<Job | undefined> => {
     const claim = await claimMail(sql, { pause })
     if (claim === undefined) return undefined
     return { claim, letter: 'says' in claim ? noticeLetter(claim, site) : claim }
@@ -86,7 +86,7 @@ export function startPostman({
 
   const attempt = async ({ claim, letter }: Job, handover: Handover) => {
     const started = performance.now()
-    const result = ownFault(await give(letter, handover), claim)
+    const result = blameLetter(await handOver(letter, handover), claim)
     if (result.outcome === 'unavailable') {
       // Back off first, since a claim that is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
@@ -107,16 +107,16 @@ export function startPostman({
       code: result.code,
       milliseconds: Math.round(performance.now() - started),
     }
-    if (outcome === 'sent') log.info(details, said.sent)
-    else log.warn(details, said[outcome])
+    if (outcome === 'sent') log.info(details, logMessages.sent)
+    else log.warn(details, logMessages[outcome])
   }
 
-  const give = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
+  const handOver = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
     if (!isAddress(letter.to)) {
       return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
     }
     try {
-      return await handover.give(await compose(letter, mailServer.from), cancellation.signal)
+      return await handover.handOver(await compose(letter, mailServer.from), cancellation.signal)
     } catch (error) {
       log.warn({ letterId: letter.id, err: error }, 'a letter could not be composed as an email')
       const answer = 'This could not be composed as an email.'
@@ -126,9 +126,9 @@ export function startPostman({
 
   const polling = startPolling(
     async () => {
-      if (free.length === 0) return
-      const job = await take()
-      const handover = job === undefined ? undefined : free.pop()
+      if (idle.length === 0) return
+      const job = await claimNext()
+      const handover = job === undefined ? undefined : idle.pop()
       if (job === undefined || handover === undefined) return
       const running: Promise<void> = attempt(job, handover)
         .catch((error: unknown) =>
@@ -136,21 +136,21 @@ export function startPostman({
         )
         .finally(() => {
           underWay.delete(running)
-          free.push(handover)
+          idle.push(handover)
           polling.wake()
         })
       underWay.add(running)
       if (pause === undefined) return polling.wake()
-      clearTimeout(nextTurn)
-      nextTurn = setTimeout(polling.wake, pause)
+      clearTimeout(nextPoll)
+      nextPoll = setTimeout(polling.wake, pause)
     },
     interval,
     (error) => log.warn({ err: error }, 'due letters could not be read'),
   )
 
-  const keeping = startPolling(
+  const upkeep = startPolling(
     async () => {
-      await beat(sql, 'postman')
+      await beat(sql, 'mail sender')
       await keepNotices(sql)
     },
     keepInterval,
@@ -161,8 +161,8 @@ export function startPostman({
     wake: polling.wake,
     async stop() {
       const late = setTimeout(() => cancellation.abort(), grace)
-      await Promise.all([polling.stop(), keeping.stop()])
-      clearTimeout(nextTurn)
+      await Promise.all([polling.stop(), upkeep.stop()])
+      clearTimeout(nextPoll)
       await Promise.all(underWay)
       clearTimeout(late)
       await Promise.all(handovers.map((handover) => handover.end()))
