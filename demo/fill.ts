@@ -5,7 +5,7 @@ import type { CallDesk } from '../src/client/desk.ts'
 import { writeSite } from '../src/server/database/places.ts'
 import { compose } from '../src/server/mail/compose.ts'
 import { createHandover } from '../src/server/mail/handover.ts'
-import { beat } from '../src/server/deliveries/record.ts'
+import { recordHeartbeat } from '../src/server/deliveries/record.ts'
 import { record } from '../src/server/letters/outcomes.ts'
 import type { MailServer } from '../src/settings/mail-settings.ts'
 import type { ReceivedMail } from '../testing/mail-server.ts'
@@ -113,7 +113,7 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
 
   /** Releases the drafts of an occasion. Gives the applications that they go to. */
   const release = async (by: number, occasion: string, most = 1_000) => {
-    await beat(sql, 'mail sender')
+    await recordHeartbeat(sql, 'mail sender')
     const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
     const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, most)
     const wanted = ready.map(({ id, seen }) => ({ id, seen }))

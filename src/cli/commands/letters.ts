@@ -55,9 +55,9 @@ export async function run(): Promise<void> {
   })
 }
 
-function lineOf({ state, way, occasion, email, at, nextAt, answer }: Undelivered) {
+function lineOf({ state, way, occasion, email, at, nextAt, reply }: Undelivered) {
   const next = nextAt === null ? state : `next try ${localTime(nextAt)}`
-  return [localTime(at), next, way, occasion || 'to one person', email, answer].map(onOneLine).join('  ')
+  return [localTime(at), next, way, occasion || 'to one person', email, reply].map(onOneLine).join('  ')
 }
 
 function print(counts: LetterCounts, mailSender: MailSenderState) {
@@ -69,16 +69,16 @@ function print(counts: LetterCounts, mailSender: MailSenderState) {
   console.log(`given up                ${counts.givenUp}`)
   console.log(`withdrawn               ${counts.withdrawn}`)
   console.log(`may have arrived twice  ${counts.uncertain}`)
-  const { told, toTell, untold } = counts
-  if (told + toTell + untold > 0) {
-    console.log(`automation told         ${told}`)
-    console.log(`automation to be told   ${toTell}`)
-    console.log(`automation not reached  ${untold}`)
+  const { decisionsDelivered, webhooksWaiting, webhooksFailed } = counts
+  if (decisionsDelivered + webhooksWaiting + webhooksFailed > 0) {
+    console.log(`automation told         ${decisionsDelivered}`)
+    console.log(`automation to be told   ${webhooksWaiting}`)
+    console.log(`automation not reached  ${webhooksFailed}`)
   }
-  tellWhatKeeps(counts, mailSender)
+  printWhatHoldsLetters(counts, mailSender)
 }
 
-function tellWhatKeeps(
+function printWhatHoldsLetters(
   { waiting }: LetterCounts,
   { isStopped, isRunning: isThere, problem, failingSince, nextAt }: MailSenderState,
 ) {

@@ -58,8 +58,8 @@ export async function run(): Promise<void> {
 function lineOf({ id, email, at, attempts, nextAt, status, reply }: Undelivered) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const next = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
-  const said = [status ?? 'no answer', reply].filter((part) => part !== '').join(': ')
-  return [localTime(at), next, id, email, said].map(onOneLine).join('  ')
+  const response = [status ?? 'no answer', reply].filter((part) => part !== '').join(': ')
+  return [localTime(at), next, id, email, response].map(onOneLine).join('  ')
 }
 
 function print({ delivered, waiting, failing, givenUp }: Awaited<ReturnType<typeof countDeliveries>>) {

@@ -30,12 +30,12 @@ interface Waiting {
 export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRows) => Promise<number> {
   /** The waiting rows by their form answers. Two equal rows in one statement would make PostgreSQL refuse all of it. */
   const waiting = new Map<string, Waiting>()
-  let [underWay, singlyUntil, impatientFrom] = [0, 0, 0]
+  let [running, singlyUntil, impatientFrom] = [0, 0, 0]
 
   const next = () => {
     const isLate = performance.now() >= impatientFrom
-    while (waiting.size > 0 && underWay < beside.statements) {
-      if (waiting.size < Math.min(underWay * beside.rows, max.rows) && !isLate) return
+    while (waiting.size > 0 && running < beside.statements) {
+      if (waiting.size < Math.min(running * beside.rows, max.rows) && !isLate) return
       void insertWaiting()
     }
   }
@@ -44,13 +44,13 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
     const taken = takeWaiting()
     const json = `[${taken.map(({ rows }) => rows.json).join()}]`
     const together: SentRows = { json, isArray: true, count: taken.length, columns, missingAsDefault: false }
-    underWay += 1
+    running += 1
     const stored = insertApplications(sql, taken.length === 1 && taken[0] ? taken[0].rows : together)
     const isToBeParted = await stored.then(
       () => false,
       (error: unknown) => taken.length > 1 && isForOneRow(error),
     )
-    underWay -= 1
+    running -= 1
     // None of its rows is stored, so each is sent again on its own. Any other error is the result of all of them.
     if (isToBeParted) singlyUntil = performance.now() + singlyFor
     for (const { rows, answer } of taken) {

@@ -155,7 +155,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
   await sql()`select public.answer_place(${kept.token}, 'not coming', gen_random_uuid())`
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
   await expect
-    .poll(async () => (await listUndelivered(sql())).map(({ answer }) => answer))
+    .poll(async () => (await listUndelivered(sql())).map(({ reply }) => reply))
     .toEqual(['HTTP 500'])
   expect(await countLetters(sql())).toMatchObject({ toTell: 3, untold: 0 })
   answersWith = 200
@@ -237,7 +237,7 @@ test('an RSVP is queued only where an automation was told of some within a day',
 async function carry(outcome: 'sent' | 'retry' = 'sent') {
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
-  const retry = { outcome: 'retry', code: 451, answer: 'later', isUncertain: false } as const
+  const retry = { outcome: 'retry', code: 451, reply: 'later', isUncertain: false } as const
   await record(sql(), mail, outcome === 'sent' ? { outcome, code: 250 } : retry)
 }
 
@@ -266,7 +266,7 @@ test('a letter that arrives although it was stopped is told to an automation onc
   if (mail === undefined) throw new Error('no letter is due')
   await ask('withdraw', { act })
   await decide(id, 'declined')
-  await record(sql(), mail, { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true })
+  await record(sql(), mail, { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true })
   await send('declined')
   await carry()
   const told = async () => {
@@ -522,7 +522,7 @@ test('two servers tell each decision once, and automations get only decisions', 
   for (const id of ids) await decide(id, 'accepted')
   await send()
   await receiver.count(20)
-  await expect.poll(async () => (await countLetters(sql())).told).toBe(20)
+  await expect.poll(async () => (await countLetters(sql())).decisionsDelivered).toBe(20)
   const told = receiver.received.map(({ body }) => new URLSearchParams(body).get('id'))
   expect(new Set(told)).toEqual(new Set(ids))
   expect(told).toHaveLength(20)

@@ -14,15 +14,15 @@ interface Claim {
 /** The store of waiting deliveries, which a dispatcher reads, claims and records. */
 export interface Outbox<Taken extends Claim> {
   /** Whether the receiver's responses are logged. */
-  logsAnswers: boolean
+  logsReplies: boolean
   /** Claims at most `most` deliveries that are due. */
   claimDue: (sql: Sql, max: number) => Promise<Taken[]>
   /** Records the result of a try. */
-  record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof said>
+  record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof logMessages>
   /** Gives back a claim whose try was aborted. */
   giveBack: (sql: Sql, claim: Taken, isUncertain: boolean | undefined) => Promise<void>
   /** Periodic upkeep, where there is any. */
-  keep?: (sql: Sql) => Promise<void>
+  upkeep?: (sql: Sql) => Promise<void>
 }
 
 /** Delivers what is in the outbox, until it is stopped. */
@@ -44,7 +44,7 @@ export interface DispatcherOptions<Taken extends Claim> {
 }
 
 /** The log message for each result of a try. */
-const said = {
+const logMessages = {
   delivered: 'webhook delivered',
   retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
@@ -53,7 +53,7 @@ const said = {
 }
 
 /** The result of a try, in a sentence for organisers that quotes nothing of the response. */
-export function wordsOf({ status, isUncertain = false }: DeliveryResult): string {
+export function describeResult({ status, isUncertain = false }: DeliveryResult): string {
   if (status !== null) return `HTTP ${status}`
   return isUncertain ? 'No answer came.' : 'No connection was made.'
 }
@@ -71,7 +71,7 @@ export function startDispatcher<Taken extends Claim>({
   interval = pollInterval,
 }: DispatcherOptions<Taken>): Dispatcher {
   const cancellation = new AbortController()
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
 
   const attempt = async (claim: Taken) => {
     const started = performance.now()
@@ -84,26 +84,26 @@ export function startDispatcher<Taken extends Claim>({
       webhookId: claim.id,
       attempt: claim.attempt,
       status: result.status,
-      ...(outbox.logsAnswers ? { answer: result.text } : {}),
+      ...(outbox.logsReplies ? { answer: result.text } : {}),
       milliseconds: Math.round(performance.now() - started),
     }
-    if (outcome === 'delivered') log.info(details, said.delivered)
-    else log.warn(details, said[outcome])
+    if (outcome === 'delivered') log.info(details, logMessages.delivered)
+    else log.warn(details, logMessages[outcome])
   }
 
-  let kept = Number.NEGATIVE_INFINITY
+  let lastUpkeep = Number.NEGATIVE_INFINITY
   const claimDue = async (max: number) => {
-    if (outbox.keep && performance.now() - kept >= keepInterval) {
+    if (outbox.upkeep && performance.now() - lastUpkeep >= keepInterval) {
       // Set before the call: where it fails, due deliveries do not wait for another try of it.
-      kept = performance.now()
-      await outbox.keep(sql)
+      lastUpkeep = performance.now()
+      await outbox.upkeep(sql)
     }
     return outbox.claimDue(sql, max)
   }
 
   const polling = startPolling(
     async () => {
-      const free = concurrency - underWay.size
+      const free = concurrency - pending.size
       if (free === 0) return
       for (const claim of await claimDue(free)) {
         const running: Promise<void> = attempt(claim)
@@ -111,10 +111,10 @@ export function startDispatcher<Taken extends Claim>({
             log.warn({ webhookId: claim.id, err: error }, 'a delivery could not be recorded'),
           )
           .finally(() => {
-            underWay.delete(running)
+            pending.delete(running)
             polling.wake()
           })
-        underWay.add(running)
+        pending.add(running)
       }
     },
     interval,
@@ -126,7 +126,7 @@ export function startDispatcher<Taken extends Claim>({
     async stop() {
       const limit = setTimeout(() => cancellation.abort(), grace)
       await polling.stop()
-      await Promise.all(underWay)
+      await Promise.all(pending)
       clearTimeout(limit)
     },
   }

@@ -1,21 +1,21 @@
 import { webhookBody, type Application } from '../../application/application.ts'
 import { nextAttempt } from './schedule.ts'
-import { wordsOf, type Outbox } from './dispatcher.ts'
-import { beat, recordDelivery, type Try } from './record.ts'
+import { describeResult, type Outbox } from './dispatcher.ts'
+import { recordHeartbeat, recordDelivery, type DeliveryTry } from './record.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The event that a delivery reports. */
 export type Kind = 'application' | 'rsvp' | 'decision'
 
 /** A delivery that this server has claimed. Its id is the same on every try. */
-export interface Claim extends Try {
+export interface Claim extends DeliveryTry {
   /** Milliseconds since there was something to deliver, by the database's clock. */
   age: number
   body: URLSearchParams
 }
 
 /** The reply for organisers where a delivery asks for an RSVP after its deadline. */
-export const tooLate = 'The last day to answer has passed.'
+export const deadlinePassed = 'The last day to answer has passed.'
 
 /** Seconds of a claim's lease, longer than any try takes. Then another server may claim the delivery again. */
 const lease = 30
@@ -53,12 +53,12 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
 /** The deliveries of a kind. RSVPs include those that organisers noted. */
 export function outboxOf(kind: Kind): Outbox<Claim> {
   // The automation's replies may quote an applicant's address.
-  const logsAnswers = kind === 'application'
+  const logsReplies = kind === 'application'
   return {
-    logsAnswers,
+    logsReplies,
     claimDue: (sql, max) => claim(sql, kind, max),
-    async record(sql, claimed, tried) {
-      const { delivered, status, text, isUncertain = false, retryAfter } = tried
+    async record(sql, claimed, result) {
+      const { delivered, status, text, isUncertain = false, retryAfter } = result
       // 410 means that the receiver is permanently gone.
       const isRefused = status === 410
       const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
@@ -66,7 +66,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
         state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
         ...next,
         status,
-        reply: delivered ? '' : logsAnswers ? text : wordsOf(tried),
+        reply: delivered ? '' : logsReplies ? text : describeResult(result),
         isRefused,
         ...(!delivered && { isUncertain }),
       })
@@ -76,7 +76,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
     async giveBack(sql, claimed, isUncertain = false) {
       await recordDelivery(sql, claimed, { state: 'waiting', counts: false, isUncertain })
     },
-    ...(kind === 'decision' && { keep: (sql: Sql) => beat(sql, 'automation') }),
+    ...(kind === 'decision' && { upkeep: (sql: Sql) => recordHeartbeat(sql, 'automation') }),
   }
 }
 
@@ -98,7 +98,7 @@ async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
     const content = contents.find(({ id }) => id === claimed.id)
     // An application without content was erased meanwhile.
     if (content === undefined) continue
-    if (content.isOverdue) await recordDelivery(sql, claimed, { state: 'failed', reply: tooLate })
+    if (content.isOverdue) await recordDelivery(sql, claimed, { state: 'failed', reply: deadlinePassed })
     else due.push({ ...claimed, body: bodies[kind](content) })
   }
   return due

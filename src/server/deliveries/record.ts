@@ -1,7 +1,7 @@
 import { identifier, type Sql } from '../database/sql.ts'
 
 /** Identifies a claim: each try of a delivery has its own number. */
-export interface Try {
+export interface DeliveryTry {
   id: string
   attempt: number
 }
@@ -32,7 +32,7 @@ export interface TryResult {
  */
 export async function recordDelivery(
   sql: Sql,
-  { id, attempt }: Try,
+  { id, attempt }: DeliveryTry,
   result: TryResult,
 ): Promise<TryResult['state'] | 'cancelled' | null> {
   const { state, pause = 0, counts = true, status = null, reply } = result
@@ -48,7 +48,7 @@ export async function recordDelivery(
  * Heartbeat of a server that sends emails, or that tells an automation of decisions. Also ends recalled letters whose server was
  * lost, and drops receipts that were not sent within a day.
  */
-export async function beat(sql: Sql, who: 'mail sender' | 'automation'): Promise<void> {
+export async function recordHeartbeat(sql: Sql, who: 'mail sender' | 'automation'): Promise<void> {
   const seen = identifier(who === 'mail sender' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`

@@ -51,6 +51,6 @@ export function nextAttempt(
   if (pause === undefined) return null
   const scheduled = pause * (1 + random() / 10)
   if (retryAfter === undefined) return { pause: scheduled, counts: true }
-  const asked = Math.min(Math.max(retryAfter, minPause), maxPause)
-  return { pause: asked, counts: asked >= pause || age > totalPause || age < 0 }
+  const requestedPause = Math.min(Math.max(retryAfter, minPause), maxPause)
+  return { pause: requestedPause, counts: requestedPause >= pause || age > totalPause || age < 0 }
 }

@@ -82,18 +82,18 @@ function sign(secret: string, content: string) {
  * Posts once the connection is ready, so that a failure before that is certainly unsent. `fetch` does not say when that is, and
  * some of its errors occur on both sides of it. A user and password in the address are sent as basic authentication.
  *
- * @param onLeave Called before the first byte is sent.
+ * @param onSend Called before the first byte is sent.
  */
 function post(
   url: string,
   { body, ...options }: { headers: Record<string, string>; body: string; signal: AbortSignal },
-  onLeave: () => void,
+  onSend: () => void,
 ): Promise<IncomingMessage> {
   const isEncrypted = new URL(url).protocol === 'https:'
   return new Promise((resolve, reject) => {
     const request = (isEncrypted ? https : http).request(url, { method: 'POST', ...options })
     const send = () => {
-      onLeave()
+      onSend()
       request.end(body)
     }
     request.on('response', resolve).on('error', reject)
@@ -126,8 +126,8 @@ async function beginning(response: IncomingMessage) {
 /** Milliseconds from `Retry-After`, in seconds or as a date by the receiver's clock. */
 function parseRetryAfter({ 'retry-after': header, date }: IncomingHttpHeaders) {
   if (header === undefined) return undefined
-  const there = Date.parse(date ?? '') || Date.now()
-  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - there
+  const receiverTime = Date.parse(date ?? '') || Date.now()
+  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - receiverTime
   return pause > 0 ? pause : undefined
 }
 

@@ -5,7 +5,7 @@ import { countLetters, listUndelivered, mailSenderState } from '../letters/overv
 import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
 
 /** Seconds after which a waiting delivery counts as a problem. */
-const late = 600
+const lateAfter = 600
 
 /** Another program's last response, without addresses: it may quote an applicant's. */
 function lastResponse(text: string) {
@@ -37,7 +37,7 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
       refusals !== undefined &&
         lastResponse([refusals.status ?? 'none', refusals.text].filter((part) => part !== '').join(': ')),
       oldest !== null &&
-        oldest > late &&
+        oldest > lateAfter &&
         `${number(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
     ]) ?? ok(`${counts.delivered} delivered, ${waiting} waiting, none given up.`)
   )
@@ -58,10 +58,10 @@ export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<
     wrongIf([
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
-      counts.untold > 0 &&
-        `${number(counts.untold, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
+      counts.webhooksFailed > 0 &&
+        `${number(counts.webhooksFailed, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
       failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
-      last !== undefined && lastResponse(last.answer),
+      last !== undefined && lastResponse(last.reply),
       mailSender.isStopped &&
         waiting > 0 &&
         `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,

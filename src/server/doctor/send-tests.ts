@@ -49,7 +49,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
       return ok(`${address} took a mail to ${to}: see whether it arrives, and where.`)
     case 'refused':
     case 'retry':
-      return wrong(`${address} did not take a mail to ${to}: ${oneLine(result.answer)}.`)
+      return wrong(`${address} did not take a mail to ${to}: ${oneLine(result.reply)}.`)
     case 'unavailable':
       return wrong(`No email was sent: ${oneLine(result.problem)}.`)
     case 'broken off':

@@ -1,4 +1,4 @@
-import { tooLate } from '../deliveries/outbox.ts'
+import { deadlinePassed } from '../deliveries/outbox.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
@@ -15,7 +15,7 @@ export interface LetterClaim extends Message, MailTry {
 
 export type MailClaim = LetterClaim | NoticeClaim
 
-interface Ends {
+interface LetterState {
   is_overdue: boolean
   was_sending: boolean
 }
@@ -35,14 +35,14 @@ export async function claimMail(
   }: { pause?: number | null | undefined; kinds?: Kind[] } = {},
 ): Promise<MailClaim | undefined> {
   for (;;) {
-    const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & Ends) | null }]>`
+    const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & LetterState) | null }]>`
       select private.claim_mail(${pause}::float * interval '1 millisecond', ${kinds}::text[]) as mail`
     if (row.mail === null) return undefined
     if ('says' in row.mail) return row.mail
     const { is_overdue: isOverdue, was_sending: wasSending, ...claim } = row.mail
     if (wasSending && claim.uncertain >= maxUncertainTries) {
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReply })
-    } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: tooLate })
+    } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
     else return claim
   }
 }

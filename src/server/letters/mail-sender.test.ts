@@ -8,8 +8,8 @@ import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
-import { beat } from '../deliveries/record.ts'
-import { keepNotices } from './notices.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
+import { tidyNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { backOffAll } from './mail-sender-state.ts'
@@ -394,7 +394,7 @@ test('a letter that was withdrawn during its handover and not accepted ends, and
   await decide(id, 'declined')
   await decide(id, 'accepted')
   if (claim === undefined) throw new Error('nothing was claimed')
-  const refusal = { outcome: 'refused', code: 550, answer: '550 no' } as const
+  const refusal = { outcome: 'refused', code: 550, reply: '550 no' } as const
   expect(await record(database.owner, claim, refusal)).toBe('withdrawn')
   expect(await occasions()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
@@ -443,7 +443,7 @@ test('a letter whose server died is retried and counted, unless it was withdrawn
   await pass(91)
   expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  await beat(database.owner, 'mail sender')
+  await recordHeartbeat(database.owner, 'mail sender')
   expect(await countLetters(database.owner)).toEqual({
     draft: 1,
     waiting: 0,
@@ -612,13 +612,13 @@ test('a clock that is set back blocks nothing', async () => {
   expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await claimLetter(database.owner)).toBeUndefined()
   // The heartbeat is not from the future either.
-  await beat(database.owner, 'mail sender')
+  await recordHeartbeat(database.owner, 'mail sender')
   const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
   expect(row).toEqual({ is_past: true })
 })
 
 test('letters that wait when the clock is set back are due at once', async () => {
-  const failed = { outcome: 'retry', code: 451, answer: '', isUncertain: false } as const
+  const failed = { outcome: 'retry', code: 451, reply: '', isUncertain: false } as const
   await released('failed@example.com')
   const letter = await claimLetter(database.owner)
   if (letter) await record(database.owner, letter, failed)
@@ -638,8 +638,8 @@ test('letters that wait when the clock is set back are due at once', async () =>
   expect([await claimLetter(database.owner), await claimTest(database.owner)]).toEqual([undefined, undefined])
 
   await setBack()
-  await beat(database.owner, 'mail sender')
-  await keepNotices(database.owner)
+  await recordHeartbeat(database.owner, 'mail sender')
+  await tidyNotices(database.owner)
   const claims = []
   for (let claim = await claimLetter(database.owner); claim; claim = await claimLetter(database.owner)) {
     claims.push(claim)

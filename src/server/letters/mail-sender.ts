@@ -2,9 +2,9 @@ import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { keepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Message } from '../mail/compose.ts'
 import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
-import { beat } from '../deliveries/record.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
-import { keepNotices, noticeLetter } from './notices.ts'
+import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/sql.ts'
@@ -59,7 +59,7 @@ interface Job {
 /** Blames the letter for connections closed over it too often, so that it does not hold up the others. */
 function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
-  return { outcome: 'retry', code: result.code, answer: result.problem, isUncertain: false }
+  return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
 }
 
 export function startMailSender({
@@ -75,13 +75,13 @@ export function startMailSender({
   const cancellation = new AbortController()
   const handovers = Array.from({ length: workers }, () => createHandover(mailServer, limit))
   const idle = [...handovers]
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
   let nextPoll: NodeJS.Timeout | undefined
 
   const claimNext = async (): Promise<Job | undefined> => {
     const claim = await claimMail(sql, { pause })
     if (claim === undefined) return undefined
-    return { claim, letter: 'says' in claim ? noticeLetter(claim, site) : claim }
+    return { claim, letter: 'says' in claim ? noticeMessage(claim, site) : claim }
   }
 
   const attempt = async ({ claim, letter }: Job, handover: Handover) => {
@@ -113,14 +113,14 @@ export function startMailSender({
 
   const handOver = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
     if (!isAddress(letter.to)) {
-      return { outcome: 'refused', code: null, answer: 'This is not one plain address.' }
+      return { outcome: 'refused', code: null, reply: 'This is not one plain address.' }
     }
     try {
       return await handover.handOver(await compose(letter, mailServer.from), cancellation.signal)
     } catch (error) {
       log.warn({ letterId: letter.id, err: error }, 'a letter could not be composed as an email')
-      const answer = 'This could not be composed as an email.'
-      return { outcome: 'retry', code: null, answer, isUncertain: false }
+      const reply = 'This could not be composed as an email.'
+      return { outcome: 'retry', code: null, reply, isUncertain: false }
     }
   }
 
@@ -135,11 +135,11 @@ export function startMailSender({
           log.warn({ letterId: job.letter.id, err: error }, 'the result of a letter could not be recorded'),
         )
         .finally(() => {
-          underWay.delete(running)
+          pending.delete(running)
           idle.push(handover)
           polling.wake()
         })
-      underWay.add(running)
+      pending.add(running)
       if (pause === undefined) return polling.wake()
       clearTimeout(nextPoll)
       nextPoll = setTimeout(polling.wake, pause)
@@ -150,8 +150,8 @@ export function startMailSender({
 
   const upkeep = startPolling(
     async () => {
-      await beat(sql, 'mail sender')
-      await keepNotices(sql)
+      await recordHeartbeat(sql, 'mail sender')
+      await tidyNotices(sql)
     },
     keepInterval,
     (error) => log.warn({ err: error }, 'the heartbeat could not be recorded'),
@@ -163,7 +163,7 @@ export function startMailSender({
       const late = setTimeout(() => cancellation.abort(), grace)
       await Promise.all([polling.stop(), upkeep.stop()])
       clearTimeout(nextPoll)
-      await Promise.all(underWay)
+      await Promise.all(pending)
       clearTimeout(late)
       await Promise.all(handovers.map((handover) => handover.end()))
     },

@@ -4,8 +4,8 @@ import { anApplication } from '../../../testing/form.ts'
 import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { claimNotice, claimTest } from '../../../testing/mails.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { keepNotices, noticeLetter } from './notices.ts'
-import { giveBack, record, type Recorded } from './outcomes.ts'
+import { tidyNotices, noticeMessage } from './notices.ts'
+import { giveBack, record, type RecordedResult } from './outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -41,9 +41,9 @@ async function apply(first_name: string, last_name = 'Lovelace') {
   return row.id
 }
 
-const sent: Recorded = { outcome: 'sent', code: 250 }
-const refused: Recorded = { outcome: 'refused', code: 550, answer: '550 no' }
-const retry: Recorded = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false }
+const sent: RecordedResult = { outcome: 'sent', code: 250 }
+const refused: RecordedResult = { outcome: 'refused', code: 550, reply: '550 no' }
+const retry: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
 
 const take = () => claimNotice(sql())
 async function takeAll() {
@@ -85,14 +85,14 @@ test('a notice has a plain name or none', async () => {
   ]
   for (const [first, last] of names) await apply(first, last)
   const claims = await takeAll()
-  expect(claims.map((claim) => noticeLetter(claim, site).subject)).toEqual(
+  expect(claims.map((claim) => noticeMessage(claim, site).subject)).toEqual(
     names.map(([, , subject]) => subject),
   )
   for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('refused')
   await outbox.pass(day + 120)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   const daily = await take()
-  const body = daily && noticeLetter(daily, site).body
+  const body = daily && noticeMessage(daily, site).body
   expect(body).toContain(
     '\n\n- Zoë Ann O’Hara Smith\n- Ada\n- Ada\n- Maria del Carmen\nand 3 more\n\nhttps://',
   )
@@ -102,7 +102,7 @@ test('an organiser who reads blind gets no name', async () => {
   await organiser('each', { blind: true })
   await apply('Ada')
   const hidden = await take()
-  const letter = hidden && noticeLetter(hidden, site)
+  const letter = hidden && noticeMessage(hidden, site)
   expect(letter?.subject).toBe('A new application')
   expect(JSON.stringify(letter)).not.toMatch(/Ada|Lovelace/)
 })
@@ -119,7 +119,7 @@ test('above ten an hour the daily email reports the rest', async () => {
   expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.pass(day)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   const [rest, ...others] = await takeAll()
   expect(rest).toMatchObject({
     to: email,
@@ -147,7 +147,7 @@ test('ten an hour is the limit, even for concurrent applications', async () => {
   expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.pass(day + 120)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
 })
 
@@ -168,7 +168,7 @@ test('a notice that waits when the daily email is due is replaced by it', async 
   // It was tried, and will be retried.
   await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
   await sql()`update private.deliveries set due_at = now() where kind = 'notice' and application_id is not null`
   expect(await takeAll()).toEqual([])
@@ -180,16 +180,16 @@ test('a notice that waits when the daily email is due is replaced by it', async 
 test('the daily email has the number and the names, and is sent only if somebody applied', async () => {
   const email = await organiser('daily')
   await outbox.pass(day + 120)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
   for (let index = 0; index < 60; index += 1) await apply(named(index))
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
   await outbox.pass(day + 120)
-  await Promise.all([keepNotices(sql()), keepNotices(sql())])
+  await Promise.all([tidyNotices(sql()), tidyNotices(sql())])
   const [claim, ...others] = await takeAll()
   expect(others).toEqual([])
-  const letter = claim && noticeLetter(claim, site)
+  const letter = claim && noticeMessage(claim, site)
   expect(letter).toMatchObject({ to: email, subject: '60 new applications' })
   expect(letter?.body).toMatch(
     /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada AA Lovelace\n/,
@@ -198,7 +198,7 @@ test('the daily email has the number and the names, and is sent only if somebody
   // The next one comes a day later, at the same time of day, and repeats nothing.
   expect(claim && (await record(sql(), claim, sent))).toBe('sent')
   await outbox.pass(day)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
 })
 
@@ -215,7 +215,7 @@ test('the daily email keeps its time of day after days without a server', async 
   await organiser('daily')
   await apply('Ada')
   await outbox.pass(5 * day + hour)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   const [row] = await sql()`
     select round(extract(epoch from day_due_at - now()) / 3600)::int as hours from private.organisers`
   expect(row).toEqual({ hours: 23 })
@@ -237,7 +237,7 @@ test('an RSVP is reported like an application: singly, or in the daily email', a
   await answer(id, 'coming')
   // An RSVP that an organiser notes is no news.
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
-  const letters = (await takeAll()).map((claim) => noticeLetter(claim, site))
+  const letters = (await takeAll()).map((claim) => noticeMessage(claim, site))
   expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
     'Somebody is coming',
     'Zoë Lovelace is coming',
@@ -250,9 +250,9 @@ test('an RSVP is reported like an application: singly, or in the daily email', a
   await answer(other, 'not coming')
   await answer(id, 'coming')
   await outbox.pass(day + 120)
-  await keepNotices(sql())
+  await tidyNotices(sql())
   const claim = await take()
-  const daily = claim && noticeLetter(claim, site)
+  const daily = claim && noticeMessage(claim, site)
   expect(daily?.subject).toBe('New answers')
   expect(daily?.body).toMatch(
     /^1 answered that they are coming, 1 answered that they are not coming since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n/,
@@ -277,7 +277,7 @@ test('an erased person is named in no notice', async () => {
   await apply('Eve')
   await outbox.pass(day + 120)
   await sql()`update private.organisers set day_due_at = now() where notices = 'daily'`
-  await keepNotices(sql())
+  await tidyNotices(sql())
   await sql()`delete from public.retreat_applications`
   expect(await takeAll()).toEqual([])
 })
@@ -287,7 +287,7 @@ test('a notice that was not sent within a day is replaced by the daily email', a
   await apply('Ada')
   await outbox.pass(day + 120)
   expect(await takeAll()).toEqual([])
-  await keepNotices(sql())
+  await tidyNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1 } }])
 })
 

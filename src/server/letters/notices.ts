@@ -7,11 +7,11 @@ export interface NoticeClaim extends MailTry {
   kind: 'notice' | 'test'
   to: string
   /** Its content: a test of a letter, or the applications and RSVPs that it reports. */
-  says: Pick<Message, 'subject' | 'body'> | Told
+  says: Pick<Message, 'subject' | 'body'> | Report
 }
 
 /** The applications and RSVPs that a notice reports. */
-interface Told {
+interface Report {
   /** The application's id, where the email is about one application or RSVP; null for a daily email. */
   application: string | null
   /** The RSVP; null where the email is not about one. */
@@ -31,7 +31,7 @@ interface Told {
 const maxCounted = 1_000
 
 /** Drops emails that are finished, or were not sent within a day. Writes the daily emails that are due. */
-export async function keepNotices(sql: Sql): Promise<void> {
+export async function tidyNotices(sql: Sql): Promise<void> {
   await sql`select private.keep_notices()`
 }
 
@@ -40,7 +40,7 @@ export async function keepNotices(sql: Sql): Promise<void> {
  *
  * @param site The public address.
  */
-export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message {
+export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message {
   const letter = { id, to }
   if ('body' in says) return { ...letter, ...says }
   const { application, answer, since, count, names, coming, notComing } = says
@@ -49,11 +49,11 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message 
   if (application !== null) {
     const [who = ''] = names
     if (answer !== null) {
-      const said = `${who === '' ? 'Somebody' : who} is ${answer}`
+      const sentence = `${who === '' ? 'Somebody' : who} is ${answer}`
       return {
         ...letter,
-        subject: said,
-        body: `${said}, as they answered.\n\n${desk}#/applications/${application}\n\n${ending}`,
+        subject: sentence,
+        body: `${sentence}, as they answered.\n\n${desk}#/applications/${application}\n\n${ending}`,
       }
     }
     return {
@@ -62,7 +62,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message 
       body: `${who === '' ? 'Somebody' : who} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
     }
   }
-  const answers = [
+  const rsvps = [
     ...(coming > 0 ? [`${coming.toLocaleString('en')} answered that they are coming`] : []),
     ...(notComing > 0 ? [`${notComing.toLocaleString('en')} answered that they are not coming`] : []),
   ].join(', ')
@@ -79,7 +79,7 @@ export function noticeLetter({ id, to, says }: NoticeClaim, site: URL): Message 
     body: [
       ...(count > 0 ? [`${many} since ${moment} UTC.`] : []),
       ...(list.length > 0 ? [list.join('\n')] : []),
-      ...(answers === '' ? [] : [`${answers}${count > 0 ? '' : ` since ${moment} UTC`}.`]),
+      ...(rsvps === '' ? [] : [`${rsvps}${count > 0 ? '' : ` since ${moment} UTC`}.`]),
       desk,
       ending,
     ].join('\n\n'),

@@ -1,16 +1,16 @@
-import { recordDelivery, type Try } from '../deliveries/record.ts'
+import { recordDelivery, type DeliveryTry } from '../deliveries/record.ts'
 import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The results of a try that are recorded. */
-export type Recorded = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
+export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
 /** The outcome of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
 /** A try of an email, and what decides about the next one. */
-export interface MailTry extends Try {
+export interface MailTry extends DeliveryTry {
   /** Milliseconds since it was released, by the database's clock. */
   age: number
   /** Tries that may have arrived. */
@@ -30,18 +30,15 @@ export const uncertainReply = 'It left three times, and nobody knows whether it 
 /** Records the result of a try. Records nothing where the lease expired meanwhile, since another server may have the email. */
 export async function record(
   sql: Sql,
-  claim: Try & { age: number; uncertain?: number },
-  result: Recorded,
+  claim: DeliveryTry & { age: number; uncertain?: number },
+  result: RecordedResult,
 ): Promise<Outcome> {
   const { outcome } = result
   if (outcome === 'sent')
     return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), outcome)
-  const { answer } = result
+  const { reply } = result
   if (outcome === 'refused') {
-    return outcomeOf(
-      await recordDelivery(sql, claim, { state: 'failed', reply: answer, isRefused: true }),
-      outcome,
-    )
+    return outcomeOf(await recordDelivery(sql, claim, { state: 'failed', reply, isRefused: true }), outcome)
   }
   const { isUncertain } = result
   const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= maxUncertainTries
@@ -49,7 +46,7 @@ export async function record(
   const state = await recordDelivery(sql, claim, {
     state: next === null ? 'failed' : 'waiting',
     ...next,
-    reply: isOften ? `${answer} ${uncertainReply}` : answer,
+    reply: isOften ? `${reply} ${uncertainReply}` : reply,
     isUncertain,
   })
   return outcomeOf(state, next === null ? 'given up' : 'retry')
@@ -65,6 +62,6 @@ function outcomeOf(state: Awaited<ReturnType<typeof recordDelivery>>, outcome: O
  *
  * @param why.isClosing Whether the mail server closed the connection during the try.
  */
-export async function giveBack(sql: Sql, claim: Try, { isClosing = false } = {}): Promise<void> {
+export async function giveBack(sql: Sql, claim: DeliveryTry, { isClosing = false } = {}): Promise<void> {
   await recordDelivery(sql, claim, { state: 'waiting', counts: false, isClosing })
 }

@@ -39,9 +39,9 @@ export interface LetterCounts {
   /** Of all these, the letters with a try that may have arrived. They may have arrived twice. */
   uncertain: number
   /** Decisions that the automation was told; decisions and RSVPs that are still to be told, and those that were given up. */
-  told: number
-  toTell: number
-  untold: number
+  decisionsDelivered: number
+  webhooksWaiting: number
+  webhooksFailed: number
 }
 
 export async function countLetters(sql: Sql): Promise<LetterCounts> {
@@ -55,9 +55,9 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
       (count(*) filter (where is_mail and state = 'failed' and not is_refused))::int as "givenUp",
       (count(*) filter (where is_mail and state = 'cancelled'))::int as withdrawn,
       (count(*) filter (where is_mail and may_have_arrived > 0))::int as uncertain,
-      (count(*) filter (where kind = 'decision' and state = 'done'))::int as told,
-      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int as "toTell",
-      (count(*) filter (where not is_mail and state = 'failed'))::int as untold
+      (count(*) filter (where kind = 'decision' and state = 'done'))::int as "decisionsDelivered",
+      (count(*) filter (where not is_mail and state in ('waiting', 'sending')))::int as "webhooksWaiting",
+      (count(*) filter (where not is_mail and state = 'failed'))::int as "webhooksFailed"
     from (
       select *, kind in ('letter', 'receipt') as is_mail from private.deliveries
       where kind in ('letter', 'receipt', 'decision', 'rsvp')
@@ -76,14 +76,14 @@ export interface Undelivered {
   /** When it is retried; null where it is not. */
   nextAt: Date | null
   /** The last response of the mail server or the automation. */
-  answer: string
+  reply: string
 }
 
 /** Letters that did not arrive, or that were tried and have not arrived yet, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
-      due_at as "nextAt", reply as answer
+      due_at as "nextAt", reply
     from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
     where state in ('refused', 'given up') or (state = 'waiting' and reply <> '')
     union all

@@ -5,7 +5,7 @@ import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
 import { claimReceipt as claimReceiptOf } from '../../../testing/mails.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
-import { beat } from '../deliveries/record.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let outbox: TestOutbox
@@ -314,7 +314,7 @@ test('a server that starts late sends no backlog', async () => {
   await apply({ email: 'new@example.org' })
   expect(await claimReceipt()).toMatchObject({ to: 'new@example.org' })
   expect(await claimReceipt()).toBeUndefined()
-  await beat(sql(), 'mail sender')
+  await recordHeartbeat(sql(), 'mail sender')
   expect((await receipts()).map(({ state }) => state).toSorted()).toEqual(['sending', 'withdrawn'])
 })
 
@@ -322,10 +322,10 @@ test('a receipt that was recalled while it was being sent ends with its server',
   await apply()
   await claimReceipt()
   await sql()`select private.recall(array(select id from private.deliveries where kind = 'receipt'), 'ada@example.org')`
-  await beat(sql(), 'mail sender')
+  await recordHeartbeat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'sending' }])
   await outbox.pass(91)
-  await beat(sql(), 'mail sender')
+  await recordHeartbeat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })
 

@@ -11,10 +11,10 @@ export type HandoverResult = {
   code: number | null
 } & (
   | { outcome: 'sent' }
-  /** Permanently refused because of the letter. `answer` is the mail server's reply, which may quote an address. */
-  | { outcome: 'refused'; answer: string }
+  /** Permanently refused because of the letter. `reply` may quote an address. */
+  | { outcome: 'refused'; reply: string }
   /** Failed this time. `isUncertain` means that the letter was being sent and got no reply, so it may have arrived. */
-  | { outcome: 'retry'; answer: string; isUncertain: boolean }
+  | { outcome: 'retry'; reply: string; isUncertain: boolean }
   /**
    * Failed for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that the mail
    * server closed the connection in reply to the recipient or the letter, which may be because of one of them.
@@ -108,9 +108,9 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
-      const isNothingSaid =
+      const hasNoReply =
         result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
-      if (cancelled?.aborted === true && isNothingSaid && result.code === null) {
+      if (cancelled?.aborted === true && hasNoReply && result.code === null) {
         return { outcome: 'broken off', code: null }
       }
       clearTimeout(idle)
@@ -258,16 +258,16 @@ function classify(
   // 421 means that the mail server is closing. It says nothing about the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
-    const answer = shown(response ?? '')
-    if (code >= 500 && code < 600) return { outcome: 'refused', code, answer }
-    return { outcome: 'retry', code, answer, isUncertain: false }
+    const reply = shown(response ?? '')
+    if (code >= 500 && code < 600) return { outcome: 'refused', code, reply }
+    return { outcome: 'retry', code, reply, isUncertain: false }
   }
-  const answer =
+  const reply =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
-  if (stage === 'letter') return { outcome: 'retry', code: null, answer, isUncertain: true }
+  if (stage === 'letter') return { outcome: 'retry', code: null, reply, isUncertain: true }
   // The sender got a reply, so the break may be due to the recipient. It must not hold up all other letters.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
-    return { outcome: 'retry', code: null, answer, isUncertain: false }
+    return { outcome: 'retry', code: null, reply, isUncertain: false }
   }
   return unavailable
 }
@@ -276,15 +276,15 @@ function classify(
 function problemOf(failure: SmtpFailure, stage: Progress['stage'], isLate: boolean) {
   const { code, command, responseCode } = failure
   const known = [code, command, responseCode].filter((part) => part !== undefined && part !== 'CONN')
-  const said = known.length > 0 ? ` (${known.join(', ')})` : ''
-  if (isLate || isTimeout(failure)) return `The mail server did not answer in time${said}.`
-  if (responseCode === 421) return `The mail server is closing${said}.`
-  if (command === 'MAIL FROM') return `The mail server did not take the sender${said}.`
-  if (code === 'EAUTH') return `The mail server did not take the user and password${said}.`
-  if (code === 'ETLS') return `The connection to the mail server could not be encrypted${said}.`
-  if (responseCode !== undefined) return `The mail server did not let us in${said}.`
-  if (stage === 'envelope') return `The mail server broke off the connection${said}.`
-  return `The mail server could not be reached${said}.`
+  const details = known.length > 0 ? ` (${known.join(', ')})` : ''
+  if (isLate || isTimeout(failure)) return `The mail server did not answer in time${details}.`
+  if (responseCode === 421) return `The mail server is closing${details}.`
+  if (command === 'MAIL FROM') return `The mail server did not take the sender${details}.`
+  if (code === 'EAUTH') return `The mail server did not take the user and password${details}.`
+  if (code === 'ETLS') return `The connection to the mail server could not be encrypted${details}.`
+  if (responseCode !== undefined) return `The mail server did not let us in${details}.`
+  if (stage === 'envelope') return `The mail server broke off the connection${details}.`
+  return `The mail server could not be reached${details}.`
 }
 
 function isTimeout({ code }: SmtpFailure) {

@@ -8,10 +8,10 @@ import { anApplication } from '../../../testing/form.ts'
 import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter } from '../../client/desk/letters.ts'
-import { keepNotices } from '../letters/notices.ts'
+import { tidyNotices } from '../letters/notices.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
-import { beat } from '../deliveries/record.ts'
-import { giveBack, record, type Recorded } from '../letters/outcomes.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
+import { giveBack, record, type RecordedResult } from '../letters/outcomes.ts'
 import { retryUndelivered } from '../letters/overview.ts'
 import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
@@ -129,7 +129,7 @@ test('a letter to one person that returns as a draft while another is written wa
     const { data } = (await clients[0]?.auth.getClaims()) ?? {}
     await writing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
     await writing`select desk_write_to(gen_random_uuid(), ${id}, 'another', 'b')`
-    const refused = record(owner, claim, { outcome: 'refused', code: 550, answer: '550 no' })
+    const refused = record(owner, claim, { outcome: 'refused', code: 550, reply: '550 no' })
     await expect
       .poll(
         () =>
@@ -191,11 +191,11 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
   const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
   const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
   const sent = { outcome: 'sent', code: 250 } as const
-  const results: Recorded[] = [
+  const results: RecordedResult[] = [
     sent,
-    { outcome: 'refused', code: 550, answer: '550 no' },
-    { outcome: 'retry', code: 450, answer: '450 later', isUncertain: false },
-    { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true },
+    { outcome: 'refused', code: 550, reply: '550 no' },
+    { outcome: 'retry', code: 450, reply: '450 later', isUncertain: false },
+    { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true },
   ]
   const automation = outboxOf('decision')
   const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
@@ -319,7 +319,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
     },
     keep: async () => {
       await owner`update private.organisers set day_due_at = now()`
-      await Promise.all([beat(owner, 'mail sender'), keepNotices(owner)])
+      await Promise.all([recordHeartbeat(owner, 'mail sender'), tidyNotices(owner)])
       await owner`update private.postman set seen_at = now() + interval '1 day'`
       return ''
     },
@@ -342,7 +342,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
   // Even after everything lost is settled, and everything waiting has arrived.
   for (let idle = 0; idle < 3; idle += 1) {
     await expireLeases()
-    await beat(owner, 'mail sender')
+    await recordHeartbeat(owner, 'mail sender')
     for (;;) {
       await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
       const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]

@@ -11,10 +11,10 @@ import { startSignIn } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
-import { beat } from '../deliveries/record.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
 import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
-import { record, type Recorded } from '../letters/outcomes.ts'
+import { record, type RecordedResult } from '../letters/outcomes.ts'
 
 /** The most acts of an hour, as in letter-acts.test.ts. */
 const most = Number(process.env['LETTER_ACTS'] ?? 200)
@@ -64,21 +64,21 @@ interface Desk {
 }
 
 type Result = 'sent' | 'refused' | 'later' | 'broken off'
-const results: Record<Result, [Recorded, DeliveryResult]> = {
+const results: Record<Result, [RecordedResult, DeliveryResult]> = {
   sent: [
     { outcome: 'sent', code: 250 },
     { delivered: true, status: 200, text: '' },
   ],
   refused: [
-    { outcome: 'refused', code: 550, answer: '550 no' },
+    { outcome: 'refused', code: 550, reply: '550 no' },
     { delivered: false, status: 410, text: 'Gone' },
   ],
   later: [
-    { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false },
+    { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false },
     { delivered: false, status: 500, text: 'Later' },
   ],
   'broken off': [
-    { outcome: 'retry', code: null, answer: 'It broke off.', isUncertain: true },
+    { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true },
     { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
   ],
 }
@@ -214,7 +214,7 @@ const acts = {
   wait: actOf('wait', [], {
     async do() {
       await sql`update private.deliveries set due_at = now() where state = 'waiting'`
-      await beat(sql, 'mail sender')
+      await recordHeartbeat(sql, 'mail sender')
       expect(
         await sql`select from private.deliveries where state = 'sending' and recalled_at is not null and due_at <= now()`,
       ).toEqual([])

@@ -7,10 +7,15 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Letter } from '../../client/desk/letters.ts'
 import type { Sql } from '../database/sql.ts'
-import { record, type Recorded } from '../letters/outcomes.ts'
+import { record, type RecordedResult } from '../letters/outcomes.ts'
 
-const deferred: Recorded = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false }
-const unanswered: Recorded = { outcome: 'retry', code: null, answer: 'No answer came.', isUncertain: true }
+const deferred: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
+const unanswered: RecordedResult = {
+  outcome: 'retry',
+  code: null,
+  reply: 'No answer came.',
+  isUncertain: true,
+}
 
 let server: SignInServer
 let client: SupabaseClient

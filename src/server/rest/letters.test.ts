@@ -8,7 +8,7 @@ import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { ApplicationDetails } from '../../client/desk/applications.ts'
 import type { Letter, LettersOverview, Template } from '../../client/desk/letters.ts'
-import { beat } from '../deliveries/record.ts'
+import { recordHeartbeat } from '../deliveries/record.ts'
 import type { LetterClaim } from '../letters/claims.ts'
 import { record } from '../letters/outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
@@ -656,7 +656,7 @@ const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
       record(server.database.owner, claim, {
         outcome: 'retry',
         code: 451,
-        answer: '451 later',
+        reply: '451 later',
         isUncertain: false,
       }),
   ],
@@ -666,7 +666,7 @@ const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
       await server.database
         .owner`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
       expect(await claimLetter(server.database.owner)).toBeUndefined()
-      return beat(server.database.owner, 'mail sender')
+      return recordHeartbeat(server.database.owner, 'mail sender')
     },
   ],
 ]

@@ -367,7 +367,7 @@ async function taken() {
 
 const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
-const busy = { outcome: 'retry', code: 451, answer: '451 later', isUncertain: false } as const
+const busy = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false } as const
 
 /** Calls the desk in a transaction that others wait for, as the signed-in organiser. */
 async function askIn(transaction: Sql) {
@@ -429,7 +429,7 @@ test('after a deadline was taken back with its acceptance, the days count from t
 
 test('a person with an RSVP is not sent the reminder that did not arrive at first, even on a retry', async () => {
   const { id } = await reminded()
-  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
+  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
     'refused',
   )
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
@@ -483,7 +483,7 @@ test('an acceptance that could not be handed over before its deadline is drafted
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
-  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, answer: '550 no' })).toBe(
+  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
     'refused',
   )
   await late(id)

@@ -42,7 +42,7 @@ export function createOutgoing(
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
 ): Outgoing {
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
 
   // Preload at the start: otherwise the first email would slow down a response.
   if (mailServer !== undefined) void preload()
@@ -71,23 +71,23 @@ export function createOutgoing(
   return {
     isOn: mailServer !== undefined,
     after(reply, write) {
-      if (underWay.size >= maxPending) {
-        log.error({ count: underWay.size }, 'an email was not sent: too many are pending')
+      if (pending.size >= maxPending) {
+        log.error({ count: pending.size }, 'an email was not sent: too many are pending')
         return
       }
       const done = act(reply, write)
         .catch((error: unknown) => log.error({ err: error }, 'a mail was not sent'))
-        .finally(() => underWay.delete(done))
-      underWay.add(done)
+        .finally(() => pending.delete(done))
+      pending.add(done)
     },
     async end() {
       const late = new AbortController()
       await Promise.race([
-        Promise.all(underWay),
+        Promise.all(pending),
         wait(grace, undefined, { signal: late.signal }).catch(() => {}),
       ])
       late.abort()
-      if (underWay.size > 0) log.error({ count: underWay.size }, 'emails were not sent: the server stopped')
+      if (pending.size > 0) log.error({ count: pending.size }, 'emails were not sent: the server stopped')
     },
   }
 }
@@ -97,5 +97,5 @@ function detailsOf(result: HandoverResult) {
   const { outcome, code } = result
   if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
   // Without a code, the text is ours.
-  return outcome === 'retry' && code === null ? { outcome, code, problem: result.answer } : { outcome, code }
+  return outcome === 'retry' && code === null ? { outcome, code, problem: result.reply } : { outcome, code }
 }
