@@ -264,7 +264,7 @@ test("the command's link signs in, even in a tab that shows the desk to somebody
 test('without a mail server the response says how the operator makes a link', async ({ visitor }) => {
   visitor.expects(refusedRequest)
   const page = await open(visitor)
-  // The response of a server without emails: `src/server/auth/calls/mails.test.ts`.
+  // The response of a server without emails: `src/server/auth/calls/emails.test.ts`.
   const json = { code: 422, error_code: 'email_provider_disabled', msg: 'Email logins are disabled' }
   await page.route('**/auth/v1/otp*', (route) => route.fulfill({ status: 422, json }))
   await on(page).email.fill('ada@example.org')

@@ -134,11 +134,15 @@ declare
   {
     promise: 'no response reveals who has an account',
     broken: 'Whether there is an account is looked up before the answer',
-    file: 'src/server/auth/calls/mails.ts',
+    file: 'src/server/auth/calls/emails.ts',
     find: `    outgoing.after(reply, async () => {
-      const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
+      const mail = await backgroundSql.begin((transaction) =>
+        signInEmail(transaction, site(), email, occasion, emailRequest),
+      )
 `,
-    replace: `    const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
+    replace: `    const mail = await backgroundSql.begin((transaction) =>
+      signInEmail(transaction, site(), email, occasion, emailRequest),
+    )
     outgoing.after(reply, async () => {
 `,
     test: 'e2e/attacks/enumeration.test.ts',

@@ -6,14 +6,14 @@ import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
 import { takeBytes, type TakeTurn } from '../http/large-requests.ts'
 import { keepInterval, startPolling } from '../polling.ts'
-import { keepPasswordTries } from './accounts/password-tries.ts'
+import { deleteExpiredPasswordTries } from './accounts/password-tries.ts'
 import { aboutCalls } from './calls/about.ts'
 import type { AuthContext } from './context.ts'
-import { answerError } from './errors.ts'
+import { sendError } from './errors.ts'
 import { factorCalls } from './calls/factors.ts'
 import type { SigningKeys } from './sessions/keys.ts'
-import { createMailTurns } from './mail/turns.ts'
-import { mailCalls } from './calls/mails.ts'
+import { createEmailRateLimit } from './mail/email-rate-limit.ts'
+import { emailCalls } from './calls/emails.ts'
 import { createOutgoing } from './mail/outgoing.ts'
 import { siteOf } from './mail/links.ts'
 import { tokenCalls } from './calls/token.ts'
@@ -34,11 +34,11 @@ export interface AuthOptions {
   recordMail: (isAccepted: boolean) => Promise<void>
 }
 
-const elsewhere =
+const accountsAreElsewhere =
   'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
 
 /** The calls that need no public key: an email's link, and those that programs check. */
-const open = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
+const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
  * The authentication calls of the hosted backend's client. They respond as GoTrue does, so that the client works unchanged;
@@ -51,17 +51,17 @@ export async function auth(
   { settings, database, keys, takeTurn, passwordCost, recordMail }: AuthOptions,
 ) {
   takeBytes(app, takeTurn)
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) =>
-    answerError(
-      new HttpError(404, 'not_found', keys === undefined ? elsewhere : 'There is no such call.'),
+    sendError(
+      new HttpError(404, 'not_found', keys === undefined ? accountsAreElsewhere : 'There is no such call.'),
       request,
       reply,
     ),
   )
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
-  const { signIn: sql, server: later } = database
+  const { signIn: sql, server: backgroundSql } = database
   // Still needed after the server stopped listening, for an email that is sent during the stop.
   let listening: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
@@ -69,10 +69,10 @@ export async function auth(
   })
   const context: AuthContext = {
     sql,
-    later,
+    backgroundSql,
     keys,
     site: () => siteOf(siteUrl, listening),
-    mailTurns: createMailTurns(sql, app.log),
+    emailRateLimit: createEmailRateLimit(sql, app.log),
     outgoing: createOutgoing(mailServer, app.log, recordMail),
     passwordCost,
   }
@@ -82,23 +82,23 @@ export async function auth(
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json'
     const { method, routeOptions } = request
     const call = `${method === 'HEAD' ? 'GET' : method} ${(routeOptions.url ?? '').slice(app.prefix.length)}`
-    if (open.includes(call) || method === 'OPTIONS') return done()
+    if (openCalls.includes(call) || method === 'OPTIONS') return done()
     const refusal = checkPublicKey(request, anonKey)
     if (refusal === undefined) return done()
     // The gateway's response in a hosted project, in the gateway's shape.
     void reply.code(401).send({ message: refusal })
   })
-  const keeping = startPolling(
-    () => keepPasswordTries(later),
+  const upkeep = startPolling(
+    () => deleteExpiredPasswordTries(backgroundSql),
     keepInterval,
     (error) => app.log.warn({ err: error }, 'expired password tries could not be deleted'),
   )
   app.addHook('onClose', async () => {
-    await keeping.stop()
-    context.mailTurns.end()
+    await upkeep.stop()
+    context.emailRateLimit.end()
     await context.outgoing.end()
   })
-  for (const register of [aboutCalls, mailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
+  for (const register of [aboutCalls, emailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
     register(app, context)
   }
 }

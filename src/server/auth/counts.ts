@@ -7,7 +7,7 @@ const limits = {
 }
 
 /** Seconds between two emails of one kind to one address. */
-export const mailPause = 60
+export const secondsBetweenEmails = 60
 
 /**
  * Counts something for an account.
@@ -15,7 +15,7 @@ export const mailPause = 60
  * @param times How often it happens now.
  * @returns Whether the count is within the limit. Anything beyond the limit counts too.
  */
-export async function isWithin(
+export async function countWithinLimit(
   transaction: Sql,
   accountId: string,
   what: keyof typeof limits,
@@ -33,6 +33,10 @@ export async function isWithin(
 }
 
 /** Resets the count to zero. */
-export async function forgive(transaction: Sql, accountId: string, what: keyof typeof limits): Promise<void> {
+export async function resetCount(
+  transaction: Sql,
+  accountId: string,
+  what: keyof typeof limits,
+): Promise<void> {
   await transaction`delete from private.account_counts where user_id = ${accountId} and what = ${what}`
 }

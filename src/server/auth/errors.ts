@@ -13,7 +13,7 @@ const firstVersion = '2024-01-01'
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, code, message, cause, ...rest } = refusalOf(error)
   const failure = status < 500 ? {} : { error_id: randomUUID() }
   if (status >= 500) request.log.error({ err: cause ?? error, ...failure }, 'a call of the sign-in failed')
@@ -52,11 +52,11 @@ function refusalOf(error: unknown): HttpError {
   // A code of GoTrue's.
   if (/^[a-z_]+$/.test(refusal.code)) return refusal
   const { status, cause } = refusal
-  const [code, message] = wording(refusal)
+  const [code, message] = codeAndMessage(refusal)
   return new HttpError(status, code, message, { cause })
 }
 
-function wording({ status, message }: HttpError): [code: string, message: string] {
+function codeAndMessage({ status, message }: HttpError): [code: string, message: string] {
   if (status === 413) return ['request_entity_too_large', 'The request is too large.']
   if (status < 500) return ['validation_failed', message]
   return ['unexpected_failure', 'Signing in does not work right now. Please try again in a moment.']

@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 
 import { takeBytes } from '../http/large-requests.ts'
-import { answerError } from './errors.ts'
+import { sendError } from './errors.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
 import { isUuid } from '../database/uuid.ts'
 
@@ -11,7 +11,7 @@ let app: FastifyInstance
 beforeAll(async () => {
   app = fastify()
   takeBytes(app, (_length, turn) => turn())
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(sendError)
   app.post('/', async (request) => ({
     fields: fieldsOf(request, { name: 'text', create: 'flag', data: 'object' }),
   }))

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import { lockAccount } from './accounts/accounts.ts'
-import { forgive } from './counts.ts'
+import { resetCount } from './counts.ts'
 import { removeFactor } from './proofs/second-factor.ts'
 import { issue, lifetimes } from './proofs/one-time.ts'
 import type { Sql } from '../database/sql.ts'
@@ -79,7 +79,7 @@ export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
 export async function removeProjectOrganiser(sql: Sql, email: string): Promise<void> {
   const { count } = await sql`
     delete from private.organisers using auth.users where account_id = users.id and lower(users.email) = ${email}`
-  if (count === 0) throw unknown(email)
+  if (count === 0) throw notAnOrganiser(email)
 }
 
 /**
@@ -116,7 +116,7 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
     const factors = await transaction<{ id: string }[]>`select id from auth.mfa_factors where user_id = ${id}`
     for (const factor of factors) await removeFactor(transaction, factor.id)
     await transaction`delete from auth.sessions where user_id = ${id}`
-    await forgive(transaction, id, 'factor guesses')
+    await resetCount(transaction, id, 'factor guesses')
     return factors.length
   })
 }
@@ -126,17 +126,17 @@ async function organiserId(transaction: Sql, email: string): Promise<string> {
   const id = await accountId(transaction, email)
   await lockAccount(transaction, id)
   const [organiser] = await transaction`select from private.organisers where account_id = ${id}`
-  if (organiser === undefined) throw unknown(email)
+  if (organiser === undefined) throw notAnOrganiser(email)
   return id
 }
 
 async function accountId(transaction: Sql, email: string): Promise<string> {
   const [account] = await transaction<{ id: string }[]>`
     select id from auth.users where email = ${email}`
-  if (account === undefined) throw unknown(email)
+  if (account === undefined) throw notAnOrganiser(email)
   return account.id
 }
 
-function unknown(email: string) {
+function notAnOrganiser(email: string) {
   return new OperatorError(`There is no organiser ${email}: npm run organisers lists them.`)
 }

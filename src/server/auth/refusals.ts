@@ -30,7 +30,7 @@ export function tooSoon(seconds: number): HttpError {
 }
 
 /** The refusal of an email beyond the limit. */
-export function tooManyMails(): HttpError {
+export function tooManyEmails(): HttpError {
   return new HttpError(429, 'over_email_send_rate_limit', 'email rate limit exceeded')
 }
 

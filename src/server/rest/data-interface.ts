@@ -52,9 +52,9 @@ export async function dataInterface(
     if (isLarge(request.raw)) allow(request.ip, 1)
   })
   app.setErrorHandler((error, request, reply) =>
-    answerError(httpError(error, isSignedIn(request)), request, reply),
+    sendError(httpError(error, isSignedIn(request)), request, reply),
   )
-  app.setNotFoundHandler((request, reply) => answerError(notFound(request), request, reply))
+  app.setNotFoundHandler((request, reply) => sendError(notFound(request), request, reply))
 
   app.post(`/${table}`, async (request, reply) => {
     const preferences = String(request.headers.prefer ?? '')
@@ -144,7 +144,7 @@ function notFound({ method, url }: FastifyRequest) {
  *
  * @see https://docs.postgrest.org/en/v13/references/errors.html
  */
-function answerError(error: HttpError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendError(error: HttpError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, 'the data interface failed')
   const { code, message, details, hint, retryAfter } = error
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)

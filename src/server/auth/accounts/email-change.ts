@@ -12,7 +12,7 @@ export interface AddressChange {
 }
 
 /**
- * Records one of the two confirmations of a change of address, after its code or link was used up. The account has to be locked.
+ * Records one of the two confirmations of a change of address, after its code or link was redeemed. The account has to be locked.
  *
  * @throws {HttpError} where somebody else has the new address by now.
  */

@@ -12,7 +12,7 @@ const maxAddresses = 20_000
 const hashOf = (sql: Sql, address: string) => sql`sha256(convert_to(${address}, 'UTF8'))`
 
 /** Whether a count has expired, or began in the future because the clock was set back. */
-const isOver = (sql: Sql) =>
+const isExpired = (sql: Sql) =>
   sql`tries.began not between now() - make_interval(secs => ${limit.seconds}) and clock_timestamp()`
 
 /**
@@ -22,27 +22,27 @@ const isOver = (sql: Sql) =>
  * @param address In lower case.
  * @returns Whether the password may be compared.
  */
-export async function takePasswordTry(sql: Sql, address: string): Promise<boolean> {
+export async function countPasswordTry(sql: Sql, address: string): Promise<boolean> {
   const [row] = await sql<{ count: number }[]>`
     insert into private.password_tries as tries (address_hash) values (${hashOf(sql, address)})
     on conflict (address_hash) do update set
-      count = case when ${isOver(sql)} then 1 else tries.count + 1 end,
-      began = case when ${isOver(sql)} then now() else tries.began end
+      count = case when ${isExpired(sql)} then 1 else tries.count + 1 end,
+      began = case when ${isExpired(sql)} then now() else tries.began end
     returning count`
   return (row?.count ?? 0) <= limit.maxTries
 }
 
 /** Forgets the tries for an address after its owner signed in. */
-export async function forgivePasswordTries(sql: Sql, address: string): Promise<void> {
+export async function resetPasswordTries(sql: Sql, address: string): Promise<void> {
   await sql`delete from private.password_tries where address_hash = ${hashOf(sql, address)}`
 }
 
 /** Forgets expired tries, and bounds the number of addresses. */
-export async function keepPasswordTries(sql: Sql): Promise<void> {
+export async function deleteExpiredPasswordTries(sql: Sql): Promise<void> {
   await sql`
     delete from private.password_tries where address_hash in (
       select address_hash from private.password_tries as tries
-      where ${isOver(sql)} or (count, began) <= (
+      where ${isExpired(sql)} or (count, began) <= (
         select count, began from private.password_tries order by count desc, began desc offset ${maxAddresses} limit 1
       )
       for update skip locked

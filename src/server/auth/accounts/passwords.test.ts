@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hashPassword, isPassword, nobodys } from './passwords.ts'
+import { hashPassword, isPassword, unmatchableHash } from './passwords.ts'
 
 test('only the stored password matches, and none matches where none is stored', async () => {
   const stored = await hashPassword('correct horse')
@@ -14,8 +14,13 @@ test('only the stored password matches, and none matches where none is stored', 
 test('the placeholder password is compared in as many rounds as a stored one', async () => {
   const [, algorithm, rounds, saltAndHash = ''] = (await hashPassword('correct horse', 5)).split('$')
   // A string that is no hash would be compared in no round.
-  expect(nobodys(5).split('$')).toEqual(['', algorithm, rounds, expect.stringMatching(/^[./A-Za-z0-9]+$/)])
-  expect(nobodys(5)).toHaveLength(`$${algorithm}$${rounds}$${saltAndHash}`.length)
+  expect(unmatchableHash(5).split('$')).toEqual([
+    '',
+    algorithm,
+    rounds,
+    expect.stringMatching(/^[./A-Za-z0-9]+$/),
+  ])
+  expect(unmatchableHash(5)).toHaveLength(`$${algorithm}$${rounds}$${saltAndHash}`.length)
 })
 
 test('a crowd of strangers is refused beyond a limit, and does not lock out signed-in people', async () => {

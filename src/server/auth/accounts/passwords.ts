@@ -14,7 +14,7 @@ const waiting = { stranger: 0, 'signed in': 0 }
 const maxWaiting = 64
 
 /** A hash that matches no password, so that an address without an account takes as long as one with an account. */
-export const nobodys = (cost: number) =>
+export const unmatchableHash = (cost: number) =>
   `$2b$${String(cost).padStart(2, '0')}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
 let last: Promise<unknown> = Promise.resolve()
@@ -22,7 +22,7 @@ let last: Promise<unknown> = Promise.resolve()
 /**
  * Runs bcrypt one password at a time. Many passwords then occupy one thread of the pool, and leave the others to files and DNS.
  */
-async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
+async function inQueue<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
   if (waiting[who] >= maxWaiting) {
     throw new HttpError(
       503,
@@ -39,7 +39,7 @@ async function inTurn<T>(who: keyof typeof waiting, work: () => Promise<T>): Pro
 /** Hashes a signed-in person's password. */
 export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
-  return inTurn('signed in', () => hash(password, cost))
+  return inQueue('signed in', () => hash(password, cost))
 }
 
 /**
@@ -55,8 +55,8 @@ export async function isPassword(
   cost = defaultCost,
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt')
-  const isIt = await inTurn(who, () => verify(password, stored ?? nobodys(cost)))
-  return isIt && typeof stored === 'string'
+  const matches = await inQueue(who, () => verify(password, stored ?? unmatchableHash(cost)))
+  return matches && typeof stored === 'string'
 }
 
 /**

@@ -4,10 +4,10 @@ import { HttpError } from '../../http/errors.ts'
 import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
-import { signedIn } from '../sessions/signed-in.ts'
+import { requireSignedIn } from '../sessions/signed-in.ts'
 
 /** The ways to sign in that GoTrue knows besides email. None is available here. */
-const others =
+const otherProviders =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
 /** The calls that say what is available, and those that are not available: sign-up, SAML, other providers. */
@@ -20,7 +20,7 @@ export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthCo
 
   app.get('/settings', () => ({
     external: {
-      ...Object.fromEntries(others.split(' ').map((name) => [name, false])),
+      ...Object.fromEntries(otherProviders.split(' ').map((name) => [name, false])),
       email: outgoing.isOn,
     },
     disable_signup: true,
@@ -62,7 +62,7 @@ export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthCo
       method,
       url,
       handler: async (request) => {
-        await signedIn(request, sql, keys)
+        await requireSignedIn(request, sql, keys)
         throw new HttpError(404, 'manual_linking_disabled', 'Manual linking is disabled')
       },
     })

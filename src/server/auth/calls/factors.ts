@@ -17,7 +17,7 @@ import {
   useFactorCode,
 } from '../proofs/second-factor.ts'
 import { tokensOf } from '../sessions/sessions.ts'
-import { changeAs, signedIn } from '../sessions/signed-in.ts'
+import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
 /** The most characters of a factor's name and of its issuer: the QR code has no room for more. */
@@ -28,7 +28,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
   app.post('/factors', async (request) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     const {
       factor_type: type,
       friendly_name: name,
@@ -48,7 +48,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   })
 
   app.post('/factors/:id/challenge', { onRequest: createLimit(15, 1) }, async (request) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     const challenge = await changeAs(sql, caller, (transaction, { account }) =>
       addChallenge(transaction, factorIn(request, account).id, request.ip),
     )
@@ -56,7 +56,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   })
 
   app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request, reply) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     factorIn(request, caller.account)
     const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
     if (!isUuid(challengeId)) {
@@ -68,11 +68,11 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     }
     if (code === '') throw invalid('Code needs to be non-empty')
     // The guess has to be counted. A thrown error would roll the count back.
-    const { raised, isNew } = await changeAs(sql, caller, async (transaction, { account, session }) => {
+    const { result, isNew } = await changeAs(sql, caller, async (transaction, { account, session }) => {
       const factor = factorIn(request, account)
       return {
         isNew: factor.status === 'unverified',
-        raised: await useFactorCode(transaction, {
+        result: await useFactorCode(transaction, {
           accountId: account.id,
           sessionId: session.id,
           factorId: factor.id,
@@ -82,13 +82,13 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
         }),
       }
     })
-    if (raised instanceof HttpError) throw raised
-    if (isNew) outgoing.after(reply, async () => [changeMessage(raised.account.email, 'factor on')])
-    return tokensOf(raised, keys, issuerOf(site()))
+    if (result instanceof HttpError) throw result
+    if (isNew) outgoing.after(reply, async () => [changeMessage(result.account.email, 'factor on')])
+    return tokensOf(result, keys, issuerOf(site()))
   })
 
   app.delete('/factors/:id', async (request, reply) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     const factor = await changeAs(sql, caller, async (transaction, { account, session }) => {
       const removed = factorIn(request, account)
       if (removed.status === 'verified' && session.aal === 'aal1') {

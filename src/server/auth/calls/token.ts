@@ -5,35 +5,35 @@ import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
 import { exchange } from '../proofs/pkce.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
-import { takePasswordTry } from '../accounts/password-tries.ts'
+import { countPasswordTry } from '../accounts/password-tries.ts'
 import { isPassword } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
 import { invalid, phoneIsOff, tooManyRequests } from '../refusals.ts'
 import { openSession, refresh, tokensOf, type Grant } from '../sessions/sessions.ts'
-import { changeAs, signedIn } from '../sessions/signed-in.ts'
+import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 
 /** The calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site } = context
-  const answer = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))
+  const respond = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))
 
   app.post('/token', { onRequest: createLimit(150, 5) }, async (request) => {
     const { grant_type: type } = request.query as Record<string, unknown>
-    if (type === 'password') return answer(await byPassword(context, request))
+    if (type === 'password') return respond(await byPassword(context, request))
     if (type === 'refresh_token') {
-      return answer(await refresh(sql, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
+      return respond(await refresh(sql, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
     }
     if (type === 'pkce') {
       const fields = fieldsOf(request, { auth_code: 'text', code_verifier: 'text' })
       const grant = await exchange(sql, fields.auth_code, fields.code_verifier)
-      return answer(grant)
+      return respond(grant)
     }
     throw new HttpError(400, 'invalid_credentials', 'unsupported_grant_type')
   })
 
   app.post('/logout', async (request, reply) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     const { scope: given } = request.query as Record<string, unknown>
     const scope = given || 'global'
     if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
@@ -41,12 +41,12 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
     }
     await changeAs(sql, caller, async (transaction, { account, session }) => {
       // Somebody who can only read an organiser's email cannot end their other sessions.
-      const isHalfWay = hasSecondFactor(account) && session.aal === 'aal1'
-      if (isHalfWay && scope === 'others') {
+      const lacksSecondFactor = hasSecondFactor(account) && session.aal === 'aal1'
+      if (lacksSecondFactor && scope === 'others') {
         throw new HttpError(403, 'insufficient_aal', 'AAL2 required to sign out other sessions')
       }
       await transaction`
-        delete from auth.sessions where user_id = ${account.id} and case ${isHalfWay ? 'local' : scope}::text
+        delete from auth.sessions where user_id = ${account.id} and case ${lacksSecondFactor ? 'local' : scope}::text
           when 'local' then id = ${session.id} when 'others' then id <> ${session.id} else true end`
     })
     return reply.code(204).send()
@@ -65,7 +65,7 @@ async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRe
   if (phone !== '') throw phoneIsOff('Phone logins are disabled', 422)
   if (email === '') throw invalid('missing email or phone')
   const address = email.toLowerCase()
-  if (!(await takePasswordTry(sql, address))) throw tooManyRequests()
+  if (!(await countPasswordTry(sql, address))) throw tooManyRequests()
   const [account] = await sql<{ id: string; encrypted_password: string | null }[]>`
       select id, encrypted_password from auth.users where email = ${address}`
   const stored = account?.encrypted_password

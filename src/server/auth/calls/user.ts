@@ -4,14 +4,14 @@ import { HttpError } from '../../http/errors.ts'
 import { findAccount, hasSecondFactor, userOf, type Account } from '../accounts/accounts.ts'
 import type { AuthContext } from '../context.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from '../fields.ts'
-import { endTokens, takeCode } from '../proofs/one-time.ts'
+import { endTokens, redeemCode } from '../proofs/one-time.ts'
 import { checkPassword, hashPassword, isPassword } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, signedIn, type SignedIn } from '../sessions/signed-in.ts'
+import { changeAs, requireSignedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
-import { emailChangeMails, mailRefusal } from '../mail/sign-in-mails.ts'
+import { addressChangeEmails, emailRefusal } from '../mail/sign-in-emails.ts'
 import type { Sql } from '../../database/sql.ts'
 
 /** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
@@ -24,10 +24,10 @@ const reauthenticationAge = 24 * 3600 * 1000
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
-  app.get('/user', async (request) => userOf((await signedIn(request, sql, keys)).account))
+  app.get('/user', async (request) => userOf((await requireSignedIn(request, sql, keys)).account))
 
   app.put('/user', { onRequest: createLimit(30, 5) }, async (request, reply) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     const { account } = caller
     const { password, nonce, ...fields } = fieldsOf(request, {
       email: 'text',
@@ -60,14 +60,15 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
       if (isGuarded) refuseLowAal(now)
       if (hash !== undefined) await setPassword(transaction, now, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
-      const refusal = changesEmail ? await mailRefusal(transaction, now.account, 'email_change') : undefined
+      const refusal = changesEmail ? await emailRefusal(transaction, now.account, 'email_change') : undefined
       if (refusal !== undefined) throw refusal
       const target = requestedTarget(request, site())
-      const asked = changesEmail
-        ? await emailChangeMails(transaction, site(), now.account, email, { challenge, target })
+      const changeEmails = changesEmail
+        ? await addressChangeEmails(transaction, site(), now.account, email, { challenge, target })
         : []
       return {
-        mails: hash === undefined ? asked : [changeMessage(now.account.email, 'password'), ...asked],
+        mails:
+          hash === undefined ? changeEmails : [changeMessage(now.account.email, 'password'), ...changeEmails],
         changed: await findAccount(transaction, { id: account.id }),
       }
     })
@@ -103,26 +104,26 @@ async function newHash(
     throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
   const isSame = await isPassword(password, account.encrypted_password, 'signed in', context.passwordCost)
-  if (isOld) await takeNonce(context, account, nonce, isSame)
+  if (isOld) await redeemNonce(context, account, nonce, isSame)
   if (isSame) throw samePassword()
   return hashPassword(password, context.passwordCost)
 }
 
 /**
- * Uses up the reauthentication code, unless the password is refused anyway.
+ * Redeems the reauthentication code, unless the password is refused anyway.
  *
  * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is the old
  *   one.
  */
-async function takeNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
-  const isTaken = await sql.begin(async (transaction) => {
-    const taken = await takeCode(transaction, email, ['reauthentication_token'], nonce)
-    if (taken?.accountId !== id) return false
+async function redeemNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
+  const isRedeemed = await sql.begin(async (transaction) => {
+    const redeemed = await redeemCode(transaction, email, ['reauthentication_token'], nonce)
+    if (redeemed?.accountId !== id) return false
     // This error rolls back, so the code stays valid.
     if (isSame) throw samePassword()
     return true
   })
-  if (!isTaken) {
+  if (!isRedeemed) {
     throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
   }
 }
@@ -157,12 +158,12 @@ async function mergeData(
 ) {
   if (isDeeperThan(data, maxLevels)) throw invalid(`data is nested deeper than ${maxLevels} levels`)
   const entries = Object.entries(data)
-  const kept = Object.fromEntries(entries.filter(([, value]) => value !== null))
-  const gone = Object.fromEntries(entries.filter(([, value]) => value === null))
+  const merged = Object.fromEntries(entries.filter(([, value]) => value !== null))
+  const removed = Object.fromEntries(entries.filter(([, value]) => value === null))
   const [row] = await transaction<{ length: number }[]>`
     update auth.users set updated_at = now(),
-      raw_user_meta_data = (raw_user_meta_data || ${JSON.stringify(kept)}::text::jsonb)
-        - array(select jsonb_object_keys(${JSON.stringify(gone)}::text::jsonb))
+      raw_user_meta_data = (raw_user_meta_data || ${JSON.stringify(merged)}::text::jsonb)
+        - array(select jsonb_object_keys(${JSON.stringify(removed)}::text::jsonb))
     where id = ${accountId} returning octet_length(raw_user_meta_data::text) as length`
   if ((row?.length ?? 0) > maxDataBytes) throw invalid(`data is larger than ${maxDataBytes} bytes`)
 }

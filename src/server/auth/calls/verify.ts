@@ -9,7 +9,7 @@ import { issuerOf, redirectTarget } from '../mail/links.ts'
 import { changeMessage } from '../mail/messages.ts'
 import { codeExpired, invalid } from '../refusals.ts'
 import { tokensOf, type Tokens } from '../sessions/sessions.ts'
-import { authCodeByLink, openByCode, openByLink } from '../proofs/use-up.ts'
+import { authCodeByLink, signInByCode, signInByLink } from '../proofs/redeem.ts'
 
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
@@ -22,7 +22,7 @@ const oauthErrors: Record<number, string> = {
 }
 
 /**
- * The calls that use up a code or a link: POST verify, and GET verify, which redirects to the page that the email was requested
+ * The calls that redeem a code or a link: POST verify, and GET verify, which redirects to the page that the email was requested
  * for.
  */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
@@ -30,25 +30,25 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const onRequest = createLimit(30, 5)
 
   /** Emails the owner of the former address. */
-  const tell = (reply: FastifyReply, change: AddressChange | undefined) => {
+  const notifyOwner = (reply: FastifyReply, change: AddressChange | undefined) => {
     if (change === undefined) return
     outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
   }
 
   app.post('/verify', { onRequest }, async (request, reply) => {
-    const used = await useUp(context, request)
+    const used = await redeem(context, request)
     if (used === 'half done') return { msg: halfDone, code: '200' }
-    tell(reply, used.addressChange)
+    notifyOwner(reply, used.addressChange)
     return tokensOf(used.grant, keys, issuerOf(site()))
   })
 
-  // HEAD is left out, since it must not use up a link.
+  // HEAD is left out, since it must not redeem a link.
   app.get('/verify', { onRequest, exposeHeadRoute: false }, async (request, reply) => {
     const { token, type, redirect_to: given } = request.query as Record<string, unknown>
     if (typeof type !== 'string' || type === '') throw invalid('Verify requires a verification type')
     if (typeof token !== 'string' || token === '') throw invalid('Verify requires a token or a token hash')
     const target = redirectTarget(typeof given === 'string' ? given : undefined, site())
-    const lead = (query: Record<string, string>, fragment?: Record<string, string>) => {
+    const redirect = (query: Record<string, string>, fragment?: Record<string, string>) => {
       for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
       target.hash = fragment === undefined ? '' : sorted({ ...fragment, sb: '' })
       return reply.header('referrer-policy', 'no-referrer').redirect(target.href, 303)
@@ -57,30 +57,30 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     try {
       if (isPkce) {
         const issued = await authCodeByLink(context.sql, token, type)
-        if (issued === 'half done') return lead({ message: halfDone }, { message: halfDone })
-        tell(reply, issued.addressChange)
-        return lead({ code: issued.code })
+        if (issued === 'half done') return redirect({ message: halfDone }, { message: halfDone })
+        notifyOwner(reply, issued.addressChange)
+        return redirect({ code: issued.code })
       }
-      const used = await openByLink(context.sql, token, type)
-      if (used === 'half done') return lead({}, { message: halfDone })
-      tell(reply, used.addressChange)
+      const used = await signInByLink(context.sql, token, type)
+      if (used === 'half done') return redirect({}, { message: halfDone })
+      notifyOwner(reply, used.addressChange)
       const tokens = await tokensOf(used.grant, keys, issuerOf(site()))
-      return lead({}, { ...inFragment(tokens), type })
+      return redirect({}, { ...inFragment(tokens), type })
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
-      const named = oauthErrors[error.status]
-      const said = {
-        ...(named === undefined ? {} : { error: named }),
+      const oauthError = oauthErrors[error.status]
+      const errorFields = {
+        ...(oauthError === undefined ? {} : { error: oauthError }),
         error_code: error.code,
         error_description: error.message,
       }
-      return lead(isPkce ? said : {}, said)
+      return redirect(isPkce ? errorFields : {}, errorFields)
     }
   })
 }
 
-/** Uses up the code or link in a POST verify. */
-function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof openByCode> {
+/** Redeems the code or link in a POST verify. */
+function redeem(context: AuthContext, request: FastifyRequest): ReturnType<typeof signInByCode> {
   const { type, token, token_hash, email, phone, redirect_to } = fieldsOf(request, {
     type: 'text',
     token: 'text',
@@ -95,7 +95,7 @@ function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof
     if (email !== '' || phone !== '' || redirect_to !== '') {
       throw invalid('Only the token_hash and type should be provided')
     }
-    return openByLink(context.sql, token_hash, type)
+    return signInByLink(context.sql, token_hash, type)
   }
   if ((email === '') === (phone === '')) {
     throw invalid('Only an email address or phone number should be provided on verify')
@@ -104,7 +104,7 @@ function useUp(context: AuthContext, request: FastifyRequest): ReturnType<typeof
     checkPhone(phone)
     throw codeExpired()
   }
-  return openByCode(context.sql, checkedEmail(email), type, token)
+  return signInByCode(context.sql, checkedEmail(email), type, token)
 }
 
 function checkedEmail(text: string) {

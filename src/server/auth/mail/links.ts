@@ -41,7 +41,7 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 
 /**
  * The address of an email's link. A client that uses PKCE or asks for another page than the desk handles the sign-in itself. Its
- * link leads to GET verify, which uses it up and redirects.
+ * link leads to GET verify, which redeems it and redirects.
  */
 export function mailLink(
   site: URL,
@@ -54,7 +54,7 @@ export function mailLink(
   return `${issuerOf(site)}/verify?${query.toString()}`
 }
 
-/** A link to the desk, where a button uses it up, since programs that scan emails open links. */
+/** A link to the desk, where a button redeems it, since programs that scan emails open links. */
 export function deskLink(site: URL, { secret, type }: { secret: string; type: string }): string {
   return `${deskOf(site).href}#${new URLSearchParams({ token_hash: secret, type }).toString()}`
 }

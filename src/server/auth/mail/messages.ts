@@ -5,14 +5,14 @@ import { escapeHtml, type Message } from '../../mail/compose.ts'
 /** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
 
-const first: Record<Occasion, string> = {
+const openings: Record<Occasion, string> = {
   magiclink: 'Somebody, probably you, wants to sign in to Unplugged. with this address.',
   recovery: 'Somebody, probably you, wants to set a new password for Unplugged.',
   email_change: 'Somebody, probably you, wants to use another address for Unplugged.',
   reauthentication: 'Somebody who is signed in to Unplugged. as you wants to change your password.',
 }
 
-const last: Record<Occasion, string> = {
+const closings: Record<Occasion, string> = {
   magiclink: 'If it was not you, ignore this mail: nobody gets in without it.',
   recovery: 'If it was not you, ignore this mail: nothing changes without it.',
   email_change: 'If it was not you, ignore this mail: nothing changes without it.',
@@ -35,14 +35,14 @@ export function message(
 ): Message {
   const about =
     change === undefined
-      ? first[occasion]
-      : `${first[occasion]} The address would change from ${change.from} to ${change.to}, once both have confirmed it.`
+      ? openings[occasion]
+      : `${openings[occasion]} The address would change from ${change.from} to ${change.to}, once both have confirmed it.`
   if (code === undefined) {
     return mail(to, 'Your link for Unplugged.', [
       about,
       'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
       { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
-      last[occasion],
+      closings[occasion],
     ])
   }
   const what = occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'
@@ -50,7 +50,7 @@ export function message(
     about,
     `Your code is ${code}. It works once, within 10 minutes.`,
     ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
-    `${last[occasion]} Tell the code to nobody.`,
+    `${closings[occasion]} Tell the code to nobody.`,
   ])
 }
 

@@ -60,7 +60,7 @@ export function createOutgoing(
     return isAccepted
   }
 
-  const act = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
+  const composeAndSend = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
     await new Promise<void>((resolve) => whenOver(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const message of await write()) {
@@ -75,7 +75,7 @@ export function createOutgoing(
         log.error({ count: pending.size }, 'an email was not sent: too many are pending')
         return
       }
-      const done = act(reply, write)
+      const done = composeAndSend(reply, write)
         .catch((error: unknown) => log.error({ err: error }, 'a mail was not sent'))
         .finally(() => pending.delete(done))
       pending.add(done)

@@ -16,16 +16,16 @@ export const lifetimes = { mail: 600, operator: 3600 }
 
 const digits = 6
 /** An arbitrary number that is unlikely to collide with another program's advisory locks. */
-const guessing = 5_610_742
+const guessLock = 5_610_742
 /** The number of rows in `private.decoys`. */
-const decoys = 64
+const decoyCount = 64
 /** Wrong tries after which a code is invalid. */
 const maxTries = 5
 /** Wrong tries, over all codes, after which emails have no code until the owner has signed in. */
 const maxTriesInTotal = 5 * maxTries
 
-/** A code or a link that was used up. */
-export interface Taken {
+/** A code or a link that was redeemed. */
+export interface RedeemedToken {
   accountId: string
   type: TokenType
 }
@@ -81,54 +81,54 @@ interface Candidate {
 }
 
 /**
- * Uses up a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong tries a
+ * Redeems a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong tries a
  * code is invalid, and its email's link stays valid. A try is counted before the response, so the transaction has to be
  * committed. An address without a code takes as long, since the same is read, locked and written.
  *
  * @param address The address that it was sent to, in lower case.
  */
-export async function takeCode(
+export async function redeemCode(
   transaction: Sql,
   address: string,
   types: readonly TokenType[],
   code: string,
-): Promise<Taken | undefined> {
+): Promise<RedeemedToken | undefined> {
   // Serialises guesses for one address.
-  await transaction`select pg_advisory_xact_lock(${guessing}, hashtext(${address}))`
-  const alive = transaction`
+  await transaction`select pg_advisory_xact_lock(${guessLock}, hashtext(${address}))`
+  const isValid = transaction`
     relates_to = ${address} and code_hash is not null and wrong_codes < ${maxTries} and expires_at > now()
       and token_type = any(${types})`
   const rows = await transaction<Candidate[]>`
-    select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${alive}
+    select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${isValid}
     union all
     select id, user_id, token_type, code_hash, 'private.decoys' from private.decoys
-    where relates_to = ${decoyOf(address)} and not exists (select from auth.one_time_tokens where ${alive})`
+    where relates_to = ${decoyOf(address)} and not exists (select from auth.one_time_tokens where ${isValid})`
   const given = Buffer.from(codeDigest(address, code))
-  const right = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
-  if (right === undefined) {
+  const matching = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
+  if (matching === undefined) {
     await transaction`
       update ${identifier(rows[0]?.name ?? 'private.decoys')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
       where id = any(${rows.map(({ id }) => id)})`
     return undefined
   }
-  await lockAccount(transaction, right.user_id)
-  const [taken] = await transaction`
-    update auth.one_time_tokens set ${used(transaction)} where id = ${right.id} and code_hash = ${right.code_hash}
+  await lockAccount(transaction, matching.user_id)
+  const [row] = await transaction`
+    update auth.one_time_tokens set ${cleared(transaction)} where id = ${matching.id} and code_hash = ${matching.code_hash}
     returning true`
-  return taken && { accountId: right.user_id, type: right.token_type }
+  return row && { accountId: matching.user_id, type: matching.token_type }
 }
 
-/** Uses up the secret of a link, and locks its account. */
-export async function takeSecret(
+/** Redeems the secret of a link, and locks its account. */
+export async function redeemSecret(
   transaction: Sql,
   types: readonly TokenType[],
   secret: string,
-): Promise<Taken | undefined> {
+): Promise<RedeemedToken | undefined> {
   await transaction`
     select from auth.users where id in (select user_id from auth.one_time_tokens where token_hash = ${digest(secret)})
     for update`
   const [row] = await transaction<{ user_id: string; token_type: TokenType }[]>`
-    update auth.one_time_tokens set ${used(transaction)}
+    update auth.one_time_tokens set ${cleared(transaction)}
     where token_hash = ${digest(secret)} and token_type = any(${types}) and expires_at > now()
     returning user_id, token_type`
   return row && { accountId: row.user_id, type: row.token_type }
@@ -136,22 +136,22 @@ export async function takeSecret(
 
 /** Ends all codes and links of an account. */
 export async function endTokens(transaction: Sql, accountId: string): Promise<void> {
-  await transaction`update auth.one_time_tokens set ${used(transaction)} where user_id = ${accountId}`
+  await transaction`update auth.one_time_tokens set ${cleared(transaction)} where user_id = ${accountId}`
 }
 
 /** Resets the number of wrong codes, since somebody signed in. */
-export async function forgiveWrongCodes(transaction: Sql, accountId: string): Promise<void> {
+export async function resetWrongCodes(transaction: Sql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
 }
 
-/** Clears what was used up, but keeps the number of wrong tries. */
-function used(transaction: Sql) {
+/** Clears a redeemed token, but keeps the number of wrong tries. */
+function cleared(transaction: Sql) {
   return transaction`token_hash = null, code_hash = null`
 }
 
 /** The decoy of an address, always the same one: a row that was just written is slower to write again. */
 function decoyOf(address: string) {
-  return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoys)
+  return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoyCount)
 }
 
 function digest(text: string) {

@@ -1,6 +1,6 @@
 import { HttpError } from '../../http/errors.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
-import { forgive, isWithin } from '../counts.ts'
+import { resetCount, countWithinLimit } from '../counts.ts'
 import { tooManyRequests } from '../refusals.ts'
 import { raiseSession, type Grant } from '../sessions/sessions.ts'
 import type { SignedIn } from '../sessions/signed-in.ts'
@@ -26,7 +26,7 @@ export async function addFactor(
   name: string,
   secret: string,
 ): Promise<string> {
-  await forgetUnused(transaction)
+  await deleteAbandoned(transaction)
   const others = await transaction<{ friendly_name: string }[]>`
     select friendly_name from auth.mfa_factors where user_id = ${account.id}`
   if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
@@ -112,12 +112,12 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
       `MFA challenge ${challengeId} has expired, verify against another challenge or create a new challenge.`,
     )
   }
-  if (!(await isWithin(transaction, accountId, 'factor guesses'))) return tooManyRequests()
+  if (!(await countWithinLimit(transaction, accountId, 'factor guesses'))) return tooManyRequests()
   const step = await checkCode(factor.secret, code)
   if (step === undefined || step <= factor.last_step) {
     return new HttpError(422, 'mfa_verification_failed', 'Invalid TOTP code entered')
   }
-  await forgive(transaction, accountId, 'factor guesses')
+  await resetCount(transaction, accountId, 'factor guesses')
   await transaction`update auth.mfa_challenges set verified_at = now() where id = ${challengeId}`
   await transaction`
     update auth.mfa_factors set status = 'verified', last_step = ${step}, updated_at = now() where id = ${factorId}`
@@ -128,7 +128,7 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
 }
 
 /** Removes factors, of all accounts, whose set-up was abandoned. Locked ones are skipped. */
-async function forgetUnused(transaction: Sql) {
+async function deleteAbandoned(transaction: Sql) {
   await transaction`
     delete from auth.mfa_factors where id in (
       select id from auth.mfa_factors as factors

@@ -18,7 +18,7 @@ export const tokenLifetime = 3600
 /** Milliseconds after which a server checks for a new signing key. */
 const freshness = 30_000
 /** Milliseconds between two searches for an unknown key. */
-const lookAgain = 1_000
+const retryInterval = 1_000
 
 /** The keys that sign access tokens. They are in the database, so that all servers on it share them. */
 export interface SigningKeys {
@@ -51,8 +51,8 @@ interface LoadedKey {
 export function createSigningKeys(sql: Sql, now = () => performance.now()): SigningKeys {
   const loaded = cached(() => load(sql), { now })
   const find = async (kid: string | undefined) => {
-    const isIt = (key: LoadedKey) => key.kid === kid
-    return (await loaded(freshness)).find(isIt) ?? (await loaded(lookAgain)).find(isIt)
+    const matches = (key: LoadedKey) => key.kid === kid
+    return (await loaded(freshness)).find(matches) ?? (await loaded(retryInterval)).find(matches)
   }
   return {
     async sign(claims) {
@@ -97,18 +97,18 @@ async function load(sql: Sql): Promise<LoadedKey[]> {
     await addKey(sql)
     rows = await read()
   }
-  return Promise.all(rows.map(({ kid, active, jwk }) => toLoaded(kid, active, jwk)))
+  return Promise.all(rows.map(({ kid, active, jwk }) => loadKey(kid, active, jwk)))
 }
 
-async function toLoaded(kid: string, isActive: boolean, jwk: JWK): Promise<LoadedKey> {
+async function loadKey(kid: string, isActive: boolean, jwk: JWK): Promise<LoadedKey> {
   const { kty = '', crv = '', x = '', y = '' } = jwk
-  const open: JWK = { kty, crv, x, y }
+  const publicJwk: JWK = { kty, crv, x, y }
   return {
     kid,
     isActive,
-    jwk: { ...open, alg: algorithm, kid, use: 'sig', key_ops: ['verify'] },
+    jwk: { ...publicJwk, alg: algorithm, kid, use: 'sig', key_ops: ['verify'] },
     private: await importJWK(jwk, algorithm),
-    public: await importJWK(open, algorithm),
+    public: await importJWK(publicJwk, algorithm),
   }
 }
 

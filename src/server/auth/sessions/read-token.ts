@@ -3,7 +3,7 @@ import { errors } from 'jose'
 import { HttpError } from '../../http/errors.ts'
 import type { ReadToken } from '../../http/caller.ts'
 import type { SigningKeys } from './keys.ts'
-import { isOfToken } from './signed-in.ts'
+import { isTokenError } from './signed-in.ts'
 
 /**
  * Reads tokens for the data interface, and refuses as PostgREST does. The functions that such a caller may execute check that the
@@ -15,7 +15,7 @@ export function createReadToken(keys: SigningKeys): ReadToken {
       const claims = await keys.verify(token)
       if (claims['role'] === 'authenticated' && typeof claims.sub === 'string') return claims
     } catch (error) {
-      if (!isOfToken(error)) throw error
+      if (!isTokenError(error)) throw error
       if (error instanceof errors.JWTExpired) throw new HttpError(401, 'PGRST303', 'JWT expired')
     }
     throw new HttpError(401, 'PGRST301', 'JWT could not be verified')

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, userOf, type Account } from '../accounts/accounts.ts'
-import { forgivePasswordTries } from '../accounts/password-tries.ts'
-import { forgiveWrongCodes } from '../proofs/one-time.ts'
+import { resetPasswordTries } from '../accounts/password-tries.ts'
+import { resetWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
 import type { Sql } from '../../database/sql.ts'
@@ -52,10 +52,10 @@ export async function openSession(transaction: Sql, accountId: string, method: M
     returning id`
   const id = session?.id ?? ''
   await addMethod(transaction, id, method)
-  await forgiveWrongCodes(transaction, accountId)
+  await resetWrongCodes(transaction, accountId)
   await transaction`update auth.users set last_sign_in_at = now(), updated_at = now() where id = ${accountId}`
   const grant = await grantOf(transaction, id)
-  await forgivePasswordTries(transaction, grant.account.email)
+  await resetPasswordTries(transaction, grant.account.email)
   return grant
 }
 

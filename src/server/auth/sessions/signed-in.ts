@@ -19,7 +19,11 @@ export interface SignedIn {
  *
  * @throws {HttpError} where there is no valid token or owner.
  */
-export async function signedIn({ headers }: FastifyRequest, sql: Sql, keys: SigningKeys): Promise<SignedIn> {
+export async function requireSignedIn(
+  { headers }: FastifyRequest,
+  sql: Sql,
+  keys: SigningKeys,
+): Promise<SignedIn> {
   const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
   if (token === undefined) {
     throw new HttpError(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
@@ -35,13 +39,13 @@ async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
   try {
     return await keys.verify(token)
   } catch (error) {
-    if (!isOfToken(error)) throw error
+    if (!isTokenError(error)) throw error
     throw badToken(`unable to parse or verify signature, ${error.message}`, 403)
   }
 }
 
 /** Whether an error is about the token, and not about the database that holds the keys. */
-export function isOfToken(error: unknown): error is Error {
+export function isTokenError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
-import { mailPause } from '../counts.ts'
+import { secondsBetweenEmails } from '../counts.ts'
 import { tooSoon } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
@@ -9,13 +9,13 @@ import type { Sql } from '../../database/sql.ts'
 const maxAddresses = 20_000
 
 /** The addresses that requested a sign-in email within the last minute, with or without an account. */
-export interface MailTurns {
+export interface EmailRateLimit {
   /**
    * Counts a request for an email. An address may make one a minute.
    *
    * @throws {HttpError} with 429 for the second.
    */
-  take(address: string): Promise<void>
+  count(address: string): Promise<void>
   /** Stops the deletion of old requests. */
   end(): void
 }
@@ -25,47 +25,47 @@ export interface MailTurns {
  *
  * @param sql Queries as the schema's owner.
  */
-export function createMailTurns(sql: Sql, log: FastifyBaseLogger): MailTurns {
-  let forgetting: NodeJS.Timeout | undefined
+export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRateLimit {
+  let deleting: NodeJS.Timeout | undefined
   return {
-    async take(address) {
+    async count(address) {
       const hash = createHash('sha256').update(address).digest()
       const taken = await sql`
         insert into private.mail_requests as requests (address_hash) values (${hash})
         on conflict (address_hash) do update set requested_at = now()
-        where requests.requested_at <= now() - make_interval(secs => ${mailPause})
+        where requests.requested_at <= now() - make_interval(secs => ${secondsBetweenEmails})
         returning true`
       if (taken.length === 0) {
         const [row] = await sql<{ left: number }[]>`
-          select ceil(extract(epoch from requested_at - now()))::int + ${mailPause} as left
+          select ceil(extract(epoch from requested_at - now()))::int + ${secondsBetweenEmails} as left
           from private.mail_requests where address_hash = ${hash}`
         throw tooSoon(Math.max(row?.left ?? 1, 1))
       }
-      await forget(sql)
+      await deleteOld(sql)
       // Deletes the last request too, if no later one triggers the deletion.
-      forgetting ??= setTimeout(
+      deleting ??= setTimeout(
         () => {
-          forgetting = undefined
-          forget(sql).catch((error: unknown) =>
+          deleting = undefined
+          deleteOld(sql).catch((error: unknown) =>
             log.error({ err: error }, 'old requests for emails could not be deleted'),
           )
         },
-        (mailPause + 1) * 1000,
+        (secondsBetweenEmails + 1) * 1000,
       ).unref()
     },
     end() {
-      clearTimeout(forgetting)
+      clearTimeout(deleting)
     },
   }
 }
 
 /** Deletes requests older than a minute, and the oldest of too many. */
-async function forget(sql: Sql) {
+async function deleteOld(sql: Sql) {
   await sql`
       delete from private.mail_requests where address_hash in (
         select address_hash from private.mail_requests
         where requested_at < greatest(
-          now() - make_interval(secs => ${mailPause}),
+          now() - make_interval(secs => ${secondsBetweenEmails}),
           (select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1)
         )
         for update skip locked

@@ -5,32 +5,34 @@ import { challengeOf, emailOf, fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, signedIn } from '../sessions/signed-in.ts'
+import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 import {
-  emailChangeMails,
+  addressChangeEmails,
   lockedAccount,
-  mailRefusal,
-  reauthenticationMail,
-  signInMail,
-  type Asked,
-} from '../mail/sign-in-mails.ts'
+  emailRefusal,
+  reauthenticationEmail,
+  signInEmail,
+  type EmailRequest,
+} from '../mail/sign-in-emails.ts'
 
 const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
 /** The calls that send an email: otp, recover, resend, reauthenticate. */
-export function mailCalls(app: FastifyInstance, context: AuthContext): void {
-  const { sql, later, keys, site, mailTurns, outgoing } = context
+export function emailCalls(app: FastifyInstance, context: AuthContext): void {
+  const { sql, backgroundSql, keys, site, emailRateLimit, outgoing } = context
 
   /** Does all work that depends on accounts after the response, which is the same for every address. */
   const sendLater = async (
     reply: FastifyReply,
-    asked: Asked,
+    emailRequest: EmailRequest,
     occasion: 'magiclink' | 'recovery',
     email: string,
   ) => {
-    await mailTurns.take(email)
+    await emailRateLimit.count(email)
     outgoing.after(reply, async () => {
-      const mail = await later.begin((transaction) => signInMail(transaction, site(), email, occasion, asked))
+      const mail = await backgroundSql.begin((transaction) =>
+        signInEmail(transaction, site(), email, occasion, emailRequest),
+      )
       return mail === undefined ? [] : [mail]
     })
     return {}
@@ -90,22 +92,22 @@ export function mailCalls(app: FastifyInstance, context: AuthContext): void {
     const target = requestedTarget(request, site())
     // After the response, as in `sendLater`. A "too soon" would reveal that a change is pending.
     outgoing.after(reply, () =>
-      later.begin(async (transaction) => {
+      backgroundSql.begin(async (transaction) => {
         const account = await lockedAccount(transaction, address)
-        if (!account?.email_change || (await mailRefusal(transaction, account, 'email_change'))) return []
-        return emailChangeMails(transaction, site(), account, account.email_change, { challenge, target })
+        if (!account?.email_change || (await emailRefusal(transaction, account, 'email_change'))) return []
+        return addressChangeEmails(transaction, site(), account, account.email_change, { challenge, target })
       }),
     )
     return {}
   })
 
   app.get('/reauthenticate', { exposeHeadRoute: false }, async (request, reply) => {
-    const caller = await signedIn(request, sql, keys)
+    const caller = await requireSignedIn(request, sql, keys)
     if (!outgoing.isOn) throw emailIsOff(400)
     const mail = await changeAs(sql, caller, async (transaction, { account }) => {
-      const refusal = await mailRefusal(transaction, account, 'reauthentication')
+      const refusal = await emailRefusal(transaction, account, 'reauthentication')
       if (refusal !== undefined) throw refusal
-      return reauthenticationMail(transaction, account)
+      return reauthenticationEmail(transaction, account)
     })
     outgoing.after(reply, async () => [mail])
     return {}

@@ -1,17 +1,17 @@
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
-import { isWithin, mailPause } from '../counts.ts'
+import { countWithinLimit, secondsBetweenEmails } from '../counts.ts'
 import type { Challenge } from '../fields.ts'
 import type { HttpError } from '../../http/errors.ts'
 import { beginFlow } from '../proofs/pkce.ts'
 import { message } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
 import { mailLink } from './links.ts'
-import { tooManyMails, tooSoon } from '../refusals.ts'
+import { tooManyEmails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 import type { Message } from '../../mail/compose.ts'
 
 /** The options of the request for an email. */
-export interface Asked {
+export interface EmailRequest {
   /** The proof that the client has to give (PKCE). */
   challenge: Challenge | undefined
   /** The page that the link redirects to. */
@@ -19,15 +19,15 @@ export interface Asked {
 }
 
 /** The sign-in email; undefined where the address has no account, or got ten emails within the hour. */
-export async function signInMail(
+export async function signInEmail(
   transaction: Sql,
   site: URL,
   email: string,
   occasion: 'magiclink' | 'recovery',
-  { challenge, target }: Asked,
+  { challenge, target }: EmailRequest,
 ): Promise<Message | undefined> {
   const account = await lockedAccount(transaction, email)
-  if (account === undefined || !(await isWithin(transaction, account.id, 'mails'))) return undefined
+  if (account === undefined || !(await countWithinLimit(transaction, account.id, 'mails'))) return undefined
   if (challenge !== undefined) await beginFlow(transaction, account.id, challenge, occasion)
   const { code, secret } = await issue(transaction, {
     accountId: account.id,
@@ -58,19 +58,19 @@ export async function lockedAccount(transaction: Sql, email: string): Promise<Ac
  * Begins to change the address of a locked account. Both addresses get an email, each with its own code and link. Call
  * `mailRefusal` first.
  */
-export async function emailChangeMails(
+export async function addressChangeEmails(
   transaction: Sql,
   site: URL,
   account: Account,
   newEmail: string,
-  { challenge, target }: Asked,
+  { challenge, target }: EmailRequest,
 ): Promise<Message[]> {
   const { id, email } = account
   if (challenge !== undefined) await beginFlow(transaction, id, challenge, 'email_change')
   await transaction`
     update auth.users set email_change = ${newEmail}, email_change_sent_at = now(), updated_at = now()
     where id = ${id}`
-  const mails: Message[] = []
+  const emails: Message[] = []
   for (const [type, to] of [
     ['email_change_token_current', email],
     ['email_change_token_new', newEmail],
@@ -85,13 +85,13 @@ export async function emailChangeMails(
       isPkce,
     })
     const link = mailLink(site, { secret, type: 'email_change', target })
-    mails.push(message('email_change', { to, code, link, change: { from: email, to: newEmail } }))
+    emails.push(message('email_change', { to, code, link, change: { from: email, to: newEmail } }))
   }
-  return mails
+  return emails
 }
 
 /** The email with a code for a signed-in person, whose account is locked. Call `mailRefusal` first. */
-export async function reauthenticationMail(transaction: Sql, account: Account): Promise<Message> {
+export async function reauthenticationEmail(transaction: Sql, account: Account): Promise<Message> {
   const { id, email } = account
   const { code } = await issue(transaction, {
     accountId: id,
@@ -105,7 +105,7 @@ export async function reauthenticationMail(transaction: Sql, account: Account): 
 }
 
 /** How many emails are sent at once, and the column of the last time. */
-const mailsOf = {
+const emailsOf = {
   email_change: { count: 2, sentAt: 'email_change_sent_at' },
   reauthentication: { count: 1, sentAt: 'reauthentication_sent_at' },
 }
@@ -115,15 +115,15 @@ const mailsOf = {
  *
  * @returns The refusal, where they may not be sent: within a minute of the last ones, or after ten within the hour.
  */
-export async function mailRefusal(
+export async function emailRefusal(
   transaction: Sql,
   { id }: Account,
-  occasion: keyof typeof mailsOf,
+  occasion: keyof typeof emailsOf,
 ): Promise<HttpError | undefined> {
-  const { count, sentAt } = mailsOf[occasion]
+  const { count, sentAt } = emailsOf[occasion]
   const [row] = await transaction<{ left: number | null }[]>`
-    select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${mailPause} as left
+    select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${secondsBetweenEmails} as left
     from auth.users where id = ${id}`
   if (row?.left != null && row.left > 0) return tooSoon(row.left)
-  return (await isWithin(transaction, id, 'mails', count)) ? undefined : tooManyMails()
+  return (await countWithinLimit(transaction, id, 'mails', count)) ? undefined : tooManyEmails()
 }

@@ -1,0 +1,103 @@
+import { HttpError } from '../../http/errors.ts'
+import { confirmChange, type AddressChange, type HalfDone } from '../accounts/email-change.ts'
+import { issueAuthCode } from './pkce.ts'
+import { endTokens, redeemCode, redeemSecret, type RedeemedToken, type TokenType } from './one-time.ts'
+import { codeExpired, invalid } from '../refusals.ts'
+import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
+import type { Sql } from '../../database/sql.ts'
+
+/** The result of redeeming a code or a link, with the change of address that it completed, if any. */
+type Redemption<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
+
+const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
+/** The token types that each type of a call may redeem. Nobody signs up or is invited here. */
+const typesOf = new Map<string, TokenType[]>([
+  ['magiclink', signIn],
+  ['recovery', signIn],
+  ['email', signIn],
+  ['email_change', ['email_change_token_current', 'email_change_token_new']],
+  ['signup', []],
+  ['invite', []],
+])
+
+/** @throws {HttpError} where the link is wrong, used or expired. */
+async function redeemLink(transaction: Sql, secret: string, type: string): Promise<RedeemedToken> {
+  const types = typesOf.get(type)
+  if (types === undefined) throw invalid('Invalid email verification type')
+  const redeemed = types.length === 0 ? undefined : await redeemSecret(transaction, types, secret)
+  if (redeemed === undefined) throw new HttpError(403, 'otp_expired', 'Email link is invalid or has expired')
+  return redeemed
+}
+
+/**
+ * Redeems a link for a client that proves that it made the request (PKCE).
+ *
+ * @returns The code that it exchanges for a session.
+ * @throws {HttpError} where the link is wrong, used or expired.
+ */
+export function authCodeByLink(
+  sql: Sql,
+  secret: string,
+  type: string,
+): Promise<Redemption<{ code: string }>> {
+  return sql.begin(async (transaction) => {
+    const redeemed = await redeemLink(transaction, secret, type)
+    const completed = await complete(transaction, redeemed)
+    if (completed === 'half done') return completed
+    return { ...completed, code: await issueAuthCode(transaction, redeemed.accountId, type as Method) }
+  })
+}
+
+/**
+ * Redeems a link, and opens a session.
+ *
+ * @throws {HttpError} where the link is wrong, used or expired.
+ */
+export function signInByLink(sql: Sql, secret: string, type: string): Promise<Redemption<{ grant: Grant }>> {
+  return sql.begin(async (transaction) =>
+    openSessionFor(transaction, await redeemLink(transaction, secret, type)),
+  )
+}
+
+/**
+ * Redeems a code, and opens a session.
+ *
+ * @param address The address that it was sent to, in lower case.
+ * @throws {HttpError} where the code is wrong, used or expired, or had too many wrong tries.
+ */
+export async function signInByCode(
+  sql: Sql,
+  address: string,
+  type: string,
+  code: string,
+): Promise<Redemption<{ grant: Grant }>> {
+  const redemption = await sql.begin(async (transaction) => {
+    const redeemed = await redeemCode(transaction, address, typesOf.get(type) ?? [], code)
+    // Thrown only after the transaction, since a wrong try has to be counted.
+    return redeemed && openSessionFor(transaction, redeemed)
+  })
+  if (redemption === undefined) throw codeExpired()
+  return redemption
+}
+
+/** Opens the session that a code or a link was for. */
+async function openSessionFor(
+  transaction: Sql,
+  redeemed: RedeemedToken,
+): Promise<Redemption<{ grant: Grant }>> {
+  const completed = await complete(transaction, redeemed)
+  if (completed === 'half done') return completed
+  return { ...completed, grant: await openSession(transaction, redeemed.accountId, 'otp') }
+}
+
+/** Completes what the code or the link was for, and ends the account's other codes and links. */
+async function complete(transaction: Sql, { accountId, type }: RedeemedToken): Promise<Redemption<object>> {
+  const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
+  const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined
+  if (addressChange === 'half done') return addressChange
+  await endTokens(transaction, accountId)
+  await transaction`
+    update auth.users set raw_user_meta_data = raw_user_meta_data || '{"email_verified": true}'
+    where id = ${accountId} and raw_user_meta_data -> 'email_verified' is distinct from 'true'`
+  return { addressChange }
+}
