@@ -13,17 +13,17 @@ import { createFunctions } from './database/functions.ts'
 import { createInserts } from './database/insert-together.ts'
 import { insertApplications, type SentRows } from './database/insert.ts'
 import { visitor, type Caller } from './database/pools.ts'
-import { health, probes, type Storing } from './health/health.ts'
+import { health, probes, type StorageState } from './health/health.ts'
 import { instance, instancePath } from './health/instance.ts'
 import { httpError } from './http/errors.ts'
-import { boundLargeRequests, createTurns } from './http/large-requests.ts'
+import { boundLargeRequests, createParseQueue } from './http/large-requests.ts'
 import { createAllowance, limits } from './http/limits.ts'
 import { boundUnread } from './http/unread.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
-import { answer } from './pages/answer.ts'
-import { desk } from './pages/desk.ts'
+import { answerPage } from './pages/answer.ts'
+import { deskPage } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
-import { page } from './pages/page.ts'
+import { formPage } from './pages/page.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
 export interface AppOptions {
@@ -77,22 +77,22 @@ export async function createApp({
   if (trustProxy === false) warnOfProxy(app)
 
   const allow = createAllowance(rateLimitPerMinute)
-  const takeTurn = createTurns()
-  const storing: Storing = { fails: false }
-  const insertOfVisitor = createInserts(database.as(visitor))
+  const queueParsing = createParseQueue()
+  const storage: StorageState = { isFailing: false }
+  const insertForVisitor = createInserts(database.as(visitor))
   const insert = async (caller: Caller, rows: SentRows) => {
     try {
       const count = await (caller.role === 'anon'
-        ? insertOfVisitor(rows)
+        ? insertForVisitor(rows)
         : insertApplications(database.as(caller), rows))
-      storing.fails = false
-      storing.lateAt = undefined
+      storage.isFailing = false
+      storage.lateAt = undefined
       onStored?.()
       return count
     } catch (error) {
       // A refusal says nothing about the disk.
-      if (httpError(error).status >= 500) storing.fails = true
-      if (isLate(error)) storing.lateAt = performance.now()
+      if (httpError(error).status >= 500) storage.isFailing = true
+      if (isLate(error)) storage.lateAt = performance.now()
       throw error
     }
   }
@@ -105,25 +105,25 @@ export async function createApp({
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
 
   const { areFilesGone } = database
-  await app.register(health, { sql: database.server, delivers, storing, areFilesGone, backups })
+  await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups })
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
-  await app.register(page, { settings, door, allow, takeTurn, insert })
-  await app.register(desk, {
+  await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert })
+  await app.register(deskPage, {
     anonKey: settings.anonKey,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',
   })
-  await app.register(answer, { anonKey: settings.anonKey })
+  await app.register(answerPage, { anonKey: settings.anonKey })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(
     async (rest) => {
-      await rest.register(cors, openTo(['Content-Range', 'Retry-After']))
+      await rest.register(cors, corsOptions(['Content-Range', 'Retry-After']))
       await rest.register(dataInterface, {
         anonKey: settings.anonKey,
         readToken,
         allow,
-        takeTurn,
+        queueParsing: queueParsing,
         insert,
         as: database.as,
         findFunction: createFunctions(database.server),
@@ -133,9 +133,16 @@ export async function createApp({
   )
   await app.register(
     async (signIn) => {
-      await signIn.register(cors, openTo(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']))
+      await signIn.register(cors, corsOptions(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']))
       const recordMail = (isAccepted: boolean) => recordOtherMail(database.server, isAccepted)
-      await signIn.register(auth, { settings, database, keys, takeTurn, passwordCost, recordMail })
+      await signIn.register(auth, {
+        settings,
+        database,
+        keys,
+        queueParsing: queueParsing,
+        passwordCost,
+        recordMail,
+      })
     },
     { prefix: '/auth/v1' },
   )
@@ -143,7 +150,7 @@ export async function createApp({
 }
 
 /** Any origin may call, as in hosted projects, since the key is public. */
-function openTo(exposedHeaders: string[]) {
+function corsOptions(exposedHeaders: string[]) {
   return {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],

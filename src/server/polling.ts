@@ -10,37 +10,37 @@ export interface Polling {
  * Heartbeat interval, and interval of other upkeep, in milliseconds. The desk treats a server as offline after three missed
  * heartbeats.
  */
-export const keepInterval = 20_000
+export const upkeepInterval = 20_000
 
 /**
  * Polls for work at once, at intervals and whenever it is woken, one poll at a time.
  *
- * @param look Handles the work that is due, and wakes the polling where there may be more.
+ * @param poll Handles the work that is due, and wakes the polling where there may be more.
  * @param interval Milliseconds.
  * @param onError Receives the error of a failed poll.
  */
 export function startPolling(
-  look: () => Promise<void>,
+  poll: () => Promise<void>,
   interval: number,
   onError: (error: unknown) => void,
 ): Polling {
   let stopped = false
   let isWanted = false
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
 
-  const lookAgain = async () => {
+  const pollWhileWanted = async () => {
     while (isWanted && !stopped) {
       isWanted = false
-      await look()
+      await poll()
     }
   }
   const wake = () => {
     if (stopped) return
     isWanted = true
-    looking ??= lookAgain()
+    polling ??= pollWhileWanted()
       .catch(onError)
       .finally(() => {
-        looking = undefined
+        polling = undefined
         // It was woken between the last poll and this one.
         if (isWanted) wake()
       })
@@ -54,7 +54,7 @@ export function startPolling(
     async stop() {
       stopped = true
       clearInterval(timer)
-      await looking
+      await polling
     },
   }
 }

@@ -33,7 +33,7 @@ export const server: readonly Break[] = [
     promise: 'clients that are refused and continue to send',
     broken: 'A request that is refused is read as fast as it comes, and for long',
     file: 'src/server/http/unread.ts',
-    find: `const drained = 1024 * 1024
+    find: `const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
 `,

@@ -4,8 +4,8 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
-import { takeBytes, type TakeTurn } from '../http/large-requests.ts'
-import { keepInterval, startPolling } from '../polling.ts'
+import { acceptBytes, type ParseQueue } from '../http/large-requests.ts'
+import { upkeepInterval, startPolling } from '../polling.ts'
 import { deleteExpiredPasswordTries } from './accounts/password-tries.ts'
 import { aboutCalls } from './calls/about.ts'
 import type { AuthContext } from './context.ts'
@@ -27,7 +27,7 @@ export interface AuthOptions {
   /** Undefined where the accounts are a hosted project's. */
   keys: SigningKeys | undefined
   /** Queues large bodies. */
-  takeTurn: TakeTurn
+  queueParsing: ParseQueue
   /** The bcrypt cost of a password. */
   passwordCost: number
   /** Records whether the mail server accepted an email. */
@@ -48,9 +48,9 @@ const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  */
 export async function auth(
   app: FastifyInstance,
-  { settings, database, keys, takeTurn, passwordCost, recordMail }: AuthOptions,
+  { settings, database, keys, queueParsing, passwordCost, recordMail }: AuthOptions,
 ) {
-  takeBytes(app, takeTurn)
+  acceptBytes(app, queueParsing)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) =>
     sendError(
@@ -90,7 +90,7 @@ export async function auth(
   })
   const upkeep = startPolling(
     () => deleteExpiredPasswordTries(backgroundSql),
-    keepInterval,
+    upkeepInterval,
     (error) => app.log.warn({ err: error }, 'expired password tries could not be deleted'),
   )
   app.addHook('onClose', async () => {

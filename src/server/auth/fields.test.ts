@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 
-import { takeBytes } from '../http/large-requests.ts'
+import { acceptBytes } from '../http/large-requests.ts'
 import { sendError } from './errors.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
 import { isUuid } from '../database/uuid.ts'
@@ -10,7 +10,7 @@ let app: FastifyInstance
 
 beforeAll(async () => {
   app = fastify()
-  takeBytes(app, (_length, turn) => turn())
+  acceptBytes(app, (_length, turn) => turn())
   app.setErrorHandler(sendError)
   app.post('/', async (request) => ({
     fields: fieldsOf(request, { name: 'text', create: 'flag', data: 'object' }),

@@ -54,7 +54,7 @@ function rowFrom(row: Record<string, unknown>): SentRows {
     isArray: false,
     count: 1,
     columns: names,
-    ...(isWhole ? { answers: row } : {}),
+    ...(isWhole ? { formAnswers: row } : {}),
     missingAsDefault: false,
   }
 }

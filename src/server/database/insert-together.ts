@@ -73,11 +73,11 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
   }
 
   return (rows) => {
-    const { answers } = rows
-    if (answers === undefined || !isComplete(answers) || performance.now() < singlyUntil) {
+    const { formAnswers } = rows
+    if (formAnswers === undefined || !isComplete(formAnswers) || performance.now() < singlyUntil) {
       return insertApplications(sql, rows)
     }
-    const key = columns.map((column) => answers[column]).join('\0')
+    const key = columns.map((column) => formAnswers[column]).join('\0')
     if (waiting.has(key)) return insertApplications(sql, rows)
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {

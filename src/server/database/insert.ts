@@ -24,7 +24,7 @@ export interface SentRows {
   count: number
   columns: readonly InsertColumn[]
   /** The form answers, where the body is one object with all of them and nothing else. */
-  answers?: Readonly<Record<string, unknown>>
+  formAnswers?: Readonly<Record<string, unknown>>
   /** Whether a value that one of several rows lacks becomes the column's default; otherwise null. */
   missingAsDefault: boolean
 }
@@ -32,7 +32,7 @@ export interface SentRows {
 /** One complete application as rows to insert. */
 export function rowsOf(application: Application): SentRows {
   const json = JSON.stringify(application)
-  return { json, isArray: false, count: 1, columns, answers: { ...application }, missingAsDefault: false }
+  return { json, isArray: false, count: 1, columns, formAnswers: { ...application }, missingAsDefault: false }
 }
 
 /**

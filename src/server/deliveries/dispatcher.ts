@@ -1,4 +1,4 @@
-import { keepInterval, startPolling } from '../polling.ts'
+import { upkeepInterval, startPolling } from '../polling.ts'
 import { deliver, type DeliveryResult, type Receiver } from './webhook.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -93,7 +93,7 @@ export function startDispatcher<Taken extends Claim>({
 
   let lastUpkeep = Number.NEGATIVE_INFINITY
   const claimDue = async (max: number) => {
-    if (outbox.upkeep && performance.now() - lastUpkeep >= keepInterval) {
+    if (outbox.upkeep && performance.now() - lastUpkeep >= upkeepInterval) {
       // Set before the call: where it fails, due deliveries do not wait for another try of it.
       lastUpkeep = performance.now()
       await outbox.upkeep(sql)

@@ -155,7 +155,7 @@ test('an application that met its deadline is reported for a minute, unless one 
   await alone.register(health, {
     sql: database.server,
     delivers: true,
-    storing: { fails: false, lateAt: 50_000 },
+    storage: { isFailing: false, lateAt: 50_000 },
     now: () => now,
   })
   expect((await alone.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
@@ -166,18 +166,18 @@ test('an application that met its deadline is reported for a minute, unless one 
 test('after a failure to store an application, the server is ready once the database can write', async () => {
   let now = 0
   const app = fastify()
-  const storing = { fails: true }
+  const storage = { isFailing: true }
   let isFull = true
   const sql = through(database.server, (run) =>
     isFull ? Promise.reject(new Error('the disk is full')) : run(),
   )
-  await app.register(health, { sql, delivers: true, storing, now: () => now })
+  await app.register(health, { sql, delivers: true, storage, now: () => now })
   const answer = await app.inject('/readyz')
   expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'the database stores nothing' }])
   now = 1001
   isFull = false
   expect((await app.inject('/readyz')).statusCode).toBe(200)
-  expect(storing.fails).toBe(false)
+  expect(storage.isFailing).toBe(false)
 })
 
 test('the database is asked at most once a second, however often readiness is', async () => {
@@ -186,7 +186,7 @@ test('the database is asked at most once a second, however often readiness is', 
   await app.register(health, {
     sql: database.server,
     delivers: true,
-    storing: { fails: false },
+    storage: { isFailing: false },
     now: () => now,
   })
   const givenUp = async () =>

@@ -15,7 +15,7 @@ export interface HealthOptions {
   /** Whether deliveries are made. Otherwise none can be late. */
   delivers: boolean
   /** Whether the last applications were stored. */
-  storing: Storing
+  storage: StorageState
   /** Whether the database's files are gone. */
   areFilesGone?: (() => boolean) | undefined
   /** The state of the backups, where automatic ones are made. */
@@ -25,9 +25,9 @@ export interface HealthOptions {
 }
 
 /** Whether applications can be stored, judged by the last ones. */
-export interface Storing {
+export interface StorageState {
   /** Whether the database could not store the last one. */
-  fails: boolean
+  isFailing: boolean
   /** When an application was last not stored in time, if none was stored since, by `performance.now()`. */
   lateAt?: number | undefined
 }
@@ -54,7 +54,7 @@ const timeout = 2_000
  * Milliseconds for which an application that was not stored in time counts against the server. Writing other rows is no proof
  * that applications can be stored: they may wait for a lock or for a standby.
  */
-const lateness = 60_000
+const lateFor = 60_000
 
 /**
  * For monitoring. `GET /healthz` says that the process runs, and its version. `GET /readyz` says that its database responds and
@@ -62,40 +62,43 @@ const lateness = 60_000
  * reads their folder, so that a folder that hangs does not block this.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
-  const { sql, delivers, storing, areFilesGone, backups, now = () => performance.now() } = options
-  const answer = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
+  const { sql, delivers, storage, areFilesGone, backups, now = () => performance.now() } = options
+  const send = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
-  const ask = async (): Promise<Health> => {
+  const readHealth = async (): Promise<Health> => {
     // After a failure to store an application, only a successful write shows that the next one can be stored.
-    if (storing.fails) await checkWritable(sql)
-    storing.fails = false
+    if (storage.isFailing) await checkWritable(sql)
+    storage.isFailing = false
     const [deliveries, letters] = await Promise.all([deliveryHealth(sql), letterHealth(sql)])
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
   // Failures are cached too, so that a database that does not respond is not asked more often.
-  const current = cached(() => within(timeout, ask(), () => new Error(`no answer within ${timeout} ms`)), {
-    keepsFailures: true,
-    now,
-  })
+  const current = cached(
+    () => within(timeout, readHealth(), () => new Error(`no answer within ${timeout} ms`)),
+    {
+      keepsFailures: true,
+      now,
+    },
+  )
 
-  app.get('/healthz', (_request, reply) => answer(reply, 200, { status: 'ok', version }))
+  app.get('/healthz', (_request, reply) => send(reply, 200, { status: 'ok', version }))
 
   app.get('/readyz', async (request, reply) => {
-    if (storing.lateAt !== undefined && now() - storing.lateAt < lateness) {
-      return answer(reply, 503, { status: 'the database stores nothing in time' })
+    if (storage.lateAt !== undefined && now() - storage.lateAt < lateFor) {
+      return send(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
-      return await answer(reply, 200, {
+      return await send(reply, 200, {
         status: 'ok',
         ...(await current(freshness)),
         ...backupHealth(backups?.()),
       })
     } catch (error) {
       request.log.error({ err: error }, 'the database is not ready')
-      if (areFilesGone?.()) return answer(reply, 503, { status: 'the files of the database are gone' })
-      const status = storing.fails ? 'the database stores nothing' : 'the database does not answer'
-      return answer(reply, 503, { status })
+      if (areFilesGone?.()) return send(reply, 503, { status: 'the files of the database are gone' })
+      const status = storage.isFailing ? 'the database stores nothing' : 'the database does not answer'
+      return send(reply, 503, { status })
     }
   })
 }

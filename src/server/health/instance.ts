@@ -18,23 +18,23 @@ export type Forwarded =
 /**
  * Decides whether the right addresses in `X-Forwarded-For` are trusted.
  *
- * @param asked The caller's own entry, before any proxy added to it or replaced it.
+ * @param forged The caller's own entry, before any proxy added to it or replaced it.
  * @param header The header as it arrived.
  * @param ips The connection's address and the trusted ones, the nearest first; undefined where none are trusted.
  * @param byRange Whether the setting gives ranges of trusted addresses, and not their number.
  */
-function howForwarded(
-  asked: string,
+function trustShown(
+  forged: string,
   header: string,
   ips: readonly string[] | undefined,
   byRange: boolean,
 ): Forwarded {
   const entries = header.split(',').map((entry) => entry.trim())
-  const added = entries[0] === asked ? entries.length - 1 : entries.length
-  const believed = (ips?.length ?? 1) - 1
-  if (believed > added) return byRange ? 'from a trusted address' : 'anybody'
-  if (believed === added) return added === 0 ? 'direct' : 'believed'
-  return believed === 0 ? 'unbelieved' : 'too few'
+  const added = entries[0] === forged ? entries.length - 1 : entries.length
+  const trusted = (ips?.length ?? 1) - 1
+  if (trusted > added) return byRange ? 'from a trusted address' : 'anybody'
+  if (trusted === added) return added === 0 ? 'direct' : 'believed'
+  return trusted === 0 ? 'unbelieved' : 'too few'
 }
 
 /** The address of this route. */
@@ -55,7 +55,7 @@ export async function instance(
     const header = request.headers['x-forwarded-for']
     const shown =
       typeof asked === 'string' && typeof header === 'string'
-        ? { forwarded: howForwarded(asked, header, request.ips, byRange) }
+        ? { forwarded: trustShown(asked, header, request.ips, byRange) }
         : {}
     return reply.header('cache-control', 'no-store').send({ mark: databaseId, ...shown })
   })

@@ -19,9 +19,9 @@ const hint = 'Send the public key in the apikey header.'
  * @param anonKey The public key.
  */
 export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): string | undefined {
-  const shown = headers['apikey'] ?? bearerOf(headers)
-  if (shown === undefined) return 'No API key found in request'
-  return shown === anonKey ? undefined : 'Invalid API key'
+  const key = headers['apikey'] ?? bearerOf(headers)
+  if (key === undefined) return 'No API key found in request'
+  return key === anonKey ? undefined : 'Invalid API key'
 }
 
 /**
@@ -35,9 +35,9 @@ export function callerOf(
   anonKey: string,
   readToken: ReadToken | undefined,
 ): Caller | Promise<Caller> {
-  const wrong = checkPublicKey(request, anonKey)
-  if (wrong !== undefined) {
-    throw new HttpError(401, wrong === 'Invalid API key' ? 'PGRST301' : 'PGRST302', wrong, { hint })
+  const refusal = checkPublicKey(request, anonKey)
+  if (refusal !== undefined) {
+    throw new HttpError(401, refusal === 'Invalid API key' ? 'PGRST301' : 'PGRST302', refusal, { hint })
   }
   const bearer = bearerOf(request.headers)
   if (bearer === undefined || bearer === anonKey) return visitor

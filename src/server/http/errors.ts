@@ -74,8 +74,8 @@ function statusOf(code: string, signedIn: boolean) {
   if (code === '42501') return signedIn ? 403 : 401
   if (code === '42P01') return 404
   // `PT` and a status: raised by our own functions.
-  const [, said] = /^PT(\d{3})$/.exec(code) ?? []
-  if (said !== undefined) return Number(said)
+  const [, status] = /^PT(\d{3})$/.exec(code) ?? []
+  if (status !== undefined) return Number(status)
   // These mean "not now": 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk. Also 57
   // shutdown or timeout, 58 system, XX internal, 40 transaction rollback, and 55 object in use.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { createTurns } from './large-requests.ts'
+import { createParseQueue } from './large-requests.ts'
 
 test('large bodies are queued for a second at most; small ones do not wait', async () => {
-  const takeTurn = createTurns()
+  const queueParsing = createParseQueue()
   const order: string[] = []
   const turn = (name: string, size: number) =>
     new Promise<void>((resolve) => {
-      takeTurn(size, (refusal) => {
+      queueParsing(size, (refusal) => {
         order.push(refusal ? `${name} refused with ${refusal.status}` : name)
         resolve()
       })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { HttpError } from './errors.ts'
 import { limits } from './limits.ts'
-import { whenOver } from './over.ts'
+import { onResponseEnd } from './response-end.ts'
 
 /** Bytes above which a request is large. An application with three pages of reasons is not. */
 const large = 16 * 1024
@@ -25,40 +25,40 @@ export function boundLargeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, reply, done) => {
     const size = sizeOf(raw)
     if (size <= large) return done()
-    if (inFlight + size > maxInFlight) return done(tooMuch())
+    if (inFlight + size > maxInFlight) return done(tooBusy())
     inFlight += size
-    whenOver(reply, () => (inFlight -= size))
+    onResponseEnd(reply, () => (inFlight -= size))
     done()
   })
 }
 
 /** Calls back when a body of `size` bytes may be parsed, or with an error where that would be too late. */
-export type TakeTurn = (size: number, takeApart: (error?: HttpError) => void) => void
+export type ParseQueue = (size: number, done: (refusal?: HttpError) => void) => void
 
 /**
  * Bounds the processor time of large bodies: they are parsed one after the other, at most a second late. Small bodies do not
  * wait.
  */
-export function createTurns(): TakeTurn {
+export function createParseQueue(): ParseQueue {
   let next = 0
-  return (size, takeApart) => {
-    if (size <= large) return takeApart()
+  return (size, done) => {
+    if (size <= large) return done()
     const pause = Math.max(next - performance.now(), 0)
-    if (pause > maxPause) return takeApart(tooMuch())
+    if (pause > maxPause) return done(tooBusy())
     next = performance.now() + pause + size / pace
-    setTimeout(takeApart, pause)
+    setTimeout(done, pause)
   }
 }
 
 /** Accepts bodies of any content type, as bytes. */
-export function takeBytes(app: FastifyInstance, takeTurn: TakeTurn): void {
+export function acceptBytes(app: FastifyInstance, queueParsing: ParseQueue): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    takeTurn(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
+    queueParsing(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
   )
 }
 
-function tooMuch() {
+function tooBusy() {
   return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }
 

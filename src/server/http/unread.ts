@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
-import { whenOver } from './over.ts'
+import { onResponseEnd } from './response-end.ts'
 
 /** Bytes of a refused request that are still read: browsers show a connection reset where they could not send everything. */
-const drained = 1024 * 1024
+const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
 /** Milliseconds that a client may take to read a response, however slowly. */
@@ -21,7 +21,7 @@ export function boundUnread(app: FastifyInstance, timeout = readTimeout): void {
     const { raw } = request
     const dropping = setTimeout(() => reply.raw.destroy(), timeout)
     dropping.unref()
-    whenOver(reply, () => clearTimeout(dropping))
+    onResponseEnd(reply, () => clearTimeout(dropping))
     if (raw.complete || raw.readableEnded || !hasBody(raw)) return done(null, payload)
     drain(raw, (isWhole) => {
       if (isWhole) void reply.removeHeader('connection')
@@ -44,7 +44,7 @@ function drain(request: IncomingMessage, done: (isWhole: boolean) => void) {
   }
   const count = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > drained) return end()
+    if (bytes > maxDrainedBytes) return end()
     request.pause()
     setTimeout(() => request.resume(), chunk.length / pace)
   }

@@ -1,5 +1,5 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
-import { keepInterval, startPolling } from '../polling.ts'
+import { upkeepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Message } from '../mail/compose.ts'
 import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
@@ -153,7 +153,7 @@ export function startMailSender({
       await recordHeartbeat(sql, 'mail sender')
       await tidyNotices(sql)
     },
-    keepInterval,
+    upkeepInterval,
     (error) => log.warn({ err: error }, 'the heartbeat could not be recorded'),
   )
 

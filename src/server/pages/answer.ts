@@ -10,7 +10,7 @@ export interface AnswerOptions {
 }
 
 /** The page at `/answer/`, on which an accepted person gives their RSVP. The server never sees their token here. */
-export async function answer(app: FastifyInstance, { anonKey }: AnswerOptions) {
+export async function answerPage(app: FastifyInstance, { anonKey }: AnswerOptions) {
   const rendered = renderAnswer({ backend: { url: null, anonKey } }, { policyInDocument: false })
   const document = await prepareDocument(rendered, answerHeaders)
   app.get('/answer', (request, reply) => sendDocument(request, reply, document))

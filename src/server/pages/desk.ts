@@ -12,7 +12,7 @@ export interface DeskOptions {
 }
 
 /** The organisers' page, at `/desk`. */
-export async function desk(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
+export async function deskPage(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
   const prepare = async () => {
     const { renderDesk } = await import('../../pages/desk/render.tsx')

@@ -17,18 +17,18 @@ const patience = 250
  * @returns The last known sentence of the closed form; undefined while applications are open.
  */
 export function createDoor(sql: Sql, log: FastifyBaseLogger): () => Promise<string | undefined> {
-  let told: string | undefined
+  let sentence: string | undefined
   const read = cached(async () => {
     try {
       const [door] = await sql<{ sentence: string | null }[]>`
         select public.door_is_open() ->> 'sentence' as sentence`
-      told = door?.sentence ?? undefined
+      sentence = door?.sentence ?? undefined
     } catch (error) {
       log.warn({ err: error }, 'the state of the door could not be read')
     }
   })
   return async () => {
     await within(patience, read(freshness), () => new Error('late')).catch(() => {})
-    return told
+    return sentence
   }
 }

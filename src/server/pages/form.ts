@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { columns } from '../../application/application.ts'
 import { HttpError } from '../http/errors.ts'
-import type { TakeTurn } from '../http/large-requests.ts'
+import type { ParseQueue } from '../http/large-requests.ts'
 
 /** The most fields of a form, more than ours has: parsing 100,000 would block the server. */
 const maxFields = 4 * columns.length
@@ -10,14 +10,14 @@ const maxFields = 4 * columns.length
 const [plus, space] = [0x2b, 0x20]
 
 /** Accepts only forms as browsers send them: the form answers by field name. */
-export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
+export function acceptForms(app: FastifyInstance, queueParsing: ParseQueue): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer' } as const
   app.addContentTypeParser('application/x-www-form-urlencoded', options, (_request, body: Buffer, done) => {
-    takeTurn(body.length, (refusal) => {
+    queueParsing(body.length, (refusal) => {
       if (refusal) return done(refusal, undefined)
       try {
-        done(null, answersIn(body))
+        done(null, formAnswersIn(body))
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)), undefined)
       }
@@ -30,7 +30,7 @@ export function takeForms(app: FastifyInstance, takeTurn: TakeTurn): void {
  *
  * @throws {HttpError} where there are too many fields.
  */
-function answersIn(body: Buffer): Record<string, string> {
+function formAnswersIn(body: Buffer): Record<string, string> {
   // URLSearchParams takes five times as long for each plus.
   for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
   const text = body.toString()

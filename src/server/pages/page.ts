@@ -9,11 +9,11 @@ import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/pools.ts'
 import { rowsOf, type SentRows } from '../database/insert.ts'
 import { HttpError, httpError } from '../http/errors.ts'
-import type { TakeTurn } from '../http/large-requests.ts'
+import type { ParseQueue } from '../http/large-requests.ts'
 import type { Allowance } from '../http/limits.ts'
-import { whenOver } from '../http/over.ts'
+import { onResponseEnd } from '../http/response-end.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
-import { takeForms } from './form.ts'
+import { acceptForms } from './form.ts'
 
 /** The dependencies of the page's routes. */
 export interface PageOptions {
@@ -23,7 +23,7 @@ export interface PageOptions {
   /** Counts the rows that an address sends. */
   allow: Allowance
   /** Queues large bodies. */
-  takeTurn: TakeTurn
+  queueParsing: ParseQueue
   /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
@@ -37,20 +37,24 @@ const maxInFlight = 32 * 1024 * 1024
  * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the same
  * page, with the green box, or the red one and every form answer in its field.
  */
-export async function page(app: FastifyInstance, { settings, door, allow, takeTurn, insert }: PageOptions) {
-  const render = (outcome: ApplyData['outcome'], told: string | undefined) => {
+export async function formPage(
+  app: FastifyInstance,
+  { settings, door, allow, queueParsing, insert }: PageOptions,
+) {
+  const render = (outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     return renderApply(
-      { backend, takesNativePosts: true, outcome, door: told },
+      { backend, takesNativePosts: true, outcome, door: closedSentence },
       { siteUrl: settings.siteUrl, policyInDocument: false },
     )
   }
   const open = await prepareDocument(render(null, undefined))
-  let closed: { told: string; document: Promise<PreparedDocument> } | undefined
+  let closed: { sentence: string; document: Promise<PreparedDocument> } | undefined
   app.get('/', async (request, reply) => {
-    const told = await door()
-    if (told === undefined) return sendDocument(request, reply, open)
-    if (closed?.told !== told) closed = { told, document: prepareDocument(render(null, told)) }
+    const sentence = await door()
+    if (sentence === undefined) return sendDocument(request, reply, open)
+    if (closed?.sentence !== sentence)
+      closed = { sentence, document: prepareDocument(render(null, sentence)) }
     return sendDocument(request, reply, await closed.document)
   })
 
@@ -67,14 +71,14 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
   })
 
   let inFlight = 0
-  const answer = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
+  const respond = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
     const { html, policy } = render(outcome, await door())
     const document = Buffer.from(html)
     if (inFlight + document.length > maxInFlight) {
       return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')
     }
     inFlight += document.length
-    whenOver(reply, () => (inFlight -= document.length))
+    onResponseEnd(reply, () => (inFlight -= document.length))
     return reply.headers(headersOf(policy)).code(code).send(document)
   }
   const refuse = (
@@ -87,14 +91,14 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
     if (status >= 500) request.log.error({ err: cause ?? error }, 'an application was not stored')
     if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
     const isShort = lengthOf(application) <= maxEchoedLength
-    return answer(reply, status, {
+    return respond(reply, status, {
       status: 'error',
       message,
       application: isShort ? application : applicationFrom([]),
     })
   }
 
-  takeForms(app, takeTurn)
+  acceptForms(app, queueParsing)
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {
@@ -118,7 +122,7 @@ export async function page(app: FastifyInstance, { settings, door, allow, takeTu
         const refusal = httpError(error)
         if (!isDuplicate(refusal)) return refuse(request, reply, refusal, application)
       }
-      return answer(reply, 200, { status: 'success' })
+      return respond(reply, 200, { status: 'success' })
     },
   })
 

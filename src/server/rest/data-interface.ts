@@ -7,7 +7,7 @@ import type { Caller } from '../database/pools.ts'
 import type { Sql } from '../database/sql.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
-import { isLarge, takeBytes, type TakeTurn } from '../http/large-requests.ts'
+import { isLarge, acceptBytes, type ParseQueue } from '../http/large-requests.ts'
 import { createWrongTokens, type Allowance } from '../http/limits.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
@@ -20,7 +20,7 @@ export interface DataInterfaceOptions {
   /** Counts the rows that an address sends. */
   allow: Allowance
   /** Queues large bodies. */
-  takeTurn: TakeTurn
+  queueParsing: ParseQueue
   /** Stores rows with the caller's rights. Returns how many. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
   /** Queries the database with the caller's rights. */
@@ -38,11 +38,11 @@ export interface DataInterfaceOptions {
  */
 export async function dataInterface(
   app: FastifyInstance,
-  { anonKey, readToken, allow, takeTurn, insert, as, findFunction }: DataInterfaceOptions,
+  { anonKey, readToken, allow, queueParsing, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
   // PostgreSQL gets the body unchanged. If this server reads its columns, it also checks that it is JSON.
-  takeBytes(app, takeTurn)
+  acceptBytes(app, queueParsing)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {

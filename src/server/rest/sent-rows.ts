@@ -25,7 +25,7 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const json = decode(request.body)
   const named = columnsParameter(request)
   if (named !== undefined) {
-    const names = known(named)
+    const names = knownColumns(named)
     const whole = missingAsDefault ? undefined : wholeRow(json, names)
     if (whole !== undefined) return whole
     // The request names the columns, so only PostgreSQL parses the body.
@@ -39,14 +39,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const rows: unknown[] = isArray ? value : isObject(value) ? [value] : []
   if (rows.length > maxRows)
     throw new HttpError(413, 'HTTP413', `At most ${maxRows} rows are accepted at once.`)
-  const names = rows.length === 0 ? [] : known(keysOf(rows))
+  const names = rows.length === 0 ? [] : knownColumns(keysOf(rows))
   const isWhole = isObject(value) && names.length === columns.length && !missingAsDefault
   return {
     json,
     isArray,
     count: rows.length,
     columns: names,
-    ...(isWhole ? { answers: value } : {}),
+    ...(isWhole ? { formAnswers: value } : {}),
     missingAsDefault,
   }
 }
@@ -78,7 +78,7 @@ function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
     isArray: false,
     count: 1,
     columns: names,
-    answers: row,
+    formAnswers: row,
     missingAsDefault: false,
   }
 }
@@ -136,7 +136,7 @@ function hasExactly(row: unknown, keys: string[]) {
   )
 }
 
-function known(names: string[]): InsertColumn[] {
+function knownColumns(names: string[]): InsertColumn[] {
   return [...new Set(names)].map((name) => {
     if (isInsertColumn(name)) return name
     throw new HttpError(

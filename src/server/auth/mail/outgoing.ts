@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 
 import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
-import { whenOver } from '../../http/over.ts'
+import { onResponseEnd } from '../../http/response-end.ts'
 import type { Message } from '../../mail/compose.ts'
 import { isAboutMail, type HandoverResult } from '../../mail/handover.ts'
 import { preload, send } from '../../mail/send.ts'
@@ -61,7 +61,7 @@ export function createOutgoing(
   }
 
   const composeAndSend = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
-    await new Promise<void>((resolve) => whenOver(reply, resolve))
+    await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const message of await write()) {
       if (mailServer === undefined || !(await isSent(message, mailServer))) return

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 
-import { whenOver } from './over.ts'
+import { onResponseEnd } from './response-end.ts'
 
 test.each(['before it is answered', 'while it is answered'])(
   'a response is over when its visitor left %s',
@@ -13,10 +13,10 @@ test.each(['before it is answered', 'while it is answered'])(
     const isOver = new Promise<void>((resolve) => (over = resolve))
     app.get('/', async (request, reply) => {
       const closed = once(request.raw.socket, 'close')
-      if (when === 'while it is answered') whenOver(reply, over)
+      if (when === 'while it is answered') onResponseEnd(reply, over)
       socket.destroy()
       await closed
-      if (when === 'before it is answered') whenOver(reply, over)
+      if (when === 'before it is answered') onResponseEnd(reply, over)
       return 'too late'
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
@@ -35,7 +35,7 @@ test('a response that waits behind another one is over when its visitor left', a
   const never = new Promise<string>(() => {})
   app.get('/first', () => never)
   app.get('/second', (_request, reply) => {
-    whenOver(reply, () => (isOver = true))
+    onResponseEnd(reply, () => (isOver = true))
     arrive()
     return never
   })

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
  * Calls back once, when a response was sent or its connection has closed. It listens to the socket: Node.js does not report the
  * loss of a response that is queued behind another in a pipeline.
  */
-export function whenOver(
+export function onResponseEnd(
   { raw, request }: Pick<FastifyReply, 'raw' | 'request'>,
   callback: () => void,
 ): void {
