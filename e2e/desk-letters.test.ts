@@ -882,7 +882,7 @@ test("a check of the mail server shows a server's findings", async ({ visitor })
   const server = startMailChecks({
     sql: desk.sql,
     mailServer: mailServerAt(mailServer.port),
-    names,
+    resolver: names,
     log: { warn() {} },
   })
   await page.getByText('Connection: ok').waitFor()

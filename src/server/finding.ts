@@ -6,18 +6,18 @@ export interface Finding {
   about: string
   /** `wrong`: somebody has to act, and the sentence says how. `not set`: nobody has to, and a feature is off. */
   verdict: 'ok' | 'not set' | 'wrong' | 'not known'
-  said: string
+  sentence: string
 }
 
-type Found = Omit<Finding, 'about'>
+type Verdict = Omit<Finding, 'about'>
 
-export const ok = (said: string): Found => ({ verdict: 'ok', said })
-export const notSet = (said: string): Found => ({ verdict: 'not set', said })
-export const wrong = (said: string): Found => ({ verdict: 'wrong', said })
-export const notKnown = (said: string): Found => ({ verdict: 'not known', said })
+export const ok = (sentence: string): Verdict => ({ verdict: 'ok', sentence })
+export const notSet = (sentence: string): Verdict => ({ verdict: 'not set', sentence })
+export const wrong = (sentence: string): Verdict => ({ verdict: 'wrong', sentence })
+export const notKnown = (sentence: string): Verdict => ({ verdict: 'not known', sentence })
 
 /** Joins the problems into one finding; undefined where there are none. */
-export function wrongIf(problems: readonly (string | false | undefined)[]): Found | undefined {
+export function wrongIf(problems: readonly (string | false | undefined)[]): Verdict | undefined {
   const sentences = problems.filter((problem) => typeof problem === 'string')
   return sentences.length === 0 ? undefined : wrong(sentences.join(' '))
 }
@@ -26,23 +26,27 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Foun
  * Runs a check with a timeout.
  *
  * @param limit Timeout in milliseconds.
- * @param look The check. An error becomes a finding too.
+ * @param check The check. An error becomes a finding too.
  */
-export async function lookInto(about: string, limit: number, look: () => Promise<Found>): Promise<Finding> {
+export async function runCheck(
+  about: string,
+  limit: number,
+  check: () => Promise<Verdict>,
+): Promise<Finding> {
   const late = () => new OperatorError(`There was no response within ${limit / 1000} s.`)
   try {
-    return { about, ...(await within(limit, look(), late)) }
+    return { about, ...(await within(limit, check(), late)) }
   } catch (error) {
     return { about, ...foundFrom(error) }
   }
 }
 
 /** SQLSTATEs of something that the schema lacks: a table, a column, a function, a schema. */
-const lacking = /^(42P01|42703|42883|3F000)$/
+const missingObject = /^(42P01|42703|42883|3F000)$/
 
-function foundFrom(error: unknown): Found {
+function foundFrom(error: unknown): Verdict {
   if (!(error instanceof Error)) return wrong(String(error))
-  if ('code' in error && lacking.test(String(error.code))) {
+  if ('code' in error && missingObject.test(String(error.code))) {
     return notKnown('The schema is older than this program: see there.')
   }
   if (error instanceof OperatorError) return wrong(error.message)

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 
-import { openAsItIs } from '../../server/database/database.ts'
+import { openForReading } from '../../server/database/database.ts'
 import { examine } from '../../server/doctor/doctor.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
 import { emailOf } from '../../server/auth/fields.ts'
@@ -19,7 +19,7 @@ const usage = `Usage: npm run doctor -- [option]
   --send <email>    also sends a test email there, and a delivery of the type "test" to the webhook`
 
 /** Timeout of a running database that does not respond, in milliseconds. */
-const patience = 10_000
+const databaseTimeout = 10_000
 
 type Findings = ReturnType<typeof examine>
 
@@ -41,18 +41,18 @@ export async function run(): Promise<void> {
     settings = readSettings()
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    print({ about: 'settings', verdict: 'wrong', said: error.message })
+    print({ about: 'settings', verdict: 'wrong', sentence: error.message })
     console.log('Nothing else was looked into: mend this first.')
     process.exitCode = 1
     return
   }
   const signal = awaitSignal()
-  const database = openAsItIs(settings, patience)
-  const telling = tell([
+  const database = openForReading(settings, databaseTimeout)
+  const printing = printAll([
     ...examine({ settings, environment: process.env, database }),
     ...(to === undefined ? [] : sendTests(to, settings)),
   ])
-  const [interrupted] = await Promise.race([telling, signal])
+  const [interrupted] = await Promise.race([printing, signal])
   // Stops a database that was started for this.
   await database.then(
     ({ close }) => close(interrupted === undefined ? undefined : 'at once'),
@@ -67,14 +67,14 @@ export async function run(): Promise<void> {
 }
 
 /** Prints the findings in order, each as soon as it is known. */
-async function tell(findings: Findings): Promise<[]> {
+async function printAll(findings: Findings): Promise<[]> {
   for (const finding of findings) print(await finding)
   return []
 }
 
-function print({ about, verdict, said }: Awaited<Findings[number]>) {
+function print({ about, verdict, sentence }: Awaited<Findings[number]>) {
   if (verdict === 'wrong') process.exitCode = 1
-  console.log(`${about.padEnd(15)}${verdict.padEnd(11)}${onOneLine(said)}`)
+  console.log(`${about.padEnd(15)}${verdict.padEnd(11)}${onOneLine(sentence)}`)
 }
 
 function checkedEmail(text: string) {

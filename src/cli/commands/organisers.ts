@@ -48,8 +48,8 @@ export async function run(): Promise<void> {
   if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one email address.`)
   const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
-    const isProjects = ownerOfAuth === 'supabase'
-    const act = isProjects ? onProject : onOurs
+    const isHostedProject = ownerOfAuth === 'supabase'
+    const act = isHostedProject ? onProject : onOurs
     await act(owner, name, email)
   })
 }

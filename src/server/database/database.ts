@@ -131,7 +131,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 }
 
 /** A database that is opened only to examine it. It may have any schema or none, and stays unchanged. */
-export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
+export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'> {
   /** Runs reading work as the schema's owner. It may not write, and fails after a deadline. */
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
   /** Whether the embedded database had to be started for it. */
@@ -146,12 +146,12 @@ export interface OpenedAsItIs extends Pick<Database, 'description' | 'close'> {
  * @param patience Timeout for a running database that does not respond, in milliseconds.
  * @throws {OperatorError} where it is missing, cannot be reached or does not respond.
  */
-export async function openAsItIs(
+export async function openForReading(
   { dataDir, databaseUrl, databasePooler, postgresBin: programs }: DatabaseLocation,
   patience: number,
-): Promise<OpenedAsItIs> {
+): Promise<ReadOnlyDatabase> {
   const reading =
-    ({ server }: Pools): OpenedAsItIs['read'] =>
+    ({ server }: Pools): ReadOnlyDatabase['read'] =>
     (work) =>
       server.begin('read only', work)
   if (databaseUrl !== undefined) {

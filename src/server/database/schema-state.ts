@@ -30,14 +30,14 @@ export interface SchemaState {
   isNewer: boolean
   /** Migrations that were edited after they were applied. */
   edited: Migration[]
-  isProjects: boolean
+  isHostedProject: boolean
 }
 
 /** Compares the schema with this program's, without changing it. */
 export async function schemaState(sql: Sql): Promise<SchemaState> {
   const applied = await appliedMigrations(sql)
-  const isProjects = (await ownerOfAuth(sql)) === 'supabase'
-  const isPushed = isProjects && applied.server.size === 0
+  const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
+  const isPushed = isHostedProject && applied.server.size === 0
   const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
   const ours = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
   const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : ours.at(-1)
@@ -46,7 +46,7 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
     missing: wanted.filter((each) => !ours.includes(each)).map(nameOf),
     isNewer: isNewer(applied),
     edited: await editedMigrations(sql),
-    isProjects,
+    isHostedProject,
   }
 }
 

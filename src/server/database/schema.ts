@@ -187,8 +187,8 @@ export async function missingMigrations(sql: Sql, files: readonly Migration[] = 
   refuseNewer(found, files)
   const edited = await editedMigrations(sql, files)
   // A project's owner may have repaired a released one by hand.
-  const isProjects = (await ownerOfAuth(sql)) === 'supabase'
-  refuseEdited(isProjects ? edited.filter((each) => !isReleased(each)) : edited)
+  const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
+  refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
   return { found, edited, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseForeignFolder } from '../backups/folder.ts'
 import { readOwnerId } from '../backups/scheduled.ts'
-import type { OpenedAsItIs } from '../database/database.ts'
+import type { ReadOnlyDatabase } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
 
@@ -21,7 +21,7 @@ const patience = 10_000
  */
 export async function checkBackups(
   { backupDir: dir, backupAt, backupKeep }: Pick<Settings, 'backupDir' | 'backupAt' | 'backupKeep'>,
-  database: OpenedAsItIs | undefined,
+  database: ReadOnlyDatabase | undefined,
   now = new Date(),
 ) {
   if (dir === undefined)

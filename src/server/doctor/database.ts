@@ -1,4 +1,4 @@
-import type { OpenedAsItIs } from '../database/database.ts'
+import type { ReadOnlyDatabase } from '../database/database.ts'
 import { toGoBack, toMend } from '../database/ledgers.ts'
 import { schemaState } from '../database/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
@@ -10,7 +10,7 @@ const minVersion = 150_000
 const maxClockDifference = 5
 
 /** Reports which database it is, and whether its version is supported. */
-export async function checkDatabase({ read, description, started, isMisplaced }: OpenedAsItIs) {
+export async function checkDatabase({ read, description, started, isMisplaced }: ReadOnlyDatabase) {
   const [row] = await read(
     async (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
       select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
@@ -29,7 +29,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
 }
 
 /** Checks that our user has the server's rights, and that visitors have no more than they should. */
-export async function checkRights({ read }: OpenedAsItIs) {
+export async function checkRights({ read }: ReadOnlyDatabase) {
   return read(async (sql) => {
     // From PostgreSQL 16 on, a member of a role may lack the right to act as it.
     const takes = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
@@ -92,8 +92,8 @@ interface Tables {
 }
 
 /** Checks that the schema matches this program. */
-export async function checkSchemaState({ read }: OpenedAsItIs) {
-  const { newest, missing, isNewer, edited, isProjects } = await read((sql) => schemaState(sql))
+export async function checkSchemaState({ read }: ReadOnlyDatabase) {
+  const { newest, missing, isNewer, edited, isHostedProject } = await read((sql) => schemaState(sql))
   if (newest === undefined) {
     return wrong('The database holds no applications yet: start the server once, which makes the schema.')
   }
@@ -102,7 +102,7 @@ export async function checkSchemaState({ read }: OpenedAsItIs) {
       `The newest migration is ${newest}, which a newer version of this program made: ${toGoBack}.`,
     )
   }
-  const how = isProjects
+  const how = isHostedProject
     ? 'run supabase db push, or start the server once more'
     : 'start the server once more, which applies them'
   return (
@@ -115,20 +115,20 @@ export async function checkSchemaState({ read }: OpenedAsItIs) {
 }
 
 /** Checks that this machine's clock agrees with the database's. */
-export async function checkClock({ read }: OpenedAsItIs, now = Date.now) {
-  const { apart, around } = await read(async (sql: Sql) => {
-    const asked = now()
+export async function checkClock({ read }: ReadOnlyDatabase, now = Date.now) {
+  const { difference, uncertainty } = await read(async (sql: Sql) => {
+    const sentAt = now()
     const [row] = await sql<[{ at: number }]>`
       select (extract(epoch from clock_timestamp()) * 1000)::float8 as at`
-    const answered = now()
-    return { apart: (asked + answered) / 2 - row.at, around: (answered - asked) / 2 }
+    const receivedAt = now()
+    return { difference: (sentAt + receivedAt) / 2 - row.at, uncertainty: (receivedAt - sentAt) / 2 }
   })
-  const seconds = Math.round(Math.abs(apart) / 100) / 10
-  if (around > maxClockDifference * 1000)
+  const seconds = Math.round(Math.abs(difference) / 100) / 10
+  if (uncertainty > maxClockDifference * 1000)
     return notKnown('The database answers too slowly to compare clocks.')
-  if (Math.abs(apart) - around <= maxClockDifference * 1000)
+  if (Math.abs(difference) - uncertainty <= maxClockDifference * 1000)
     return ok("This machine's clock agrees with the database's.")
   return wrong(
-    `This machine's clock is ${seconds} s ${apart > 0 ? 'ahead of' : 'behind'} the database's: have both set by NTP.`,
+    `This machine's clock is ${seconds} s ${difference > 0 ? 'ahead of' : 'behind'} the database's: have both set by NTP.`,
   )
 }

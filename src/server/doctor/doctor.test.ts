@@ -13,7 +13,7 @@ import { readSettings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
-import { openAsItIs, openDatabase, type OpenedAsItIs } from '../database/database.ts'
+import { openForReading, openDatabase, type ReadOnlyDatabase } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { backOffAll } from '../letters/mail-sender-state.ts'
 import { createScheduledBackups } from '../backups/scheduled.ts'
@@ -48,13 +48,15 @@ async function newDatabase(name: string) {
 /** The finding about each thing. */
 async function said(environment: Record<string, string>) {
   const settings = readSettings({ PORT: '0', ...environment })
-  const database = openAsItIs(settings, 1_000)
+  const database = openForReading(settings, 1_000)
   const findings = await Promise.all(examine({ settings, environment, database }))
   await database.then(
-    ({ close }: OpenedAsItIs) => close(),
+    ({ close }: ReadOnlyDatabase) => close(),
     () => {},
   )
-  return Object.fromEntries(findings.map((finding) => [finding.about, `${finding.verdict}: ${finding.said}`]))
+  return Object.fromEntries(
+    findings.map((finding) => [finding.about, `${finding.verdict}: ${finding.sentence}`]),
+  )
 }
 
 /** Changes a database by hand. */
@@ -74,7 +76,7 @@ test('the doctor changes nothing: none of its transactions writes', async () => 
     organisers: expect.stringMatching(/^not set: There are none yet/) as string,
   })
   expect(await next()).toBe(before)
-  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
+  const open = await openForReading({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
   const attempt = open.read((sql) => sql`delete from public.retreat_applications`)
   await expect(attempt).rejects.toThrow('read-only transaction')
 })
@@ -179,7 +181,7 @@ test('a delivery and a letter that failed once are wrong, with the last response
 
 test('the newest backup is reported, and is wrong where it is old, missing, or open to everybody', async () => {
   const url = await newDatabase('kept')
-  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
+  const open = await openForReading({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
   const directory = await temporaryDirectory()
   const settings = { backupDir: directory.path, backupAt: '03:00', backupKeep: 14 }
   const look = async (now?: Date) => Object.values(await checkBackups(settings, open, now)).join(': ')
@@ -299,10 +301,10 @@ test('SITE_URL is reported as this server, another one, a redirect, or nothing',
 })
 
 test('a wrong clock, a full disk and a file that everybody may read are reported', async () => {
-  const open = await openAsItIs({ dataDir: '/nowhere', databaseUrl: await newDatabase('clock') }, 1_000)
+  const open = await openForReading({ dataDir: '/nowhere', databaseUrl: await newDatabase('clock') }, 1_000)
   expect(await checkClock(open, () => Date.now() + 60_000)).toMatchObject({
     verdict: 'wrong',
-    said: expect.stringMatching(
+    sentence: expect.stringMatching(
       /^This machine's clock is (59|60)(\.\d)? s ahead of the database's/,
     ) as string,
   })
@@ -311,7 +313,8 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   const full = { bavail: 2 ** 10, bsize: 2 ** 10, blocks: 2 ** 24, files: 2 ** 20, ffree: 7 }
   expect(await checkDisk('/data', () => Promise.resolve(full))).toEqual({
     verdict: 'wrong',
-    said: '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 files more can be made in /data: remove some.',
+    sentence:
+      '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 files more can be made in /data: remove some.',
   })
 
   const directory = await temporaryDirectory()
@@ -321,11 +324,11 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   const inFile = { SMTP_URL: 'smtp://ada:hunter2@mail.example', SMTP_FORM: 'hello@example.org' }
   expect(await checkSettings(inFile, file)).toEqual({
     verdict: 'wrong',
-    said: `SMTP_FORM is no setting. Every user of this machine may use ${file}, which holds secrets: chmod o= ${file}.`,
+    sentence: `SMTP_FORM is no setting. Every user of this machine may use ${file}, which holds secrets: chmod o= ${file}.`,
   })
   await chmod(file, 0o640)
   expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({
-    said: '"PORT 3000 SMTP" is no name: a line of .env is NAME=value.',
+    sentence: '"PORT 3000 SMTP" is no name: a line of .env is NAME=value.',
   })
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
 })

@@ -1,13 +1,13 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import type { Environment } from '../../settings/values.ts'
 import { listOrganisers } from '../auth/organisers.ts'
-import type { OpenedAsItIs } from '../database/database.ts'
+import type { ReadOnlyDatabase } from '../database/database.ts'
 import { listeningHolder } from '../database/lock.ts'
 import { readDatabaseId } from '../database/database-id.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
-import { lookInto, notKnown, notSet, ok, wrong, type Finding } from '../finding.ts'
+import { runCheck, notKnown, notSet, ok, wrong, type Finding } from '../finding.ts'
 import { checkMail } from '../mail/check.ts'
-import type { Names } from '../mail/sender-domain.ts'
+import type { DnsResolver } from '../mail/sender-domain.ts'
 import { checkSupport } from '../runtime.ts'
 import { checkBackups } from './backups.ts'
 import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
@@ -16,7 +16,7 @@ import { checkLetters, checkWebhook } from './outboxes.ts'
 import { checkPrograms } from './programs.ts'
 import { addressFrom } from './running-server.ts'
 import { checkSettings } from './settings.ts'
-import { askSite, judgeProxy, judgeSite } from './site.ts'
+import { askSite, checkProxy, checkSite } from './site.ts'
 
 /** The things that the doctor examines. */
 export interface Examined {
@@ -24,9 +24,9 @@ export interface Examined {
   settings: Settings
   environment: Environment
   /** The database; rejects where it cannot be opened. */
-  database: Promise<OpenedAsItIs>
+  database: Promise<ReadOnlyDatabase>
   /** The name servers to ask about the sender's domain; default the machine's. */
-  names?: Names | undefined
+  resolver?: DnsResolver | undefined
 }
 
 /** Timeout of each check in milliseconds, a little longer than that of the database or of a request. */
@@ -37,54 +37,54 @@ const limit = 15_000
  *
  * @returns The findings, in the order in which they are printed. None of them rejects.
  */
-export function examine({ settings, environment, database, names }: Examined): Promise<Finding>[] {
+export function examine({ settings, environment, database, resolver }: Examined): Promise<Finding>[] {
   const { dataDir, databaseUrl, mailServer, postgresBin } = settings
   // Opening has its own timeout. The checks of the database begin after it.
   const opened = database.then(
     (open) => ({ open }),
     () => undefined,
   )
-  const ofDatabase = async (
+  const checkOfDatabase = async (
     about: string,
-    look: (open: OpenedAsItIs) => ReturnType<typeof checkDatabase>,
+    check: (open: ReadOnlyDatabase) => ReturnType<typeof checkDatabase>,
   ) => {
     const there = await opened
-    return lookInto(about, limit, async () =>
-      there === undefined ? notKnown('The database could not be asked.') : look(there.open),
+    return runCheck(about, limit, async () =>
+      there === undefined ? notKnown('The database could not be asked.') : check(there.open),
     )
   }
   const identity = database.then(identify).catch(() => unknown)
-  const asked = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
-  const responded = asked.then(
+  const responses = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
+  const responded = responses.then(
     () => {},
     () => {},
   )
   return [
-    lookInto('settings', limit, () => checkSettings(environment)),
-    lookInto('runtime', limit, async () => checkRuntime()),
+    runCheck('settings', limit, () => checkSettings(environment)),
+    runCheck('runtime', limit, async () => checkRuntime()),
     opened.then((there) =>
-      lookInto('database', limit, async () =>
+      runCheck('database', limit, async () =>
         checkDatabase(there === undefined ? await database : there.open),
       ),
     ),
     ...(databaseUrl === undefined
-      ? [ofDatabase('postgresql', (open) => checkPrograms(open, postgresBin))]
+      ? [checkOfDatabase('postgresql', (open) => checkPrograms(open, postgresBin))]
       : []),
-    ofDatabase('rights', checkRights),
-    ofDatabase('schema', checkSchemaState),
-    ofDatabase('clock', checkClock),
-    lookInto('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
-    opened.then((there) => lookInto('backups', limit, () => checkBackups(settings, there?.open))),
+    checkOfDatabase('rights', checkRights),
+    checkOfDatabase('schema', checkSchemaState),
+    checkOfDatabase('clock', checkClock),
+    runCheck('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
+    opened.then((there) => runCheck('backups', limit, () => checkBackups(settings, there?.open))),
     responded.then(() =>
-      lookInto('site', limit, async () => judgeSite(await asked, settings, await identity)),
+      runCheck('site', limit, async () => checkSite(await responses, settings, await identity)),
     ),
-    responded.then(() => lookInto('proxy', limit, async () => judgeProxy(await asked, settings))),
-    ofDatabase('webhook', (open) => checkWebhook(open, settings)),
-    ofDatabase('letters', (open) => checkLetters(open, settings)),
+    responded.then(() => runCheck('proxy', limit, async () => checkProxy(await responses, settings))),
+    checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
+    checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined
-      ? [lookInto('mail', limit, async () => withoutMail(environment))]
-      : checkMail(mailServer, { names })),
-    ofDatabase('organisers', checkOrganisers),
+      ? [runCheck('mail', limit, async () => withoutMail(environment))]
+      : checkMail(mailServer, { resolver })),
+    checkOfDatabase('organisers', checkOrganisers),
   ]
 }
 
@@ -94,12 +94,12 @@ function checkRuntime() {
   return ok(`Node.js ${version}${lastDay === undefined ? '' : `, with security releases until ${lastDay}`}.`)
 }
 
-const unknown = { databaseId: undefined, isProjects: false, holder: undefined }
+const unknown = { databaseId: undefined, isHostedProject: false, holder: undefined }
 
-async function identify({ read }: OpenedAsItIs) {
+async function identify({ read }: ReadOnlyDatabase) {
   return read(async (sql) => ({
     databaseId: await readDatabaseId(sql),
-    isProjects: (await ownerOfAuth(sql)) === 'supabase',
+    isHostedProject: (await ownerOfAuth(sql)) === 'supabase',
     holder: await listeningHolder(sql),
   }))
 }
@@ -112,7 +112,7 @@ function withoutMail(environment: Environment) {
       )
 }
 
-async function checkOrganisers({ read }: OpenedAsItIs) {
+async function checkOrganisers({ read }: ReadOnlyDatabase) {
   const organisers = await read((sql) => listOrganisers(sql))
   if (organisers.length === 0) {
     return notSet('There are none yet: npm run -s organisers -- --add <email> makes one.')

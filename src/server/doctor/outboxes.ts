@@ -1,5 +1,5 @@
 import type { Settings } from '../../settings/server-settings.ts'
-import type { OpenedAsItIs } from '../database/database.ts'
+import type { ReadOnlyDatabase } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
 import { countLetters, listUndelivered, mailSenderState } from '../letters/overview.ts'
 import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
@@ -15,7 +15,7 @@ function lastResponse(text: string) {
 const number = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** The state of the deliveries. */
-export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
+export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
   const { counts, oldest, refusals } = await read(async (sql) => ({
     counts: await countDeliveries(sql),
     oldest: (await deliveryHealth(sql)).oldestUndeliveredSeconds,
@@ -44,7 +44,7 @@ export async function checkWebhook({ read }: OpenedAsItIs, { webhookUrl }: Pick<
 }
 
 /** The state of the letters, and of the webhooks to automations. */
-export async function checkLetters({ read }: OpenedAsItIs, { mailServer }: Pick<Settings, 'mailServer'>) {
+export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: Pick<Settings, 'mailServer'>) {
   const { counts, mailSender, undelivered } = await read(async (sql) => ({
     counts: await countLetters(sql),
     mailSender: await mailSenderState(sql),

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 
-import type { OpenedAsItIs } from '../database/database.ts'
+import type { ReadOnlyDatabase } from '../database/database.ts'
 import { builtIn, known, versionOf } from '../database/programs.ts'
 import { ok, wrongIf } from '../finding.ts'
 
@@ -9,7 +9,7 @@ import { ok, wrongIf } from '../finding.ts'
  *
  * @param postgresBin The folder of an installed one; default the one from npm.
  */
-export async function checkPrograms({ read }: OpenedAsItIs, postgresBin: string | undefined) {
+export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: string | undefined) {
   const [row] = await read(
     (sql) => sql<[{ number: number; folder: string }]>`
       select current_setting('server_version_num')::int as number, setting as folder

@@ -45,7 +45,7 @@ export function addressFrom(holder: Listening | undefined, settings: Listening):
  */
 export async function findListener(sql: Sql, address: string) {
   const [response, databaseId] = await Promise.all([ask(`${address}${instancePath}`), readDatabaseId(sql)])
-  const listener = listenerBy(response, databaseId)
+  const listener = listenerFrom(response, databaseId)
   return { listener, problem: problemOf(listener, address, response) }
 }
 
@@ -54,18 +54,18 @@ export async function findListener(sql: Sql, address: string) {
  *
  * @param databaseId The database's id; undefined where it is unknown.
  */
-export function listenerBy(response: Response, databaseId: string | null | undefined): Listener {
+export function listenerFrom(response: Response, databaseId: string | null | undefined): Listener {
   if ('problem' in response) {
     if (!response.isConnected) return 'nothing'
     return response.problem === noResponse ? 'silence' : 'another program'
   }
   if (!('mark' in response.body)) return 'another program'
-  return isSame(response, databaseId) ? 'a server on this database' : 'a server on another database'
+  return isSameDatabase(response, databaseId) ? 'a server on this database' : 'a server on another database'
 }
 
 /** Whether a response is from a server on our database. One that names no database counts as ours. */
-export function isSame(response: Response, databaseId: string | null | undefined) {
-  const theirs = word(response, 'mark')
+export function isSameDatabase(response: Response, databaseId: string | null | undefined) {
+  const theirs = stringField(response, 'mark')
   return typeof databaseId !== 'string' || theirs === undefined || theirs === databaseId
 }
 
@@ -115,7 +115,7 @@ export async function ask(address: string, headers: Record<string, string> = {})
 }
 
 /** A string in a response's body. */
-export function word(response: Response, name: string) {
-  const said = 'problem' in response ? undefined : response.body[name]
-  return typeof said === 'string' ? said : undefined
+export function stringField(response: Response, name: string) {
+  const value = 'problem' in response ? undefined : response.body[name]
+  return typeof value === 'string' ? value : undefined
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
-import { lookInto, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
+import { runCheck, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
 import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
@@ -23,9 +23,9 @@ export function sendTests(
   { mailServer, webhookUrl, webhookDecisionsUrl, webhookSecret: secret }: Settings,
 ): Promise<Finding>[] {
   const delivery = (about: string, name: string, url: string | undefined) =>
-    lookInto(about, limit, () => sendDelivery(name, url, secret))
+    runCheck(about, limit, () => sendDelivery(name, url, secret))
   return [
-    lookInto('test mail', limit, () => sendMail(to, mailServer)),
+    runCheck('test mail', limit, () => sendMail(to, mailServer)),
     delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
     ...(webhookDecisionsUrl === undefined
       ? []
@@ -63,6 +63,6 @@ async function sendDelivery(name: string, url: string | undefined, secret: strin
   const { delivered, status, text } = await deliver(`test_${randomUUID()}`, content, { url, secret })
   const origin = new URL(url).origin
   if (delivered) return ok(`${origin} took a delivery of the type "${type}" (${status}).`)
-  const said = [status ?? 'no answer', oneLine(text)].filter((part) => part !== '').join(': ')
-  return wrong(`${origin} did not take a test delivery (${said}): see ${name}, and what waits there.`)
+  const reply = [status ?? 'no answer', oneLine(text)].filter((part) => part !== '').join(': ')
+  return wrong(`${origin} did not take a test delivery (${reply}): see ${name}, and what waits there.`)
 }

@@ -27,7 +27,7 @@ export async function checkSettings(environment: Environment, path = '.env') {
     ...(given(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
     ...keyFiles(environment['DATABASE_URL']),
   ]
-  const open = await Promise.all(secrets.map(whoReads))
+  const open = await Promise.all(secrets.map(readableProblem))
   const where =
     text === undefined
       ? 'From the environment; there is no file .env here.'
@@ -41,7 +41,7 @@ function keyFiles(address = '') {
   return key === null ? [] : [key]
 }
 
-async function whoReads(path: string) {
+async function readableProblem(path: string) {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined || (stats.mode & 0o007) === 0) return undefined
   return `Every user of this machine may use ${path}, which holds secrets: chmod o= ${path}.`

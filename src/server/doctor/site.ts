@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { notKnown, notSet, ok, oneLine, wrong, wrongIf } from '../finding.ts'
 import { instancePath, type Forwarded } from '../health/instance.ts'
-import { ask, isSame, listenerBy, problemOf, word, type Response } from './running-server.ts'
+import { ask, isSameDatabase, listenerFrom, problemOf, stringField, type Response } from './running-server.ts'
 
 /** The responses of this machine's server and of the public address. */
 export interface Responses {
@@ -44,19 +44,19 @@ export async function askSite(
  * Checks that a server of this version runs here, and that the public address leads to one on the same database.
  *
  * @param database.databaseId Its id; undefined where it is unknown.
- * @param database.isProjects Whether it is a hosted project's, whose pages need no server.
+ * @param database.isHostedProject Whether it is a hosted project's, whose pages need no server.
  */
-export function judgeSite(
+export function checkSite(
   { here, site }: Responses,
   { mailServer, webhookUrl }: SiteSettings,
-  { databaseId, isProjects }: { databaseId: string | null | undefined; isProjects: boolean },
+  { databaseId, isHostedProject }: { databaseId: string | null | undefined; isHostedProject: boolean },
 ) {
-  const listener = here && listenerBy(here.instance, databaseId)
-  const isNeeded = !isProjects || mailServer !== undefined || webhookUrl !== undefined
-  const named = site && judgePublic(site, databaseId, isProjects)
+  const listener = here && listenerFrom(here.instance, databaseId)
+  const isNeeded = !isHostedProject || mailServer !== undefined || webhookUrl !== undefined
+  const named = site && checkPublicAddress(site, databaseId, isHostedProject)
   const isServed = named !== undefined && named.problem === undefined
   const isRunning = listener === 'a server on this database'
-  const runs = here && word(here.health, 'version')
+  const runs = here && stringField(here.health, 'version')
   const problems = wrongIf([
     listener === 'nothing' &&
       isNeeded &&
@@ -74,16 +74,16 @@ export function judgeSite(
   ])
   if (problems) return problems
   const listens = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
-  return named === undefined ? notSet(`SITE_URL is not set.${listens}`) : ok(`${named.said}${listens}`)
+  return named === undefined ? notSet(`SITE_URL is not set.${listens}`) : ok(`${named.sentence}${listens}`)
 }
 
-function judgePublic(
+function checkPublicAddress(
   { address, instance, desk }: NonNullable<Responses['site']>,
   databaseId: string | null | undefined,
-  isProjects: boolean,
-): { said: string; problem?: string } {
-  const said = `SITE_URL is ${address}`
-  const problem = (what: string) => ({ said, problem: `${said}, ${what}` })
+  isHostedProject: boolean,
+): { sentence: string; problem?: string } {
+  const sentence = `SITE_URL is ${address}`
+  const problem = (what: string) => ({ sentence, problem: `${sentence}, ${what}` })
   if ('problem' in instance) {
     return problem(
       `which does not answer (${instance.problem}): see that the name leads here, and to the proxy and its certificate.`,
@@ -91,13 +91,13 @@ function judgePublic(
   }
   const { status, location, body } = instance
   if ('mark' in body) {
-    return isSame(instance, databaseId)
-      ? { said: `${said}, which answers and is a server on this database.` }
+    return isSameDatabase(instance, databaseId)
+      ? { sentence: `${sentence}, which answers and is a server on this database.` }
       : problem('where a server on another database answers: set it to the address of this one.')
   }
   // A hosted project's pages may be on a static host, with no server behind them.
-  if (isProjects && !('problem' in desk) && desk.status < 400) {
-    return { said: `${said}, which answers; the page is a static host's.` }
+  if (isHostedProject && !('problem' in desk) && desk.status < 400) {
+    return { sentence: `${sentence}, which answers; the page is a static host's.` }
   }
   if (location !== null)
     return problem(`which leads on to ${oneLine(location)}: set it to where the page itself is.`)
@@ -113,7 +113,7 @@ function judgePublic(
 const minPrefixLength = 8
 
 /** Checks that the server sees its visitors' real addresses. */
-export function judgeProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
+export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
   const wide =
     Array.isArray(trustProxy) &&
     trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < minPrefixLength)
@@ -125,7 +125,7 @@ export function judgeProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
   if (site === undefined || siteUrl === undefined) {
     return notSet('It is asked at SITE_URL, which is not set.')
   }
-  switch (word(site.instance, 'forwarded') as Forwarded | undefined) {
+  switch (stringField(site.instance, 'forwarded') as Forwarded | undefined) {
     case 'believed':
       return ok('The proxy says who visitors are, and is believed as it should be.')
     case 'direct':

@@ -17,7 +17,7 @@ async function said(server: Pick<MailServer, 'port'>, login = '') {
   })
   if (mailServer === undefined) throw new Error('there is no mail server')
   const { names } = await startNameServer({})
-  const [mail, sender] = await Promise.all(checkMail(mailServer, { names, limit: 500 }))
+  const [mail, sender] = await Promise.all(checkMail(mailServer, { resolver: names, limit: 500 }))
   expect(sender).toMatchObject({ about: 'sender', verdict: 'wrong' })
   return mail
 }
@@ -57,9 +57,9 @@ test.each([
 ])('a mail server that %s is reported, and gets no email', async (_what, options, login, verdict, text) => {
   const server = await startMailServer(options)
   const finding = await said(server, login)
-  expect(finding).toEqual({ about: 'mail', verdict, said: expect.stringMatching(text) as string })
-  expect(finding?.said).not.toContain('hunter2')
-  expect(finding?.said).not.toContain('wrong')
+  expect(finding).toEqual({ about: 'mail', verdict, sentence: expect.stringMatching(text) as string })
+  expect(finding?.sentence).not.toContain('hunter2')
+  expect(finding?.sentence).not.toContain('wrong')
   expect(server.received).toEqual([])
 })
 
@@ -67,7 +67,8 @@ test("an unreachable mail server is reported with the operating system's message
   expect(await said({ port: 1 })).toEqual({
     about: 'mail',
     verdict: 'wrong',
-    said: 'The mail server could not be reached (connect ECONNREFUSED 127.0.0.1:1): see SMTP_URL, which names 127.0.0.1:1.',
+    sentence:
+      'The mail server could not be reached (connect ECONNREFUSED 127.0.0.1:1): see SMTP_URL, which names 127.0.0.1:1.',
   })
 })
 
@@ -83,7 +84,7 @@ test('one of two servers checks when an organiser asks, once, and records its fi
   const { names } = await startNameServer({})
   const { log } = aLog()
   const checks = [1, 2].map(() =>
-    startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), names, log }),
+    startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), resolver: names, log }),
   )
   const ask = () => database.owner`update private.postman set check_wanted_at = now()`
   const postman = async () => (await database.owner`select checked_at, findings from private.postman`)[0]

@@ -1,7 +1,7 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
-import { lookInto, ok, oneLine, wrong, type Finding } from '../finding.ts'
+import { runCheck, ok, oneLine, wrong, type Finding } from '../finding.ts'
 import { greet } from './handover.ts'
-import { checkSender, type Names } from './sender-domain.ts'
+import { checkSender, type DnsResolver } from './sender-domain.ts'
 
 /** Timeout of the mail server, from the connection to the login, in milliseconds. */
 const timeout = 10_000
@@ -12,16 +12,16 @@ const checkTimeout = 15_000
  * Checks that the mail server accepts our login, and that other mail servers accept emails from the sender's domain. No email is
  * sent.
  *
- * @param options.names The name servers to ask about the domain; default the machine's.
+ * @param options.resolver The name servers to ask about the domain; default the machine's.
  * @param options.limit Timeout of the mail server, in milliseconds.
  */
 export function checkMail(
   mailServer: MailServer,
-  { names, limit = timeout }: { names?: Names | undefined; limit?: number } = {},
+  { resolver, limit = timeout }: { resolver?: DnsResolver | undefined; limit?: number } = {},
 ): Promise<Finding>[] {
   return [
-    lookInto('mail', checkTimeout, () => checkServer(mailServer, limit)),
-    lookInto('sender', checkTimeout, () => checkSender(mailServer.from.address, names)),
+    runCheck('mail', checkTimeout, () => checkServer(mailServer, limit)),
+    runCheck('sender', checkTimeout, () => checkSender(mailServer.from.address, resolver)),
   ]
 }
 

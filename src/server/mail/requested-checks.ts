@@ -2,7 +2,7 @@ import type { MailServer } from '../../settings/mail-settings.ts'
 import type { Finding } from '../finding.ts'
 import { startPolling, type Polling } from '../polling.ts'
 import { checkMail } from './check.ts'
-import type { Names } from './sender-domain.ts'
+import type { DnsResolver } from './sender-domain.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** Milliseconds between two polls for a requested check. */
@@ -14,16 +14,21 @@ interface MailChecksOptions {
   sql: Sql
   mailServer: MailServer
   /** The name servers to ask about the sender's domain; default the machine's. */
-  names?: Names | undefined
+  resolver?: DnsResolver | undefined
   log: { warn(details: object, message: string): void }
 }
 
 /** Checks the mail server and the sender's domain when an organiser asks, until it is stopped. */
-export function startMailChecks({ sql, mailServer, names, log }: MailChecksOptions): Pick<Polling, 'stop'> {
+export function startMailChecks({
+  sql,
+  mailServer,
+  resolver,
+  log,
+}: MailChecksOptions): Pick<Polling, 'stop'> {
   return startPolling(
     async () => {
       if (!(await claimCheck(sql))) return
-      const findings = await Promise.all(checkMail(mailServer, { names }))
+      const findings = await Promise.all(checkMail(mailServer, { resolver }))
       await recordCheck(sql, findings)
     },
     pollInterval,
@@ -43,5 +48,5 @@ async function recordCheck(sql: Sql, findings: readonly Finding[]): Promise<void
   await sql`
     update private.postman
     set checked_at = greatest(now(), check_wanted_at),
-      findings = ${JSON.stringify(findings.map(({ about, verdict, said }) => ({ about, verdict, said })))}`
+      findings = ${JSON.stringify(findings.map(({ about, verdict, sentence }) => ({ about, verdict, said: sentence })))}`
 }

@@ -68,7 +68,7 @@ test.each([
   ],
   ['is answered for with a failure', 'broken.example', 'not known', /\(ESERVFAIL\)/],
   ['is no name of the Internet', 'localhost', 'not known', /^MAIL_FROM is at localhost/],
-])('the sender domain that %s is reported', async (_what, domain, verdict, said) => {
+])('the sender domain that %s is reported', async (_what, domain, verdict, sentence) => {
   const finding = await checkSender(`hello@${domain}`, server.names)
-  expect(finding).toEqual({ verdict, said: expect.stringMatching(said) as string })
+  expect(finding).toEqual({ verdict, sentence: expect.stringMatching(sentence) as string })
 })

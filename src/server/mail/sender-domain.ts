@@ -4,32 +4,32 @@ import { domainToASCII } from 'node:url'
 import { notKnown, ok, wrong, type Finding } from '../finding.ts'
 
 /** The DNS queries that the check makes. */
-export type Names = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' | 'resolveTxt'>
+export type DnsResolver = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' | 'resolveTxt'>
 
 /** The timeout of a DNS query in milliseconds, and the number of tries. */
-const asking = { timeout: 2_000, tries: 2 }
+const dnsOptions = { timeout: 2_000, tries: 2 }
 
 /**
  * Checks the records of the sender's domain that other mail servers look up. MX says who receives replies, SPF which servers may
  * send, and DMARC what happens to forged emails.
  *
  * @param address The sender's.
- * @param names The name servers; default the machine's.
+ * @param resolver The name servers; default the machine's.
  * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC. DMARC records of parent
  *   domains are looked up one by one.
  */
 export async function checkSender(
   address: string,
-  names: Names = new Resolver(asking),
+  resolver: DnsResolver = new Resolver(dnsOptions),
 ): Promise<Omit<Finding, 'about'>> {
   const given = address.slice(address.lastIndexOf('@') + 1)
   const domain = domainToASCII(given)
   if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${given}, which is no name of the Internet.`)
   try {
     const [mx, spf, dmarc] = await Promise.all([
-      mxProblem(domain, names),
-      spfProblem(domain, names),
-      dmarcProblem(domain, names),
+      mxProblem(domain, resolver),
+      spfProblem(domain, resolver),
+      dmarcProblem(domain, resolver),
     ])
     const problems = [mx, spf, dmarc].filter((problem) => problem !== undefined)
     if (problems.length === 0) return ok(`${domain} has MX, SPF and DMARC.`)
@@ -38,52 +38,52 @@ export async function checkSender(
     if (error instanceof NoSuchName) {
       return wrong(`MAIL_FROM is at ${domain}, which is no name: many mail servers accept no emails from it.`)
     }
-    if (error instanceof Unanswered)
+    if (error instanceof DnsFailure)
       return notKnown(`The name servers tell nothing of ${domain} (${error.message}).`)
     throw error
   }
 }
 
 class NoSuchName extends Error {}
-class Unanswered extends Error {}
+class DnsFailure extends Error {}
 
 /** The records; empty where the name has none of this type. */
-async function found<Record>(asked: Promise<Record[]>): Promise<Record[] | 'no such name'> {
+async function recordsOf<Record>(query: Promise<Record[]>): Promise<Record[] | 'no such name'> {
   try {
-    return await asked
+    return await query
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ENODATA') return []
     if (code === 'ENOTFOUND') return 'no such name'
-    if (code.startsWith('E')) throw new Unanswered(code, { cause: error })
+    if (code.startsWith('E')) throw new DnsFailure(code, { cause: error })
     throw error
   }
 }
 
-async function mxProblem(domain: string, names: Names) {
-  const mx = await found(names.resolveMx(domain))
+async function mxProblem(domain: string, resolver: DnsResolver) {
+  const mx = await recordsOf(resolver.resolveMx(domain))
   if (mx === 'no such name') throw new NoSuchName()
   if (mx.some(({ exchange }) => exchange === '' || exchange === '.')) {
     return `${domain} says that it takes no mails (MX), so replies and bounces reach nobody, and some mail servers refuse its emails.`
   }
   if (mx.length > 0) return undefined
   // Without an MX record, the domain's own address receives emails.
-  const own = await Promise.all([found(names.resolve4(domain)), found(names.resolve6(domain))])
+  const own = await Promise.all([recordsOf(resolver.resolve4(domain)), recordsOf(resolver.resolve6(domain))])
   return own.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
     ? undefined
     : `${domain} has no MX, so replies and bounces reach nobody: add one.`
 }
 
 /** The TXT records of a name that match `begins`. */
-async function texts(name: string, begins: RegExp, names: Names) {
-  const records = await found(names.resolveTxt(name))
+async function texts(name: string, begins: RegExp, resolver: DnsResolver) {
+  const records = await recordsOf(resolver.resolveTxt(name))
   return records === 'no such name'
     ? []
     : records.map((parts) => parts.join('')).filter((text) => begins.test(text))
 }
 
-async function spfProblem(domain: string, names: Names) {
-  const spf = await texts(domain, /^v=spf1( |$)/i, names)
+async function spfProblem(domain: string, resolver: DnsResolver) {
+  const spf = await texts(domain, /^v=spf1( |$)/i, resolver)
   if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which is as none: leave one.`
   if (spf.length === 0) {
     return `${domain} has no SPF, so its emails may count as spam: add a TXT record, such as "v=spf1 include:<your mail server's> -all".`
@@ -96,11 +96,11 @@ async function spfProblem(domain: string, names: Names) {
 /** The most names that are queried: the domain and its parents. */
 const maxNames = 5
 
-async function dmarcProblem(domain: string, names: Names) {
+async function dmarcProblem(domain: string, resolver: DnsResolver) {
   const labels = domain.split('.')
   const above = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
   for (const name of [domain, ...above.slice(1).slice(-(maxNames - 1))]) {
-    const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, names)
+    const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)
       return `_dmarc.${name} has ${dmarc.length} DMARC records, which is as none: leave one.`
