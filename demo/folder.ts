@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { refuseForeign } from '../src/server/database/disk.ts'
+import { refuseWritableByOthers } from '../src/server/database/disk.ts'
 import { accepts, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
@@ -43,7 +43,7 @@ export async function removeLeftovers(): Promise<void> {
 }
 
 async function removeLeftover(path: string) {
-  await refuseForeign('DATA_DIR', path)
+  await refuseWritableByOthers('DATA_DIR', path)
   const unmarked = Date.now() - (await stat(path)).mtimeMs
   const isUsed = await accepts(join(path, mark))
   const isMarked = await stat(join(path, mark)).then(

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { beforeAll, expect, test } from 'vitest'
 
 import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
-import { fileOf, keptTables } from '../../src/server/backups/manifest.ts'
+import { fileOf, backupTables } from '../../src/server/backups/manifest.ts'
 import { linesOf } from '../../src/server/backups/restore.ts'
 import { newestVersion } from '../../src/server/database/migrations.ts'
 import { schemaVersion } from '../../src/server/database/schema-state.ts'
@@ -143,7 +143,7 @@ async function filesOf100(old: Files, schema: string) {
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
     await from`delete from ${identifier(ledger)} where version > ${schema}`
   await repeatMigrations(from, to)
-  const names = keptTables.filter((name) => existsSync(join(backup100, fileOf(name))))
+  const names = backupTables.filter((name) => existsSync(join(backup100, fileOf(name))))
   await to.begin(async (transaction) => {
     await transaction`set local session_replication_role = replica`
     await transaction.unsafe(`truncate ${names.join(', ')} cascade`)

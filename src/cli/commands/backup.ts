@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { backUp } from '../../server/backups/backup.ts'
-import { checkRestoring, type Checked } from '../../server/backups/check.ts'
+import { checkRestore, type CheckResult } from '../../server/backups/check.ts'
 import { checkBackup } from '../../server/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
@@ -27,7 +27,7 @@ export async function run(): Promise<void> {
   )
   if (options === undefined) return
   const { to, from, check } = options
-  if (check && from && !to) return checkAside(resolve(from))
+  if (check && from && !to) return checkInTemporaryDatabase(resolve(from))
   if (!to || from || check) throw new OperatorError(usage)
   const folder = resolve(to)
   await withDatabase(async ({ owner }) => {
@@ -37,14 +37,14 @@ export async function run(): Promise<void> {
 }
 
 /** How a check describes what was compared. */
-const said: Record<Checked['compared'], string> = {
+const comparisons: Record<CheckResult['compared'], string> = {
   rows: 'and compared row by row with what was written',
   counts: 'and counted; the version that made it did not write what rows could be compared by',
   nothing:
     'but not compared: the version that made it wrote no manifest, and nothing shows whether it is whole',
 }
 
-async function checkAside(folder: string) {
+async function checkInTemporaryDatabase(folder: string) {
   const backup = await checkBackup(folder)
   const location = {
     dataDir: join(tmpdir(), `unplugged-check-${randomUUID()}`),
@@ -54,10 +54,10 @@ async function checkAside(folder: string) {
   }
   await withDatabase(
     async ({ owner }) => {
-      const { applications, accounts, tables, compared } = await checkRestoring(owner, backup)
+      const { applications, accounts, tables, compared } = await checkRestore(owner, backup)
       const of = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
       console.log(
-        `The backup${of} comes back: ${countOf(applications)}${andAccounts(accounts)}, in ${tables} tables, restored aside ${said[compared]}.`,
+        `The backup${of} comes back: ${countOf(applications)}${andAccounts(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
       )
     },
     'migrate',

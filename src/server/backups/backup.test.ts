@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
-import { keptTables, olderTables } from './manifest.ts'
+import { backupTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
 /** The tables that no backup has, and why. A new table is backed up, or has a reason. */
@@ -28,7 +28,7 @@ test('each table is in a backup, or is left out for a reason', async () => {
     select relnamespace::regnamespace || '.' || relname as name from pg_class
     where relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')`
   expect(tables.map(({ name }) => name).toSorted()).toEqual(
-    [...keptTables.filter((name) => !olderTables.includes(name)), ...Object.keys(leftOut)].toSorted(),
+    [...backupTables.filter((name) => !olderTables.includes(name)), ...Object.keys(leftOut)].toSorted(),
   )
 })
 

@@ -9,21 +9,21 @@ import {
   accountTables,
   applications,
   fileOf,
-  keptColumns,
-  keptRows,
+  backupColumns,
+  backupRows,
   manifestName,
-  keptTables,
-  unusable,
+  backupTables,
+  backupFailure,
   type Manifest,
 } from './manifest.ts'
 import { syncDirectory } from '../database/disk.ts'
-import { justSo, type FileWork } from './file-work.ts'
+import { runDirectly, type FileWork } from './file-work.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import { schemaVersion } from '../database/schema-state.ts'
 import { inBatches, type Sql } from '../database/sql.ts'
 
 /** How much a backup holds, or a restore brought back. */
-export interface Kept {
+export interface BackupCounts {
   applications: number
   /** 0 where the backup has no accounts. */
   accounts: number
@@ -43,7 +43,7 @@ export interface BackupOptions {
 }
 
 /** The transaction that a backup is written in: a snapshot of one moment. */
-export const oneMoment = 'isolation level repeatable read read only'
+export const snapshotMode = 'isolation level repeatable read read only'
 
 /** Rows that are read at a time: a compromise between speed and a server's other work. */
 const batchSize = 500
@@ -61,11 +61,11 @@ export const unfinishedName = 'unfinished.json'
  * @returns The number of its applications and accounts.
  * @throws {OperatorError} where the folder exists already or cannot be written.
  */
-export async function backUp(sql: Sql, folder: string): Promise<Kept> {
+export async function backUp(sql: Sql, folder: string): Promise<BackupCounts> {
   await mkdir(dirname(folder), { recursive: true }).catch((error: unknown) => {
-    throw unusable(error, folder)
+    throw backupFailure(error, folder)
   })
-  return sql.begin(oneMoment, (transaction) => writeBackup(transaction, folder))
+  return sql.begin(snapshotMode, (transaction) => writeBackup(transaction, folder))
 }
 
 /**
@@ -77,20 +77,20 @@ export async function writeBackup(
   transaction: Sql,
   folder: string,
   options: BackupOptions = {},
-): Promise<Kept> {
-  const { scheduled, files = justSo, now = () => new Date() } = options
+): Promise<BackupCounts> {
+  const { scheduled, files = runDirectly, now = () => new Date() } = options
   if (await files(() => stat(folder).catch(() => undefined))) {
     throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
   }
-  let partial: string | undefined
+  let temporaryFolder: string | undefined
   try {
     const createdAt = now().toISOString()
     // A random name: nobody can have created the folder in advance to read the applicants' answers.
-    const aside = await files(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
-    partial = aside
-    const unfinished = join(aside, unfinishedName)
+    const temporary = await files(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
+    temporaryFolder = temporary
+    const unfinished = join(temporary, unfinishedName)
     if (scheduled) await files(() => writeDurably(unfinished, scheduled))
-    const written = await writeTables(transaction, aside, options)
+    const written = await writeTables(transaction, temporary, options)
     const manifest: Manifest = {
       format: 1,
       createdAt,
@@ -98,18 +98,18 @@ export async function writeBackup(
       ...(scheduled && { scheduled }),
       ...written,
     }
-    await files(() => writeDurably(join(aside, manifestName), manifest))
+    await files(() => writeDurably(join(temporary, manifestName), manifest))
     if (scheduled) await files(() => rm(unfinished))
-    await files(() => syncDirectory(aside))
-    await files(() => rename(aside, folder))
+    await files(() => syncDirectory(temporary))
+    await files(() => rename(temporary, folder))
     await files(() => syncDirectory(dirname(folder)))
     const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
     // If removing the folder fails too, the first error says more.
-    const left = partial
+    const left = temporaryFolder
     if (left !== undefined) await files(() => rm(left, { recursive: true, force: true })).catch(() => {})
-    throw unusable(error, folder)
+    throw backupFailure(error, folder)
   }
 }
 
@@ -117,7 +117,7 @@ async function writeTables(transaction: Sql, folder: string, options: BackupOpti
   await transaction`set local time zone 'UTC'`
   const files: Manifest['files'] = {}
   const isOurs = (await ownerOfAuth(transaction)) === 'us'
-  for (const name of keptTables.filter((each) => isOurs || !accountTables.includes(each))) {
+  for (const name of backupTables.filter((each) => isOurs || !accountTables.includes(each))) {
     const [row] = await transaction<{ there: boolean }[]>`select to_regclass(${name}) is not null as there`
     if (!row?.there) continue
     files[fileOf(name)] = await writeTable(transaction, name, folder, options)
@@ -129,7 +129,7 @@ async function writeTable(
   transaction: Sql,
   name: string,
   folder: string,
-  { share = 1, files = justSo, signal }: BackupOptions,
+  { share = 1, files = runDirectly, signal }: BackupOptions,
 ) {
   const file = await files(() => open(join(folder, fileOf(name)), 'wx', 0o600))
   const hash = createHash('sha256')
@@ -138,7 +138,7 @@ async function writeTable(
   let unwritten = 0
   try {
     let began = performance.now()
-    const query = `select ${keptColumns[name] ?? '*'} from ${name} where ${keptRows[name] ?? true}`
+    const query = `select ${backupColumns[name] ?? '*'} from ${name} where ${backupRows[name] ?? true}`
     for await (const lines of readLines(transaction, query, share < 1 ? sharedBatchSize : batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { readLines, type Kept } from './backup.ts'
+import { readLines, type BackupCounts } from './backup.ts'
 import { fileOf, seededTables } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The result of a check. */
-export interface Checked extends Kept {
+export interface CheckResult extends BackupCounts {
   tables: number
   /**
    * `rows`: each row came back as it was written. `counts`: only the numbers of rows match, since older versions wrote times in
@@ -26,7 +26,7 @@ const batchSize = 500
  * @param sql Connections to an empty database that nobody uses and that is dropped afterwards.
  * @throws {OperatorError} where it cannot be restored, or the restored rows differ.
  */
-export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked> {
+export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResult> {
   const { folder, manifest } = backup
   const compared = manifest === undefined ? 'nothing' : manifest.timeZone === 'UTC' ? 'rows' : 'counts'
   let tables = 0
@@ -46,8 +46,8 @@ export async function checkRestoring(sql: Sql, backup: Backup): Promise<Checked>
       throw new OperatorError(`The backup in "${folder}" cannot be restored exactly: rows of ${name} differ.`)
     }
   }
-  const kept = await restore(sql, backup, { afterRows })
-  return { ...kept, tables, compared }
+  const counts = await restore(sql, backup, { afterRows })
+  return { ...counts, tables, compared }
 }
 
 /** Digests of a backup's file, and of the restored table in the file's columns. */
@@ -65,7 +65,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
       .join(', ')
     if (key !== undefined) keys.push(row[key])
   }
-  const back = new Summary()
+  const restored = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
   // In these tables, a new database has rows that an older one did not have.
   const [where, parameters] =
@@ -76,9 +76,9 @@ async function summaries(transaction: Sql, name: string, file: string) {
           [JSON.stringify(keys)],
         ]
   for await (const lines of readLines(transaction, `${query} ${where}`, batchSize, parameters)) {
-    for (const line of lines) back.add(line)
+    for (const line of lines) restored.add(line)
   }
-  return [written, back] as const
+  return [written, restored] as const
 }
 
 /** A digest that does not depend on the order of the rows. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { syncDirectory } from '../database/disk.ts'
 import type { Sql } from '../database/sql.ts'
-import { justSo } from './file-work.ts'
+import { runDirectly } from './file-work.ts'
 
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const erasuresLock = 5_610_745
@@ -21,7 +21,7 @@ const erasuresFile = (dir: string) => join(dir, 'erasures')
  * @returns The number of erasures in the database.
  * @throws {OperatorError} where the list cannot be written.
  */
-export async function appendErasures(sql: Sql, dir: string, files = justSo): Promise<number> {
+export async function appendErasures(sql: Sql, dir: string, files = runDirectly): Promise<number> {
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
     // One server at a time: concurrent appends are not safe on every file system.

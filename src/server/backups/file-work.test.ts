@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { temporaryDirectory } from '../../../testing/server.ts'
-import { createFileWork, SilentError } from './file-work.ts'
+import { createFileWork, FileTimeoutError } from './file-work.ts'
 
 /** A pipe. Its readers block one of Node.js's threads until somebody writes. */
 async function pipe() {
@@ -22,9 +22,9 @@ test('hanging work is given up, nothing is begun until it ends, and then all con
   let back: Promise<string> = Promise.resolve('')
   const hanging = files(() => (back = readFile(path, 'utf8')))
   const behind = files(async () => (begun += 1))
-  await expect(hanging).rejects.toThrow(SilentError)
+  await expect(hanging).rejects.toThrow(FileTimeoutError)
   await expect(behind).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
-  await expect(files(async () => (begun += 1))).rejects.toThrow(SilentError)
+  await expect(files(async () => (begun += 1))).rejects.toThrow(FileTimeoutError)
   expect(begun).toBe(0)
   const writer = await open(path, 'w')
   await writer.writeFile('late')

@@ -2,17 +2,17 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { within } from '../within.ts'
 
 /** The files did not respond in time. */
-export class SilentError extends OperatorError {}
+export class FileTimeoutError extends OperatorError {}
 
 /**
  * Runs work on the files of `BACKUP_DIR`.
  *
- * @throws {SilentError} where the files do not respond in time.
+ * @throws {FileTimeoutError} where the files do not respond in time.
  */
 export type FileWork = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Runs the work directly, without a queue or a timeout. */
-export const justSo: FileWork = (work) => work()
+export const runDirectly: FileWork = (work) => work()
 
 /** Milliseconds for one piece of work: on a slow disk, a flush of a few megabytes. */
 const defaultTimeout = 15_000
@@ -24,25 +24,25 @@ const defaultTimeout = 15_000
  * @param limit Timeout of each piece, in milliseconds.
  */
 export function createFileWork(dir: string, limit = defaultTimeout): FileWork {
-  let last: Promise<unknown> = Promise.resolve()
+  let queue: Promise<unknown> = Promise.resolve()
   let isStuck = false
 
-  const silent = () =>
-    new SilentError(
+  const timeoutError = () =>
+    new FileTimeoutError(
       `BACKUP_DIR is "${dir}", whose files do not answer: see to the disk or the network that it is on, or name another folder.`,
     )
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (isStuck) throw silent()
+    if (isStuck) throw timeoutError()
     const working = work().finally(() => (isStuck = false))
     return within(limit, working, () => {
       isStuck = true
-      return silent()
+      return timeoutError()
     })
   }
 
   return (work) => {
-    const running = last.then(() => run(work))
-    last = running.catch(() => {})
+    const running = queue.then(() => run(work))
+    queue = running.catch(() => {})
     return running
   }
 }

@@ -3,9 +3,9 @@ import { lstat, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promise
 import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { applications, fileOf, keptTables, manifestName, type Manifest } from './manifest.ts'
+import { applications, fileOf, backupTables, manifestName, type Manifest } from './manifest.ts'
 import { unfinishedName } from './backup.ts'
-import { refuseForeign } from '../database/disk.ts'
+import { refuseWritableByOthers } from '../database/disk.ts'
 
 /** A backup that a server made automatically. */
 export interface ScheduledBackup {
@@ -15,7 +15,7 @@ export interface ScheduledBackup {
 }
 
 /** A folder in `BACKUP_DIR` whose manifest says that a server made it. */
-interface Found extends ScheduledBackup {
+interface FoundBackup extends ScheduledBackup {
   /** The names of the files in it. */
   entries: string[]
   /** Whether each file exists and has its length. `npm run backup -- --check` compares the content. */
@@ -30,23 +30,23 @@ export interface FolderOptions {
 
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
-const asidePattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
+const temporaryPattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
 /** Milliseconds by which servers' clocks may differ. A backup further in the future was made by a wrong clock. */
 const clockDifference = 3_600_000
 /** Milliseconds after which an empty folder was abandoned, and not just created by another server. */
-const abandoned = 3_600_000
+const abandonedAfter = 3_600_000
 /** The user id of root, who may own the folder: root can do anything anyway, and owns the folders that disks are mounted on. */
-const root = 0
+const rootUser = 0
 /** The names of all files that a backup may have, during writing or afterwards. */
-const ourFiles = new Set([manifestName, unfinishedName, ...keptTables.map(fileOf)])
+const ourFiles = new Set([manifestName, unfinishedName, ...backupTables.map(fileOf)])
 
 /**
  * Refuses a folder that other users may write to.
  *
  * @throws {OperatorError} where others may write; not where the folder is missing.
  */
-export async function refuseForeignFolder(dir: string): Promise<void> {
-  return refuseForeign('BACKUP_DIR', dir, [root])
+export async function refuseFolderWritableByOthers(dir: string): Promise<void> {
+  return refuseWritableByOthers('BACKUP_DIR', dir, [rootUser])
 }
 
 /** The folder name of a backup that is made at this time. */
@@ -65,7 +65,7 @@ export async function newestBackup(
   options: FolderOptions = {},
 ): Promise<ScheduledBackup | undefined> {
   const found = await findBackups(dir, options)
-  return found.find(({ isWhole, createdAt }) => isWhole && !isAhead(createdAt, options.now))
+  return found.find(({ isWhole, createdAt }) => isWhole && !isInFuture(createdAt, options.now))
 }
 
 /**
@@ -86,9 +86,9 @@ export async function removeOldBackups(
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
     // Renamed first, since a folder with a backup's name has to be complete.
-    const aside = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
-    await rename(folder, aside)
-    await removeFiles(aside, entries)
+    const temporary = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
+    await rename(folder, temporary)
+    await removeFiles(temporary, entries)
     removed.push(folder)
   }
   return removed
@@ -99,7 +99,7 @@ export async function removeOldBackups(
  * there.
  */
 export async function removeLeftovers(dir: string, ownerId: string | null, now: Date): Promise<void> {
-  for (const name of (await readdir(dir)).filter((each) => asidePattern.test(each))) {
+  for (const name of (await readdir(dir)).filter((each) => temporaryPattern.test(each))) {
     // A folder that cannot be removed does not prevent a backup.
     await removeLeftover(join(dir, name), ownerId, now).catch(() => {})
   }
@@ -110,18 +110,18 @@ async function removeLeftover(folder: string, ownerId: string | null, now: Date)
   if (!stats.isDirectory()) return
   const entries = await readdir(folder)
   if (entries.length === 0) {
-    if (now.getTime() - stats.mtimeMs > abandoned) await rmdir(folder)
+    if (now.getTime() - stats.mtimeMs > abandonedAfter) await rmdir(folder)
     return
   }
-  const said =
+  const scheduled =
     (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
     (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-  if (said === undefined || !isOf(said, ownerId)) return
+  if (scheduled === undefined || !belongsTo(scheduled, ownerId)) return
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
 /** The newest first. Files are read one at a time, see `file-work.ts`. */
-async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promise<Found[]> {
+async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT'
@@ -129,13 +129,13 @@ async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promis
         : `cannot be read (${cause.message}): name a folder that this user may read and write`
     throw new OperatorError(`BACKUP_DIR is "${dir}", which ${why}.`, { cause })
   })
-  const found: Found[] = []
+  const found: FoundBackup[] = []
   for (const name of names.filter((each) => namePattern.test(each))) {
     // A folder that cannot be read is no backup: another server may be removing it.
-    const one = await readFound(dir, name, ownerId).catch(() => undefined)
+    const one = await readBackup(dir, name, ownerId).catch(() => undefined)
     if (one !== undefined) found.push(one)
   }
-  const age = ({ createdAt }: Found) => (isAhead(createdAt, now) ? 0 : createdAt.getTime())
+  const age = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
   return found.toSorted((a, b) => age(b) - age(a))
 }
 
@@ -143,13 +143,13 @@ async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promis
  * Reads a backup that a server made. A renamed or copied backup, whose name does not match its time, is skipped: somebody wants
  * to keep it.
  */
-async function readFound(dir: string, name: string, ownerId: string | null | undefined) {
+async function readBackup(dir: string, name: string, ownerId: string | null | undefined) {
   const folder = join(dir, name)
   const manifest = await readJson<Manifest>(join(folder, manifestName))
   if (manifest?.format !== 1 || manifest.scheduled === undefined) return undefined
   const createdAt = new Date(manifest.createdAt)
   if (Number.isNaN(createdAt.getTime()) || backupName(createdAt) !== name) return undefined
-  if (ownerId !== undefined && !isOf(manifest.scheduled, ownerId)) return undefined
+  if (ownerId !== undefined && !belongsTo(manifest.scheduled, ownerId)) return undefined
   if (!(await lstat(folder)).isDirectory()) return undefined
   const entries = await readdir(folder)
   let isWhole = true
@@ -157,7 +157,7 @@ async function readFound(dir: string, name: string, ownerId: string | null | und
     const stats = await lstat(join(folder, file)).catch(() => undefined)
     isWhole &&= stats?.isFile() === true && stats.size === bytes
   }
-  const found: Found = {
+  const found: FoundBackup = {
     folder,
     createdAt,
     applications: manifest.files[fileOf(applications)]?.rows ?? 0,
@@ -168,11 +168,11 @@ async function readFound(dir: string, name: string, ownerId: string | null | und
 }
 
 /** A backup from before databases had an id belongs to any database. */
-function isOf(said: NonNullable<Manifest['scheduled']>, ownerId: string | null) {
-  return said.installation === null || said.installation === ownerId
+function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, ownerId: string | null) {
+  return scheduled.installation === null || scheduled.installation === ownerId
 }
 
-function isAhead(createdAt: Date, now = new Date()) {
+function isInFuture(createdAt: Date, now = new Date()) {
   return createdAt.getTime() > now.getTime() + clockDifference
 }
 
@@ -189,7 +189,8 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
 
 /** Removes the manifest, which says whose the folder is, last. Keeps a folder that gets another file meanwhile. */
 async function removeFiles(folder: string, entries: string[]) {
-  const saysWhose = (name: string) => Number(name === manifestName || name === unfinishedName)
-  for (const name of entries.toSorted((a, b) => saysWhose(a) - saysWhose(b))) await unlink(join(folder, name))
+  const identifiesOwner = (name: string) => Number(name === manifestName || name === unfinishedName)
+  for (const name of entries.toSorted((a, b) => identifiesOwner(a) - identifiesOwner(b)))
+    await unlink(join(folder, name))
   await rmdir(folder)
 }

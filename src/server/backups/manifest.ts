@@ -26,7 +26,7 @@ export const seededTables: Record<string, string> = {
   [editions]: 'id',
 }
 /** Tables of which only some columns are backed up. The others hold a server's state, or the site's address. */
-export const keptColumns: Record<string, string> = {
+export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
 }
@@ -55,12 +55,12 @@ export const olderTables: readonly string[] = ['private.webhook_outbox', 'privat
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
 /** Tables of which only some rows are backed up: otherwise a restore would send emails to organisers again. */
-export const keptRows: Record<string, string> = {
+export const backupRows: Record<string, string> = {
   [deliveries]: "kind not in ('notice', 'test')",
 }
 
 /** Every table of a backup. */
-export const keptTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
+export const backupTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
 /** A backup's manifest. It is written last, so that a backup without it is incomplete. */
 export interface Manifest {
@@ -137,7 +137,7 @@ export async function checkRegular(path: string): Promise<void> {
 }
 
 /** Turns an error of a backup into a sentence for the operator, where they can act on it. */
-export function unusable(error: unknown, folder: string): unknown {
+export function backupFailure(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
   const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (ofFile) {

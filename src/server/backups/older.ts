@@ -2,7 +2,7 @@ import { migrations } from '../database/migrations.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** Tables of older versions, with their last columns. Their rows have moved to other tables since. */
-const shapes: Record<string, string> = {
+const olderColumns: Record<string, string> = {
   'private.webhook_outbox': `
     application_id uuid, attempts integer, next_attempt_at timestamptz, delivered_at timestamptz, last_status integer,
     waits_since timestamptz, queued_at timestamptz, last_answer text`,
@@ -32,8 +32,8 @@ export function tableFor(name: string, row: object): string {
 }
 
 /** Creates the tables of older versions for the duration of a restore. */
-export async function makeOlderTables(transaction: Sql): Promise<void> {
-  for (const [name, columns] of Object.entries(shapes)) {
+export async function createOlderTables(transaction: Sql): Promise<void> {
+  for (const [name, columns] of Object.entries(olderColumns)) {
     await transaction.unsafe(`create table ${name} (${columns})`)
   }
 }
@@ -45,7 +45,7 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
     const [, statements] = step.exec(sql) ?? []
     if (statements !== undefined) await transaction.unsafe(statements)
   }
-  await transaction.unsafe(`drop table ${Object.keys(shapes).join(', ')}`)
+  await transaction.unsafe(`drop table ${Object.keys(olderColumns).join(', ')}`)
 }
 
 /**
@@ -54,9 +54,9 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
  */
 export async function inviteAccepted(transaction: Sql): Promise<void> {
   await transaction`
-    update private.statuses as standing set set_at = decided.at
+    update private.statuses set set_at = decided.at
     from (select application_id, max(at) as at from private.history where kind = 'status' group by 1) as decided
-    where decided.application_id = standing.application_id`
+    where decided.application_id = statuses.application_id`
   await transaction`
     insert into private.invitations (application_id, is_accepted, told_at)
     select application_id, coalesce(status = 'accepted', false), case when told.template = 'accepted' then told.at end

@@ -17,11 +17,11 @@ import {
   letters,
   olderTables,
   readManifest,
-  unusable,
+  backupFailure,
   type Manifest,
 } from './manifest.ts'
-import type { Kept } from './backup.ts'
-import { moveOlderRows, inviteAccepted, makeOlderTables, tableFor } from './older.ts'
+import type { BackupCounts } from './backup.ts'
+import { moveOlderRows, inviteAccepted, createOlderTables, tableFor } from './older.ts'
 import { triggers } from './triggers.ts'
 import { continueNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
@@ -57,23 +57,24 @@ export interface RestoreOptions {
  */
 export async function restore(
   sql: Sql,
-  { folder, tables: kept }: Backup,
+  { folder, tables }: Backup,
   { erased, afterRows }: RestoreOptions = {},
-): Promise<Kept & { erased: number }> {
+): Promise<BackupCounts & { erased: number }> {
   try {
-    const hasAccounts = kept.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
+    const hasAccounts = tables.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
       await transaction.unsafe(`lock table ${[applications, ...deskTables].join(', ')} in exclusive mode`)
       await refuseRows(transaction, applications, 'applications')
-      if (kept.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
+      if (tables.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      const silenced = triggers.filter(
-        ({ fires }) => !fires || (fires === 'without letters' && kept.includes(letters)),
+      const disabledTriggers = triggers.filter(
+        ({ firesOnRestore }) =>
+          !firesOnRestore || (firesOnRestore === 'without letters' && tables.includes(letters)),
       )
-      for (const { table, name } of silenced)
+      for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} disable trigger ${name}`)
-      await makeOlderTables(transaction)
-      const restored = kept.filter((name) => hasAccounts || !accountTables.includes(name))
+      await createOlderTables(transaction)
+      const restored = tables.filter((name) => hasAccounts || !accountTables.includes(name))
       for (const name of restored) {
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
@@ -85,8 +86,8 @@ export async function restore(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored()`
-      if (!invitationTables.some((name) => kept.includes(name))) await inviteAccepted(transaction)
-      for (const { table, name } of silenced)
+      if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
+      for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
         erased: await eraseAgain(transaction, erased),
@@ -95,7 +96,7 @@ export async function restore(
       }
     })
   } catch (error) {
-    throw unusable(error, folder)
+    throw backupFailure(error, folder)
   }
 }
 
@@ -115,8 +116,8 @@ export async function checkBackup(folder: string): Promise<Backup> {
     }
     // Older backups have no accounts and no tables of the desk. Those of hosted projects have no accounts.
     const optional = [...olderTables, ...deskTables, ...accountTables]
-    const kept = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
-    for (const name of kept.map(fileOf)) {
+    const tables = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+    for (const name of tables.map(fileOf)) {
       const hash = createHash('sha256')
       await checkRegular(join(folder, name))
       for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
@@ -125,9 +126,9 @@ export async function checkBackup(folder: string): Promise<Backup> {
         `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
       )
     }
-    return { folder, tables: kept, manifest }
+    return { folder, tables, manifest }
   } catch (error) {
-    throw unusable(error, folder)
+    throw backupFailure(error, folder)
   }
 }
 
@@ -156,9 +157,9 @@ async function insertLines(transaction: Sql, table: string, file: string) {
     const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)
     const columns = names.join(', ')
     const key = seededTables[name]
-    const newer = names.map((column) => `excluded.${column}`).join(', ')
+    const newValues = names.map((column) => `excluded.${column}`).join(', ')
     const conflict =
-      key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newer})`
+      key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newValues})`
     await transaction.unsafe(
       `insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::json) ${conflict}`,
       [`[${lines.join(',')}]`],

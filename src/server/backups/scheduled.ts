@@ -3,10 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { startPolling } from '../polling.ts'
-import { backupName, newestBackup, refuseForeignFolder, removeLeftovers, removeOldBackups } from './folder.ts'
-import { oneMoment, writeBackup } from './backup.ts'
+import {
+  backupName,
+  newestBackup,
+  refuseFolderWritableByOthers,
+  removeLeftovers,
+  removeOldBackups,
+} from './folder.ts'
+import { snapshotMode, writeBackup } from './backup.ts'
 import { appendErasures } from './erasures.ts'
-import { createFileWork, SilentError } from './file-work.ts'
+import { createFileWork, FileTimeoutError } from './file-work.ts'
 import type { Pools } from '../database/pools.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -79,26 +85,26 @@ export function lastOccurrence(at: string, now: Date): Date {
 export function createScheduledBackups(settings: BackupSettings): ScheduledBackups {
   const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
   const startedAt = now()
-  const ending = new AbortController()
+  const abortController = new AbortController()
   const files = createFileWork(dir)
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
-  const problems = new Map<string, { said: string; since: Date }>()
+  const problems = new Map<string, { message: string; since: Date }>()
   /** How many erasures the list has, as far as this server knows. Each backup makes it read the list again. */
-  let listed: number | undefined
-  let looks: { stop: () => Promise<void> }[] = []
+  let listedErasures: number | undefined
+  let pollings: { stop: () => Promise<void> }[] = []
 
   /** Logs a repeated error once. */
-  const trying = async (what: string, act: () => Promise<unknown>) => {
+  const attempt = async (what: string, act: () => Promise<unknown>) => {
     try {
       await act()
       problems.delete(what)
     } catch (error) {
-      if (ending.signal.aborted) return
-      const said = error instanceof Error ? error.message : String(error)
+      if (abortController.signal.aborted) return
+      const message = error instanceof Error ? error.message : String(error)
       const last = problems.get(what)
-      const details = error instanceof OperatorError ? { problem: said } : { err: error }
-      if (last?.said !== said) log.error(details, `${what} failed`)
-      problems.set(what, { said, since: last?.since ?? now() })
+      const details = error instanceof OperatorError ? { problem: message } : { err: error }
+      if (last?.message !== message) log.error(details, `${what} failed`)
+      problems.set(what, { message, since: last?.since ?? now() })
     } finally {
       const times = [...problems.values()].map(({ since }) => since.getTime())
       state.failingSince = times.length === 0 ? undefined : new Date(Math.min(...times))
@@ -106,7 +112,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   }
 
   /** Since when a backup is due. */
-  const wanted = () => {
+  const dueSince = () => {
     const daily = lastOccurrence(at, now())
     return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
   }
@@ -116,44 +122,44 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
    *
    * @returns False where another server is.
    */
-  const make = (sql: Sql, isWanted: (ownerId: string | null) => Promise<boolean>, share?: number) =>
-    sql.begin(oneMoment, async (transaction) => {
+  const makeBackup = (sql: Sql, isDue: (ownerId: string | null) => Promise<boolean>, share?: number) =>
+    sql.begin(snapshotMode, async (transaction) => {
       const [lock] = await transaction<{ taken: boolean }[]>`
         select pg_try_advisory_xact_lock(${backupLock}) as taken`
       if (!lock?.taken) return false
       const ownerId = await readOwnerId(transaction)
-      if (!(await isWanted(ownerId))) return true
+      if (!(await isDue(ownerId))) return true
       await files(() => removeLeftovers(dir, ownerId, now()))
       const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
         scheduled: { installation: ownerId },
         files,
-        signal: ending.signal,
+        signal: abortController.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
       const removed = await files(() => removeOldBackups(dir, keep, { ownerId, now: now() }))
       state.newestAt = createdAt
-      listed = undefined
+      listedErasures = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
       return true
     })
 
   let failed: { error: unknown; retryAt: number } | undefined
-  const look = async (sql: Sql) => {
+  const makeIfDue = async (sql: Sql) => {
     const isDue = async (ownerId: string | null) => {
       const newest = await files(async () => {
-        await refuseForeignFolder(dir)
+        await refuseFolderWritableByOthers(dir)
         return newestBackup(dir, { ownerId, now: now() })
       })
       state.newestAt = newest?.createdAt
-      return newest === undefined || newest.createdAt < wanted()
+      return newest === undefined || newest.createdAt < dueSince()
     }
     if (!(await isDue(await readOwnerId(sql)))) return
     if (failed !== undefined && performance.now() < failed.retryAt) throw failed.error
     try {
-      await make(sql, isDue, servingShare)
+      await makeBackup(sql, isDue, servingShare)
       failed = undefined
     } catch (error) {
       failed = { error, retryAt: performance.now() + retryPause }
@@ -164,8 +170,8 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   return {
     state: () => state,
     async refuseForeign() {
-      await files(() => refuseForeignFolder(dir)).catch((error: unknown) => {
-        if (!(error instanceof SilentError)) throw error
+      await files(() => refuseFolderWritableByOthers(dir)).catch((error: unknown) => {
+        if (!(error instanceof FileTimeoutError)) throw error
       })
     },
     async beforeCreation() {
@@ -176,15 +182,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       )
     },
     async beforeMigration(sql) {
-      await trying('the backup before the schema changes', async () => {
+      await attempt('the backup before the schema changes', async () => {
         const deadline = performance.now() + maxWait
-        const inAnyCase = async () => {
+        const always = async () => {
           await files(() => newestBackup(dir))
           return true
         }
-        while (!(await make(sql, inAnyCase))) {
+        while (!(await makeBackup(sql, always))) {
           if (performance.now() > deadline) throw new Error('another server is still making a backup')
-          await wait(waitPause, undefined, { signal: ending.signal })
+          await wait(waitPause, undefined, { signal: abortController.signal })
         }
       })
     },
@@ -192,27 +198,27 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       // From here on the checks report problems.
       problems.clear()
       const backups = startPolling(
-        () => trying('the backup', () => look(owner)),
+        () => attempt('the backup', () => makeIfDue(owner)),
         interval,
         () => {},
       )
       const erasures = startPolling(
         () =>
-          trying('the list of erasures', async () => {
+          attempt('the list of erasures', async () => {
             const [row] = await server<
               [{ count: number }]
             >`select count(*)::int as count from private.erasures`
-            if (row.count !== listed) listed = await appendErasures(server, dir, files)
+            if (row.count !== listedErasures) listedErasures = await appendErasures(server, dir, files)
           }),
         erasuresInterval,
         () => {},
       )
-      looks = [backups, erasures]
+      pollings = [backups, erasures]
     },
     async stop() {
-      ending.abort()
+      abortController.abort()
       // Work on a frozen database ends when its connections end.
-      const stopping = Promise.all(looks.map((each) => each.stop()))
+      const stopping = Promise.all(pollings.map((each) => each.stop()))
       await Promise.race([stopping, wait(grace, undefined, { ref: false })])
     },
   }

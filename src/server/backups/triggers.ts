@@ -5,33 +5,33 @@ export interface Trigger {
   table: string
   name: string
   /** Whether it fires during a restore; `without letters`: only where the backup is older than letters. */
-  fires: boolean | 'without letters'
+  firesOnRestore: boolean | 'without letters'
 }
 
 /** The rules of a restore for each trigger of the schema, with reasons. A new trigger gets a line here. */
 export const triggers: readonly Trigger[] = [
   // Today's limits and closing are for new applications, not for restored ones.
-  { table: applications, name: 'refuse_too_long', fires: false },
-  { table: applications, name: 'keep_door', fires: false },
+  { table: applications, name: 'refuse_too_long', firesOnRestore: false },
+  { table: applications, name: 'keep_door', firesOnRestore: false },
   // The backup has the deliveries. Receipts and notices were sent when people applied.
-  { table: applications, name: 'enqueue_delivery', fires: false },
-  { table: applications, name: 'then_announce', fires: false },
+  { table: applications, name: 'enqueue_delivery', firesOnRestore: false },
+  { table: applications, name: 'then_announce', firesOnRestore: false },
   // The search vectors are computed from the form answers, and are in no backup.
-  { table: applications, name: 'keep_search_vectors', fires: true },
-  { table: applications, name: 'keep_search_vectors_changed', fires: true },
+  { table: applications, name: 'keep_search_vectors', firesOnRestore: true },
+  { table: applications, name: 'keep_search_vectors_changed', firesOnRestore: true },
   // An application that is erased again is listed again.
-  { table: applications, name: 'remember_erasures', fires: true },
+  { table: applications, name: 'remember_erasures', firesOnRestore: true },
   // Deletes the deliveries of an erased application.
-  { table: applications, name: 'erase_deliveries', fires: true },
+  { table: applications, name: 'erase_deliveries', firesOnRestore: true },
   // The backup has the letters and the invitations. For a backup older than both, these triggers create them.
-  { table: statuses, name: 'draft_first', fires: 'without letters' },
-  { table: statuses, name: 'redraft', fires: 'without letters' },
-  { table: statuses, name: 'then_accept_first', fires: 'without letters' },
-  { table: statuses, name: 'then_accept', fires: 'without letters' },
+  { table: statuses, name: 'draft_first', firesOnRestore: 'without letters' },
+  { table: statuses, name: 'redraft', firesOnRestore: 'without letters' },
+  { table: statuses, name: 'then_accept_first', firesOnRestore: 'without letters' },
+  { table: statuses, name: 'then_accept', firesOnRestore: 'without letters' },
   // The backup has the deliveries of RSVPs, with their ids. An older one has none.
-  { table: history, name: 'enqueue_rsvp', fires: false },
+  { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
-  { table: deliveries, name: 'check_delivery', fires: true },
+  { table: deliveries, name: 'check_delivery', firesOnRestore: true },
   // A restore cancels pending deliveries, which tells nobody anything.
-  { table: deliveries, name: 'follow_told', fires: true },
+  { table: deliveries, name: 'follow_told', firesOnRestore: true },
 ]

@@ -62,7 +62,7 @@ export async function* withWhatWasMade(
       select application_id as id, made,
         -- A subquery per row: the planner overestimates a function's rows, and a join would read all statuses.
         coalesce((
-          select status from private.statuses as standing where standing.application_id = made_of.application_id
+          select status from private.statuses where statuses.application_id = made_of.application_id
         ), 'new') as status
       from private.made_of(${ids})`
     const made = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))

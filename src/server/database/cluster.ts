@@ -4,7 +4,7 @@ import { chown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { refuseForeign } from './disk.ts'
+import { refuseWritableByOthers } from './disk.ts'
 import {
   accepts,
   folder,
@@ -86,7 +86,7 @@ export async function ensureCluster(
   }
 
   if (programs !== undefined) await checkInstalled(programs)
-  await refuseForeign('DATA_DIR', dataDir)
+  await refuseWritableByOthers('DATA_DIR', dataDir)
   await refuseOtherVersion(dataDir)
   if (await accepts(socket)) return running(false)
   let remove: Cluster['remove']

@@ -20,7 +20,7 @@ export async function syncDirectory(path: string): Promise<void> {
  * @param owners Users who may own it, besides the one that this runs as.
  * @throws {OperatorError} where others may write to it. A missing directory is not refused.
  */
-export async function refuseForeign(
+export async function refuseWritableByOthers(
   setting: 'DATA_DIR' | 'BACKUP_DIR',
   path: string,
   owners: number[] = [],

@@ -2,7 +2,7 @@ import { access, constants, stat } from 'node:fs/promises'
 
 import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
-import { newestBackup, refuseForeignFolder } from '../backups/folder.ts'
+import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
 import { readOwnerId } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
@@ -31,7 +31,7 @@ export async function checkBackups(
   const { newest, stats, writing } = await files(async () => {
     const options = { now, ...(ownerId !== undefined && { ownerId }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
-    await refuseForeignFolder(dir)
+    await refuseFolderWritableByOthers(dir)
     return { ...found, writing: await access(dir, constants.W_OK).catch(codeOf) }
   })
   const { mode, uid } = stats

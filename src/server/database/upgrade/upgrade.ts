@@ -14,7 +14,7 @@ import { tooOld } from '../cluster.ts'
 import { folder, majorOf, makeFiles, port, startFiles, stopFiles, unfinished, type Files } from '../files.ts'
 import { createPool } from '../pool.ts'
 import { embedded } from '../pools.ts'
-import { refuseForeign, syncDirectory } from '../disk.ts'
+import { refuseWritableByOthers, syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
 import { checkInstalled, known, lastVersions, programsPackage } from '../programs.ts'
 import { repeatMigrations } from '../schema.ts'
@@ -44,7 +44,7 @@ export async function upgradeFiles(
 ): Promise<void> {
   if (!existsSync(dataDir)) return
   if (programs !== undefined) await checkInstalled(programs)
-  await refuseForeign('DATA_DIR', dataDir)
+  await refuseWritableByOthers('DATA_DIR', dataDir)
   const ours = known.major
   await finishSwap(dataDir, ours)
   const theirs = await majorOf(dataDir)
