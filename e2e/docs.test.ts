@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { unknownName } from '../src/settings/names.ts'
+import { problemWithName } from '../src/settings/names.ts'
 import { runCommand } from '../testing/server.ts'
 
 const pages = await readPages()
@@ -54,7 +54,7 @@ test('each command in the docs exists, with the options that they show', async (
 test('each setting in the docs exists', () => {
   const names = find(/\b[A-Z]+(?:_[A-Z]+)+\b/g)
   expect(names.length).toBeGreaterThan(100)
-  expect(names.filter(({ whole }) => unknownName(whole, false) !== undefined)).toEqual([])
+  expect(names.filter(({ whole }) => problemWithName(whole, false) !== undefined)).toEqual([])
 })
 
 test('each term of the glossary is a name in the code', async () => {

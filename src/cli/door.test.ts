@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Door } from '../server/database/door.ts'
-import { doorLines, numberOf, timeOf } from './door.ts'
+import { doorLines, parseNumber, parseTime } from './door.ts'
 import { localTime } from './formats.ts'
 
 const at = new Date('2999-03-01T12:15Z')
@@ -44,27 +44,31 @@ test.each<[Partial<Door>, ...string[]]>([
 })
 
 test('a time is read in the zone of the machine, unless it names another', () => {
-  expect(timeOf('2999-03-01T18:00')).toEqual(new Date(2999, 2, 1, 18))
-  expect(timeOf('2999-03-01 18:00:30+05:45')).toEqual(new Date('2999-03-01T12:15:30Z'))
-  expect(timeOf(undefined)).toBeUndefined()
+  expect(parseTime('2999-03-01T18:00')).toEqual(new Date(2999, 2, 1, 18))
+  expect(parseTime('2999-03-01 18:00:30+05:45')).toEqual(new Date('2999-03-01T12:15:30Z'))
+  expect(parseTime(undefined)).toBeUndefined()
 })
 
 test.each(['2999-02-30T18:00', '2999-03-01', '2999-03-01T25:00', 'soon'])('%s is no time', (text) => {
-  expect(() => timeOf(text)).toThrow(
+  expect(() => parseTime(text)).toThrow(
     `--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`,
   )
 })
 
 test('a past time is refused', () => {
-  expect(() => timeOf('2020-03-01T12:15Z')).toThrow(`--until is ${localTime(past)}, which is past.`)
+  expect(() => parseTime('2020-03-01T12:15Z')).toThrow(`--until is ${localTime(past)}, which is past.`)
 })
 
 test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is no number of applications', (text) => {
-  expect(() => numberOf(text)).toThrow(
+  expect(() => parseNumber(text)).toThrow(
     `--after is "${text}" but should be a whole number from 1 to 2147483647.`,
   )
 })
 
 test('the largest number of applications is one that the database accepts', () => {
-  expect([numberOf('1'), numberOf('2147483647'), numberOf(undefined)]).toEqual([1, 2_147_483_647, undefined])
+  expect([parseNumber('1'), parseNumber('2147483647'), parseNumber(undefined)]).toEqual([
+    1,
+    2_147_483_647,
+    undefined,
+  ])
 })

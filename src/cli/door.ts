@@ -10,13 +10,13 @@ const maxNumber = 2_147_483_647
  *
  * @throws {OperatorError} where it is no time, or past.
  */
-export function timeOf(text: string | undefined): Date | undefined {
+export function parseTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const [, day, rest] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)$/.exec(text) ?? []
   const time = new Date(`${day}T${rest}`)
   // JavaScript reads 30 February as 2 March.
-  const isThere = !Number.isNaN(time.getTime()) && new Date(`${day}T00:00Z`).toJSON().startsWith(`${day}`)
-  if (!isThere) {
+  const exists = !Number.isNaN(time.getTime()) && new Date(`${day}T00:00Z`).toJSON().startsWith(`${day}`)
+  if (!exists) {
     throw new OperatorError(`--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`)
   }
   if (time.getTime() <= Date.now()) throw new OperatorError(`--until is ${localTime(time)}, which is past.`)
@@ -28,7 +28,7 @@ export function timeOf(text: string | undefined): Date | undefined {
  *
  * @throws {OperatorError} where the door cannot count to it.
  */
-export function numberOf(text: string | undefined): number | undefined {
+export function parseNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = /^\d+$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= maxNumber) return number

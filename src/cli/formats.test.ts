@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { anApplication } from '../../testing/form.ts'
 import type { StoredApplication } from '../server/database/applications.ts'
 import {
-  andAccounts,
+  accountsText,
   countOf,
   localTime,
   onOneLine,
@@ -183,7 +183,7 @@ test('a number is followed by what it counts', () => {
     '2 applications',
     'two applications',
   ])
-  expect([0, 1, 2].map(andAccounts)).toEqual([
+  expect([0, 1, 2].map(accountsText)).toEqual([
     '',
     ' and the account of 1 organiser',
     ' and the accounts of 2 organisers',

@@ -14,7 +14,7 @@ export function countOf(count: number, digits = String(count)): string {
 }
 
 /** The words after a count of applications where organisers' accounts are included. */
-export function andAccounts(count: number): string {
+export function accountsText(count: number): string {
   if (count === 0) return ''
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
 }
@@ -41,7 +41,7 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
 }
 
 /** The differences between a text in a file and one on a terminal. */
-interface Look {
+interface TextStyle {
   name: (name: string) => string
   time: (time: Date) => string
   /** The lines that a value takes. */
@@ -54,7 +54,7 @@ const indent = ' '.repeat(2 + labelWidth + 1)
 
 /** For reading: one paragraph per application. */
 export async function* toText(batches: Batches): AsyncGenerator<string> {
-  const look: Look = {
+  const style: TextStyle = {
     name: (name) => name,
     time: (time) => time.toISOString(),
     lines: (value) => value.split('\n'),
@@ -62,7 +62,7 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
   let count = 0
   for await (const batch of batches) {
     count += batch.length
-    yield batch.map((row) => `${paragraph(row, look)}\n\n`).join('')
+    yield batch.map((row) => `${paragraph(row, style)}\n\n`).join('')
   }
   yield count === 0 ? 'No applications yet.\n' : `${countOf(count)}.\n`
 }
@@ -85,36 +85,37 @@ const minColumns = 20
  */
 export async function* toScreen(batches: Batches, count: number, width: number): AsyncGenerator<string> {
   const valueWidth = Math.max(width - indent.length, minColumns)
-  const look: Look = {
+  const style: TextStyle = {
     name: (name) => styleText('bold', name),
     time: (time) => minutes.format(time),
     lines: (value) => value.split('\n').flatMap((line) => wrap(line, valueWidth)),
   }
   yield count === 0 ? 'No applications yet.\n' : `${countOf(count, count.toLocaleString('en'))}.\n`
-  for await (const batch of batches) for (const row of batch) yield `\n${paragraph(row, look)}\n`
+  for await (const batch of batches) for (const row of batch) yield `\n${paragraph(row, style)}\n`
 }
 
-function paragraph(row: StoredApplication, look: Look) {
+function paragraph(row: StoredApplication, style: TextStyle) {
   const fields: [string, string][] = [
     ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
     ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
     ['In own words', row.custom_solution],
     ['Team', row.team_size && teamSizes[row.team_size]],
     ['Reason', row.reason],
-    ['Webhook', deliveryState(row, look)],
+    ['Webhook', deliveryState(row, style)],
   ]
   const lines = fields
     .filter(([, value]) => value !== '')
     .map(
-      ([label, value]) => `  ${label.padEnd(labelWidth)} ${look.lines(printable(value)).join(`\n${indent}`)}`,
+      ([label, value]) =>
+        `  ${label.padEnd(labelWidth)} ${style.lines(printable(value)).join(`\n${indent}`)}`,
     )
   const name = onOneLine(`${row.first_name} ${row.last_name}`)
-  return [`${look.name(name)}, ${look.time(row.created_at)}`, `  ${row.id}`, ...lines].join('\n')
+  return [`${style.name(name)}, ${style.time(row.created_at)}`, `  ${row.id}`, ...lines].join('\n')
 }
 
 function deliveryState(
   { delivered_at, next_attempt_at, attempts, last_status }: StoredApplication,
-  { time }: Look,
+  { time }: TextStyle,
 ) {
   if (attempts === null) return 'not queued'
   if (delivered_at) return `delivered ${time(delivered_at)}`
@@ -125,7 +126,7 @@ function deliveryState(
 }
 
 /** Characters that change the direction of writing, with which an applicant could make a line look different. */
-const direction = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const directionMarks = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Text without characters that control a terminal, and with the terminal's line ends. */
 function printable(text: string): string {
@@ -133,7 +134,7 @@ function printable(text: string): string {
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\t', ' ')
     .replace(control, '\ufffd')
-    .replace(direction, '\ufffd')
+    .replace(directionMarks, '\ufffd')
 }
 
 /** The same on one line, so that a stranger's text cannot forge another line. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-import { leaveInterrupts } from './with-database.ts'
+import { ignoreInterrupts } from './with-database.ts'
 
 /**
  * Shows text in the reader's pager, as git does: the command in PAGER, or less, which exits at once where the text fits the
@@ -11,10 +11,10 @@ import { leaveInterrupts } from './with-database.ts'
  *
  * @returns Whether there is a pager. Without one, nothing was shown.
  */
-export function page(text: AsyncIterable<string>): Promise<boolean> {
+export function showInPager(text: AsyncIterable<string>): Promise<boolean> {
   const { PAGER } = process.env
   if (PAGER === '' || PAGER === 'cat') return Promise.resolve(false)
-  return leaveInterrupts(async () => {
+  return ignoreInterrupts(async () => {
     const stop = () => pager.kill()
     // Otherwise the pager would survive this program. Not every pager notices that its terminal is gone.
     process.on('SIGTERM', stop).on('SIGHUP', stop)

@@ -9,12 +9,12 @@ import {
   type OpenOptions,
 } from '../server/database/database.ts'
 import { toUpdate } from '../server/database/schema-state.ts'
-import { leave } from '../settings/leave.ts'
+import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
 /** Milliseconds between two signals that count as separate. */
-const twice = 500
+const signalGap = 500
 /** Milliseconds for interrupted work to clean up. */
 const grace = 2_000
 
@@ -38,30 +38,30 @@ export async function withDatabase(
     onEvent: (message) => console.error(message),
   })
   console.error(`Using ${database.description}.`)
-  const acting = act(database)
-  const [outcome] = await Promise.race([Promise.allSettled([acting]), signal])
+  const running = act(database)
+  const [outcome] = await Promise.race([Promise.allSettled([running]), signal])
   if (typeof outcome === 'string') {
     // Closing the connections ends its queries.
     await database.discard()
-    await Promise.race([Promise.allSettled([acting]), wait(grace)])
+    await Promise.race([Promise.allSettled([running]), wait(grace)])
     console.error('Interrupted.')
-    return leave(128 + constants.signals[outcome])
+    return exitProcess(128 + constants.signals[outcome])
   }
   if (outcome.status === 'fulfilled')
     return location.isTemporary === true ? database.discard() : database.close()
   await database.discard()
-  throw lacking(outcome.reason, database) ?? outcome.reason
+  throw olderSchemaError(outcome.reason, database) ?? outcome.reason
 }
 
-let areInterruptsLeft = false
+let areInterruptsIgnored = false
 
 /** Leaves Ctrl-C to a program that `act` runs on the same terminal. The program decides when it ends. */
-export async function leaveInterrupts<T>(act: () => Promise<T>): Promise<T> {
-  areInterruptsLeft = true
+export async function ignoreInterrupts<T>(act: () => Promise<T>): Promise<T> {
+  areInterruptsIgnored = true
   try {
     return await act()
   } finally {
-    areInterruptsLeft = false
+    areInterruptsIgnored = false
   }
 }
 
@@ -74,9 +74,9 @@ export function awaitSignal() {
   return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (signal === 'SIGINT' && areInterruptsLeft) return
+        if (signal === 'SIGINT' && areInterruptsIgnored) return
         first ??= performance.now()
-        if (performance.now() - first > twice) void leave(128 + constants.signals[signal])
+        if (performance.now() - first > signalGap) void exitProcess(128 + constants.signals[signal])
         resolve([signal])
       })
     }
@@ -84,7 +84,7 @@ export function awaitSignal() {
 }
 
 /** Replaces an error about a missing table, column or function with a sentence: the schema is older than this program. */
-function lacking(error: unknown, { isUpToDate }: Database) {
+function olderSchemaError(error: unknown, { isUpToDate }: Database) {
   const isMissing = isDatabaseError(error) && /^(42P01|42703|42883)$/.test(error.code)
   if (!isMissing || isUpToDate) return undefined
   return new OperatorError(`The database is of an older version than this command needs: ${toUpdate}.`, {

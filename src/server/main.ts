@@ -15,13 +15,13 @@ import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { endLog, flushLog, logDestination, logOptions } from './log.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
-import { leave } from '../settings/leave.ts'
+import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
 
 /** Milliseconds between two separate signals: Ctrl-C reaches this process from the terminal and again from npm. */
-const twice = 500
+const signalGap = 500
 /** Milliseconds that pending requests may still take when the server stops. */
 const requestGrace = 15_000
 /** Milliseconds for all parts to stop, and then for the database. docs/operate.md documents them. */
@@ -40,12 +40,12 @@ async function main() {
       stopping ??= end(server, signal, log)
       return
     }
-    const isSecond = first !== undefined && performance.now() - first.at > twice
+    const isSecond = first !== undefined && performance.now() - first.at > signalGap
     first ??= { signal, at: performance.now() }
     // A start with the embedded database is finished first, so that the database can be shut down cleanly.
     if (settings.databaseUrl !== undefined || isSecond) {
       console.error('Stopped before it was ready.')
-      void leave(isSecond ? 1 : 0)
+      void exitProcess(isSecond ? 1 : 0)
     }
   }
   process.on('SIGTERM', stop)
@@ -59,7 +59,7 @@ async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals
   await server.stop()
   log.info({ signal }, 'stopped')
   await endLog()
-  await leave()
+  await exitProcess()
 }
 
 async function start(settings: Settings, log: Logger) {
@@ -190,5 +190,5 @@ await runProgram(main)
 if (process.exitCode === 1) {
   // A file that hangs would keep the process alive.
   await endLog()
-  await leave()
+  await exitProcess()
 }

@@ -1,5 +1,5 @@
 import { OperatorError } from './operator-error.ts'
-import { isEncoded, mailProtocols, readAddress, shown, type Environment } from './values.ts'
+import { isEncoded, mailProtocols, readAddress, redacted, type Environment } from './values.ts'
 
 /** The mail server, and the sender of emails. */
 export interface MailServer {
@@ -58,6 +58,6 @@ function senderIn(given: string) {
 
 function refuseUnreadable(given: string): never {
   throw new OperatorError(
-    `SMTP_URL ${shown(given)} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+    `SMTP_URL ${redacted(given)} cannot be read: it should be user, password, host and port at the most, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
   )
 }

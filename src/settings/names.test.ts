@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-import { secretNames, settingNames, unknownName } from './names.ts'
+import { secretNames, settingNames, problemWithName } from './names.ts'
 import { readSettings } from './server-settings.ts'
 
 test('the known names are those that the docs and the example file list', async () => {
@@ -37,17 +37,17 @@ test.each([
   ['BACKUP_DI', 'BACKUP_DIR'],
 ])('%s is corrected to %s', (name, meant) => {
   for (const isInFile of [true, false]) {
-    expect(unknownName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
+    expect(problemWithName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
   }
 })
 
 test("a name that begins like ours is reported, and in our own file every name that is not another program's", () => {
-  expect(unknownName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
-  expect(unknownName('LETTERS', true)).toBe('LETTERS is no setting.')
-  expect(unknownName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
+  expect(problemWithName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
+  expect(problemWithName('LETTERS', true)).toBe('LETTERS is no setting.')
+  expect(problemWithName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
   // Two wrong letters are too many for a name of eight, and one for a name of four.
-  expect(unknownName('DATA-DI', false)).toBe('DATA-DI is no setting: DATA_DIR is.')
-  expect(unknownName('DATADI', true)).toBe('DATADI is no setting.')
+  expect(problemWithName('DATA-DI', false)).toBe('DATA-DI is no setting: DATA_DIR is.')
+  expect(problemWithName('DATADI', true)).toBe('DATADI is no setting.')
   const others = [
     'LETTERS',
     'MY_SMTP_URLS',
@@ -68,11 +68,11 @@ test("a name that begins like ours is reported, and in our own file every name t
     'USER',
     'SHELL',
   ]
-  expect(others.filter((name) => unknownName(name, false) !== undefined)).toEqual([])
+  expect(others.filter((name) => problemWithName(name, false) !== undefined)).toEqual([])
   const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]
-  expect(allowed.filter((name) => unknownName(name, true) !== undefined)).toEqual([])
+  expect(allowed.filter((name) => problemWithName(name, true) !== undefined)).toEqual([])
   const near = ['TZS', 'LANGS', 'PAGERS', 'LESSER', 'PATHS', 'HOMES', 'MY_NODE_ENV']
-  expect(near.filter((name) => unknownName(name, true) === undefined)).toEqual([])
+  expect(near.filter((name) => problemWithName(name, true) === undefined)).toEqual([])
 })
 
 test('values that may be secret are not shown', () => {

@@ -38,9 +38,9 @@ export const secretNames = [
 const ownPrefix =
   /^(WEBHOOK|SMTP|(MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN).)/
 /** Settings of Node.js, the pager and PostgreSQL's library, which may be in the settings file too. */
-const ofOthers = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
+const ofOtherPrograms = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
 /** The most typing mistakes in a name of this length. A short name is too similar to other programs' names. */
-const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
+const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
  * Reports a name that is no setting, where somebody may have meant one.
@@ -48,12 +48,12 @@ const mistakes = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
  * @param isInFile Whether it is in our own settings file, where every name should be a setting.
  * @returns A sentence that says what is wrong; undefined where it is a setting, or another program's.
  */
-export function unknownName(name: string, isInFile: boolean): string | undefined {
-  if (settingNames.includes(name) || ofOthers.test(name)) return undefined
+export function problemWithName(name: string, isInFile: boolean): string | undefined {
+  if (settingNames.includes(name) || ofOtherPrograms.test(name)) return undefined
   const upper = name.toUpperCase().replaceAll('-', '_')
   const [likely] = settingNames
     .map((known) => ({ known, off: distance(upper, known) }))
-    .filter(({ known, off }) => off <= mistakes(known.length))
+    .filter(({ known, off }) => off <= maxTypos(known.length))
     .toSorted((a, b) => a.off - b.off)
   const isOurs = isInFile || ownPrefix.test(name)
   const meant =

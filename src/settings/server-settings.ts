@@ -10,7 +10,7 @@ import {
   readAddress,
   readKey,
   readNumber,
-  shown,
+  redacted,
   webProtocols,
   type Environment,
 } from './values.ts'
@@ -115,12 +115,12 @@ function databaseUrl(environment: Environment) {
   if (/^postgres(ql)?:\/\//i.test(given)) {
     if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
       throw new OperatorError(
-        `DATABASE_URL ${shown(given)} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
+        `DATABASE_URL ${redacted(given)} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
       )
     }
     if (!isEncoded(given)) {
       throw new OperatorError(
-        `DATABASE_URL ${shown(given)} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+        `DATABASE_URL ${redacted(given)} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
       )
     }
   }
@@ -133,12 +133,12 @@ function webhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DEC
   const { port, username, password } = new URL(given)
   if (!isEncoded(`http://${username}:${password}@host`)) {
     throw new OperatorError(
-      `${name} ${shown(given)} cannot be read: the sign % in its user and password should be written %25.`,
+      `${name} ${redacted(given)} cannot be read: the sign % in its user and password should be written %25.`,
     )
   }
   if (!blockedPorts.has(Number(port || 443))) return given
   throw new OperatorError(
-    `${name} ${shown(given)} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
+    `${name} ${redacted(given)} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
   )
 }
 

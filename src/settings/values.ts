@@ -21,7 +21,7 @@ const bareName = /^(?<hosts>(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?)(?<rest>[/?#]
  * Formats a refused address for a message, in parentheses. Only its protocol, host and port are shown. User, password, path and
  * query may be secret, and so may parts that cannot be told from them.
  */
-export function shown(given: string): string {
+export function redacted(given: string): string {
   const parts = (plainAddress.exec(given) ?? bareName.exec(given))?.groups
   if (parts === undefined) {
     const [start] = /^[a-z][a-z\d+.-]*:\/\//i.exec(given) ?? []
@@ -55,7 +55,7 @@ export function readAddress(environment: Environment, name: string, protocols: r
   if (!given) return undefined
   if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
-  throw new OperatorError(`${name} ${shown(given)} should be an address that begins with ${expected}.`)
+  throw new OperatorError(`${name} ${redacted(given)} should be an address that begins with ${expected}.`)
 }
 
 /**

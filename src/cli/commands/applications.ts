@@ -17,7 +17,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
-import { page } from '../pager.ts'
+import { showInPager } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
 import type { Sql } from '../../server/database/sql.ts'
 
@@ -46,11 +46,11 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const { json, csv, 'no-bom': noMark, delete: ids, yes } = options
+  const { json, csv, 'no-bom': noBom, delete: ids, yes } = options
   if (json && csv) throw new OperatorError('--json and --csv are two formats: choose one.')
   await withDatabase(async ({ owner }) => {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
-    if (csv && !noMark) process.stdout.write(byteOrderMark)
+    if (csv && !noBom) process.stdout.write(byteOrderMark)
     if (process.stdout.isTTY && !csv && !json) return show(owner)
     await owner.begin('isolation level repeatable read read only', async (sql) => {
       const batches = withProgress(applicationsWithDeliveries(sql, batchSize))
@@ -66,7 +66,7 @@ async function show(sql: Sql) {
   const width = process.stdout.columns || 80
   const list = (newest: 'first' | 'last') =>
     toScreen(applicationsForReading(sql, batchSize, newest), count, width)
-  if (!(await page(list('first')))) await write(list('last'))
+  if (!(await showInPager(list('first')))) await write(list('last'))
 }
 
 /** Writes to standard output, piece by piece. */
@@ -99,9 +99,9 @@ async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
 }
 
 async function erase(sql: Sql, ids: string[], yes: boolean) {
-  const wrong = ids.find((id) => !isUuid(id))
-  if (wrong !== undefined) {
-    throw new OperatorError(`"${wrong}" is not the id of an application: the list shows them.`)
+  const invalid = ids.find((id) => !isUuid(id))
+  if (invalid !== undefined) {
+    throw new OperatorError(`"${invalid}" is not the id of an application: the list shows them.`)
   }
   const found = await sql<{ id: string; name: string; email: string }[]>`
     select id, first_name || ' ' || last_name as name, email

@@ -7,7 +7,7 @@ import { checkRestore, type CheckResult } from '../../server/backups/check.ts'
 import { checkBackup } from '../../server/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { andAccounts, countOf } from '../formats.ts'
+import { accountsText, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
   const folder = resolve(to)
   await withDatabase(async ({ owner }) => {
     const { applications, accounts } = await backUp(owner, folder)
-    console.log(`Wrote ${countOf(applications)}${andAccounts(accounts)} into ${folder}.`)
+    console.log(`Wrote ${countOf(applications)}${accountsText(accounts)} into ${folder}.`)
   })
 }
 
@@ -57,7 +57,7 @@ async function checkInTemporaryDatabase(folder: string) {
       const { applications, accounts, tables, compared } = await checkRestore(owner, backup)
       const of = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
       console.log(
-        `The backup${of} comes back: ${countOf(applications)}${andAccounts(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
+        `The backup${of} comes back: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
       )
     },
     'migrate',

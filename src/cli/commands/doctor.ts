@@ -4,7 +4,7 @@ import { openForReading } from '../../server/database/database.ts'
 import { examine } from '../../server/doctor/doctor.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
 import { emailOf } from '../../server/auth/fields.ts'
-import { leave } from '../../settings/leave.ts'
+import { exitProcess } from '../../settings/exit-process.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
@@ -60,10 +60,10 @@ export async function run(): Promise<void> {
   )
   if (interrupted !== undefined) {
     console.error('Interrupted.')
-    return leave(128 + constants.signals[interrupted])
+    return exitProcess(128 + constants.signals[interrupted])
   }
   // Calls that timed out may still be pending.
-  await leave()
+  await exitProcess()
 }
 
 /** Prints the findings in order, each as soon as it is known. */

@@ -3,7 +3,7 @@ import { isDatabaseError } from '../../server/database/connection.ts'
 import { closedSentence } from '../../application/limits.ts'
 import { readDoor, setDoor, setSentence } from '../../server/database/door.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { doorLines, numberOf, timeOf } from '../door.ts'
+import { doorLines, parseNumber, parseTime } from '../door.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
   const { close, open, until, after, sentence } = options
   const opening = open ? '--open' : until !== undefined ? '--until' : after !== undefined ? '--after' : ''
   if (close && opening !== '') throw new OperatorError(`--close and ${opening} are two things: choose one.`)
-  const change = { closed: close, sentence, closesAt: timeOf(until), closesAfter: numberOf(after) }
+  const change = { closed: close, sentence, closesAt: parseTime(until), closesAfter: parseNumber(after) }
   await withDatabase(async ({ owner }) => {
     try {
       if (close || opening !== '') await setDoor(owner, change)

@@ -49,12 +49,12 @@ export async function run(): Promise<void> {
   const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isHostedProject = ownerOfAuth === 'supabase'
-    const act = isHostedProject ? onProject : onOurs
+    const act = isHostedProject ? changeProjectAccounts : changeOwnAccounts
     await act(owner, name, email)
   })
 }
 
-async function onOurs(sql: Sql, name: string, email: string) {
+async function changeOwnAccounts(sql: Sql, name: string, email: string) {
   if (name === 'list') return list(sql)
   if (name === 'add') {
     const isNew = await addOrganiser(sql, email)
@@ -80,7 +80,7 @@ async function onOurs(sql: Sql, name: string, email: string) {
   }
 }
 
-async function onProject(sql: Sql, name: string, email: string) {
+async function changeProjectAccounts(sql: Sql, name: string, email: string) {
   if (name === 'list') return list(sql)
   if (name === 'add') {
     const isNew = await addProjectOrganiser(sql, email)
@@ -111,7 +111,7 @@ async function list(sql: Sql) {
 async function printLink(sql: Sql, email: string) {
   const settings = readSettings()
   await checkOrganiser(sql, email)
-  const site = settings.siteUrl ?? (await addressHere(sql, settings, email))
+  const site = settings.siteUrl ?? (await localAddress(sql, settings, email))
   const secret = await operatorSecret(sql, email)
   console.error('This link signs in once, within an hour:')
   console.log(deskLink(new URL(site), { secret, type: 'magiclink' }))
@@ -121,14 +121,14 @@ async function printLink(sql: Sql, email: string) {
  * The address where the server listens, so that a link can lead there. No link is made for an address of another program, since
  * anybody who has the link can sign in.
  */
-async function addressHere(sql: Sql, settings: Settings, email: string) {
+async function localAddress(sql: Sql, settings: Settings, email: string) {
   const address = await serverAddress(sql, settings)
-  const unmade = `No link was made. After that, run: npm run -s organisers -- --link ${email}`
+  const noLinkMade = `No link was made. After that, run: npm run -s organisers -- --link ${email}`
   if (address === undefined) {
-    throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${unmade}`)
+    throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${noLinkMade}`)
   }
   const { listener, problem } = await findListener(sql, address)
-  if (problem !== undefined) throw new OperatorError(`${problem} ${unmade}`)
+  if (problem !== undefined) throw new OperatorError(`${problem} ${noLinkMade}`)
   console.error(
     listener === 'nothing'
       ? `SITE_URL is not set, and no server answers at ${address}, where the link leads: start it there before you open the link.`

@@ -4,7 +4,7 @@ import { readErasures } from '../../server/backups/erasures.ts'
 import { checkBackup, restore } from '../../server/backups/restore.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { andAccounts, countOf } from '../formats.ts'
+import { accountsText, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -34,7 +34,7 @@ export async function run(): Promise<void> {
   }
   await withDatabase(async ({ owner, description }) => {
     const { applications, accounts, erased } = await restore(owner, backup, { erased: listed })
-    console.log(`Restored ${countOf(applications)}${andAccounts(accounts)} to ${description}.`)
+    console.log(`Restored ${countOf(applications)}${accountsText(accounts)} to ${description}.`)
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
       console.log(

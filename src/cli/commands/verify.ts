@@ -28,7 +28,7 @@ export async function run(): Promise<void> {
   if (options === undefined) return
   const url = readUrl(options.url)
   const anonKey = readKey(options.key)
-  await reach(url)
+  await checkReachable(url)
 
   const target = await targetAt({ url, anonKey }, fetchWithRetry)
   await checkKey(target)
@@ -40,7 +40,7 @@ export async function run(): Promise<void> {
     if (outcome === 'failed') failed += 1
     if (outcome === 'closed') isClosed = true
   }
-  tellWhatIsLeft(target, failed, isClosed)
+  printLeftovers(target, failed, isClosed)
   if (failed > 0) throw new OperatorError(`${failed} of ${checks.length} checks failed.`)
 }
 
@@ -62,7 +62,7 @@ function readKey(given: string | undefined) {
   return checkedPublicKey('--key', given)
 }
 
-async function reach(url: string) {
+async function checkReachable(url: string) {
   try {
     await fetchWithRetry(`${url}/rest/v1/`, { method: 'HEAD' })
   } catch (cause) {
@@ -112,19 +112,19 @@ async function outcomeOf({ name, run: runCheck }: Check, target: Target) {
 }
 
 /** A backend that failed a check may have stored more than it should. */
-function tellWhatIsLeft({ application: { email } }: Target, failed: number, isClosed: boolean) {
+function printLeftovers({ application: { email } }: Target, failed: number, isClosed: boolean) {
   if (isClosed && failed === 0) {
     const skipped = checks.filter(({ needsOpenDoor }) => needsOpenDoor).length
     console.log(`
 Nothing is left there. Run this again when the door is open: ${skipped} of ${checks.length} checks need that.`)
     return
   }
-  const left =
+  const leftovers =
     failed === 0
       ? 'One application is left, which says that it is a test. Its email is'
       : 'Applications that say that they are tests may be left. Their email is'
   console.log(`
-${left} ${email}, and this deletes it:
+${leftovers} ${email}, and this deletes it:
 
   delete from public.retreat_applications where email = '${email}';
 

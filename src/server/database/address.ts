@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { parse } from 'pg-connection-string'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { shown } from '../../settings/values.ts'
+import { redacted } from '../../settings/values.ts'
 import type { Address } from './connection.ts'
 
 /** A parsed database address. */
@@ -77,7 +77,7 @@ function parseParameters(url: URL) {
     const [name] = [...url.searchParams].find(([, value]) => path !== undefined && value === path) ?? []
     throw new OperatorError(
       name === undefined
-        ? `DATABASE_URL ${shown(url.href)} cannot be read (${message}).`
+        ? `DATABASE_URL ${redacted(url.href)} cannot be read (${message}).`
         : `DATABASE_URL has ${name}=${path}, which cannot be read: it should be the path of a PEM file.`,
       { cause },
     )

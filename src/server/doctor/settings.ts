@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 
-import { secretNames, unknownName } from '../../settings/names.ts'
+import { secretNames, problemWithName } from '../../settings/names.ts'
 import type { Environment } from '../../settings/values.ts'
 import { ok, oneLine, wrongIf } from '../finding.ts'
 
@@ -21,7 +21,7 @@ export async function checkSettings(environment: Environment, path = '.env') {
   const unknown = names.map((name) =>
     /\s/.test(name)
       ? `"${oneLine(name)}" is no name: a line of .env is NAME=value.`
-      : unknownName(name, inFile[name] !== undefined),
+      : problemWithName(name, inFile[name] !== undefined),
   )
   const secrets = [
     ...(given(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),

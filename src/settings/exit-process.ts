@@ -10,7 +10,7 @@ const pause = 50
  *
  * @param code The exit code; default `process.exitCode`.
  */
-export async function leave(code = process.exitCode): Promise<never> {
+export async function exitProcess(code = process.exitCode): Promise<never> {
   const areFilesBusy = () => process.getActiveResourcesInfo().some((name) => /^FSReq|^CloseReq$/.test(name))
   for (let waited = 0; areFilesBusy() && waited < grace; waited += pause) await wait(pause)
   if (areFilesBusy()) {
