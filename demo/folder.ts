@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { refuseWritableByOthers } from '../src/server/database/disk.ts'
-import { accepts, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
+import { acceptsConnections, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
 /** A socket that listens while the folder is in use. A plain file would remain after its process is killed. */
@@ -45,13 +45,13 @@ export async function removeLeftovers(): Promise<void> {
 async function removeLeftover(path: string) {
   await refuseWritableByOthers('DATA_DIR', path)
   const unmarked = Date.now() - (await stat(path)).mtimeMs
-  const isUsed = await accepts(join(path, mark))
+  const isUsed = await acceptsConnections(join(path, mark))
   const isMarked = await stat(join(path, mark)).then(
     () => true,
     () => false,
   )
   if (isUsed || (!isMarked && unmarked < longestUnmarked)) return
   const files = { dataDir: path, folder, port }
-  if (await accepts(socketOf(files))) await stopFiles(files)
+  if (await acceptsConnections(socketOf(files))) await stopFiles(files)
   await rm(path, { recursive: true, force: true })
 }

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { paidSolutions, teamSizes } from '../application/application.ts'
 import { control, csvHeader, csvLines, storedColumns, tableColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
-import type { StoredApplication, TabledApplication } from '../server/database/applications.ts'
+import type { StoredApplication, ApplicationRow } from '../server/database/applications.ts'
 import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
@@ -20,7 +20,7 @@ export function accountsText(count: number): string {
 }
 
 /** A table in the format of RFC 4180, with a header of column names. */
-export async function* toCsv(batches: AsyncIterable<TabledApplication[]>): AsyncGenerator<string> {
+export async function* toCsv(batches: AsyncIterable<ApplicationRow[]>): AsyncGenerator<string> {
   yield csvHeader(tableColumns)
   for await (const batch of batches) yield csvLines(batch, tableColumns)
 }

@@ -8,7 +8,7 @@ import {
   type DatabaseLocation,
   type OpenOptions,
 } from '../server/database/database.ts'
-import { toUpdate } from '../server/database/schema-state.ts'
+import { remedyForOld } from '../server/database/schema-state.ts'
 import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
@@ -87,7 +87,7 @@ export function awaitSignal() {
 function olderSchemaError(error: unknown, { isUpToDate }: Database) {
   const isMissing = isDatabaseError(error) && /^(42P01|42703|42883)$/.test(error.code)
   if (!isMissing || isUpToDate) return undefined
-  return new OperatorError(`The database is of an older version than this command needs: ${toUpdate}.`, {
+  return new OperatorError(`The database is of an older version than this command needs: ${remedyForOld}.`, {
     cause: error,
   })
 }

@@ -8,9 +8,9 @@ import { createSigningKeys } from './auth/sessions/keys.ts'
 import { createReadToken } from './auth/sessions/read-token.ts'
 import type { BackupState } from './backups/scheduled.ts'
 import type { Database } from './database/database.ts'
-import { isLate } from './database/failures.ts'
+import { isTimeout } from './database/failures.ts'
 import { createFunctions } from './database/functions.ts'
-import { createInserts } from './database/insert-together.ts'
+import { createBatchedInserts } from './database/insert-together.ts'
 import { insertApplications, type SentRows } from './database/insert.ts'
 import { visitor, type Caller } from './database/pools.ts'
 import { health, probes, type StorageState } from './health/health.ts'
@@ -79,7 +79,7 @@ export async function createApp({
   const allow = createAllowance(rateLimitPerMinute)
   const queueParsing = createParseQueue()
   const storage: StorageState = { isFailing: false }
-  const insertForVisitor = createInserts(database.as(visitor))
+  const insertForVisitor = createBatchedInserts(database.as(visitor))
   const insert = async (caller: Caller, rows: SentRows) => {
     try {
       const count = await (caller.role === 'anon'
@@ -92,7 +92,7 @@ export async function createApp({
     } catch (error) {
       // A refusal says nothing about the disk.
       if (httpError(error).status >= 500) storage.isFailing = true
-      if (isLate(error)) storage.lateAt = performance.now()
+      if (isTimeout(error)) storage.lateAt = performance.now()
       throw error
     }
   }

@@ -5,7 +5,7 @@ import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
 import { createScheduledBackups } from './backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
-import { fileFailure, unreachable } from './database/failures.ts'
+import { fileFailure, unreachableError } from './database/failures.ts'
 import { serverName } from './database/lock.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
@@ -163,7 +163,7 @@ async function closeApp(app: FastifyInstance) {
 
 /** Says what to do where a start failed after the database was opened. */
 function startFailure(error: unknown, { description }: Database, { databaseUrl }: Settings) {
-  return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachable(error, description))
+  return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachableError(error, description))
 }
 
 function listenFailure(error: unknown, { host, port }: Settings) {

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises'
 
 import { byteOrderMark } from '../../application/csv.ts'
 import {
-  applicationsForReading,
+  applicationsForPager,
   applicationsWithDeliveries,
   countApplications,
-  withWhatWasMade,
+  withDeskColumns,
   type StoredApplication,
 } from '../../server/database/applications.ts'
 import { appendErasures } from '../../server/backups/erasures.ts'
@@ -54,7 +54,7 @@ export async function run(): Promise<void> {
     if (process.stdout.isTTY && !csv && !json) return show(owner)
     await owner.begin('isolation level repeatable read read only', async (sql) => {
       const batches = withProgress(applicationsWithDeliveries(sql, batchSize))
-      await write(csv ? toCsv(withWhatWasMade(sql, batches)) : json ? toJsonLines(batches) : toText(batches))
+      await write(csv ? toCsv(withDeskColumns(sql, batches)) : json ? toJsonLines(batches) : toText(batches))
     })
   })
 }
@@ -65,7 +65,7 @@ async function show(sql: Sql) {
   // A terminal of unknown size reports 0.
   const width = process.stdout.columns || 80
   const list = (newest: 'first' | 'last') =>
-    toScreen(applicationsForReading(sql, batchSize, newest), count, width)
+    toScreen(applicationsForPager(sql, batchSize, newest), count, width)
   if (!(await showInPager(list('first')))) await write(list('last'))
 }
 

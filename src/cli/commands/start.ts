@@ -34,15 +34,15 @@ export async function run(): Promise<void> {
   )
 }
 
-function linesOf({ applied, alone, took, room, tables }: DryRun): string[] {
-  if (applied.length + alone.length === 0) return [`Version ${version} changes nothing of the schema.`]
+function linesOf({ applied, untried, milliseconds, room, tables }: DryRun): string[] {
+  if (applied.length + untried.length === 0) return [`Version ${version} changes nothing of the schema.`]
   const free = room.free === undefined ? '' : `, of ${megabytes(room.free)} that are free`
   const rows = tables.map(({ name, before, after }) => [name, shown(before), shown(after)])
   return [
     `Version ${version} would apply these migrations:`,
     ...applied.map((name) => `  ${name}`),
-    ...alone.map((name) => `  ${name} (not tried: while people apply)`),
-    `They took ${(took / 1000).toFixed(1)} s, in which nobody can apply. Everything was undone.`,
+    ...untried.map((name) => `  ${name} (not tried: while people apply)`),
+    `They took ${(milliseconds / 1000).toFixed(1)} s, in which nobody can apply. Everything was undone.`,
     ...(room.needed > 0 ? [`The update needs ${megabytes(room.needed)} of disk for a while${free}.`] : []),
     ...(rows.length > 0 ? ['', ...table(['Rows', 'now', 'afterwards'], rows)] : []),
   ]

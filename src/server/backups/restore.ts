@@ -23,7 +23,7 @@ import {
 import type { BackupCounts } from './backup.ts'
 import { moveOlderRows, inviteAccepted, createOlderTables, tableFor } from './older.ts'
 import { triggers } from './triggers.ts'
-import { continueNewestEdition } from '../database/edition.ts'
+import { defaultToNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import type { Sql } from '../database/sql.ts'
@@ -80,7 +80,7 @@ export async function restore(
       }
       await afterRows?.(transaction, restored)
       await moveOlderRows(transaction)
-      await continueNewestEdition(transaction)
+      await defaultToNewestEdition(transaction)
       // New rows get ids after the restored ones.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,

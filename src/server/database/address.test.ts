@@ -32,7 +32,7 @@ test("libpq's own parameters do not reach the server, as in providers' addresses
   )
   expect(address.parameters).toEqual({ application_name: 'x', options: '-c search_path=public' })
   expect(address.connectTimeout).toBe(7_000)
-  expect(address.isToWrite).toBe(true)
+  expect(address.mustBeWritable).toBe(true)
 })
 
 test('an IPv6 address is one, with and without a port', () => {

@@ -34,7 +34,7 @@ export function parseAddress(given: string): DatabaseAddress {
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
     parseParameters(url)
   const name = host || 'localhost'
-  const parameters = Object.entries(rest).filter(([key]) => !ofLibpq.test(key))
+  const parameters = Object.entries(rest).filter(([key]) => !libpqParameters.test(key))
   return {
     address: {
       hosts: name.split(','),
@@ -45,7 +45,7 @@ export function parseAddress(given: string): DatabaseAddress {
       ...(connect_timeout ? { connectTimeout: Number(connect_timeout) * 1_000 } : {}),
       ...(sslnegotiation ? { tlsNegotiation: sslnegotiation } : {}),
       tls: tlsOf(mode, ssl),
-      isToWrite: /^(read-write|primary)$/.test(String(rest['target_session_attrs'])),
+      mustBeWritable: /^(read-write|primary)$/.test(String(rest['target_session_attrs'])),
       parameters: Object.fromEntries(parameters) as Record<string, string>,
     },
     description: `PostgreSQL at ${isIP(name) === 6 ? `[${name}]` : name}${port ? `:${port}` : ''}/${database ?? ''}`,
@@ -56,8 +56,8 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 
 function sslMode(parameters: URLSearchParams) {
   const ssl = parameters.get('ssl')
-  const switched = ssl === null ? undefined : ['0', 'false'].includes(ssl) ? 'disable' : 'require'
-  const mode = parameters.get('sslmode') ?? switched
+  const modeOfSsl = ssl === null ? undefined : ['0', 'false'].includes(ssl) ? 'disable' : 'require'
+  const mode = parameters.get('sslmode') ?? modeOfSsl
   if (mode === undefined || modes.includes(mode)) {
     if (mode !== 'verify-ca' || parameters.has('sslrootcert')) return mode
     throw new OperatorError(
@@ -93,5 +93,5 @@ function tlsOf(mode: string | undefined, ssl: Tls): false | 'prefer' | Connectio
 }
 
 /** Parameters of libpq itself or of other drivers, which the server does not know. */
-const ofLibpq =
+const libpqParameters =
   /^(ssl.*|gss.*|krb.*|keepalives.*|tcp_.*|channel_binding|require_.*|hostaddr|passfile|service.*|target_session_attrs|load_balance_hosts|(min|max)_protocol_version|client_encoding|fallback_application_name|pgbouncer|connection_limit|pool_timeout)$/

@@ -39,17 +39,17 @@ export async function* applicationsWithDeliveries(
 }
 
 /** An application as a row of a table. */
-export type TabledApplication = StoredApplication & Partial<OrganiserWork> & { status?: string }
+export type ApplicationRow = StoredApplication & Partial<OrganiserWork> & { status?: string }
 
 /**
  * Adds what organisers made of each application, where the schema is new enough.
  *
  * @param batches Applications in batches.
  */
-export async function* withWhatWasMade(
+export async function* withDeskColumns(
   sql: Sql,
   batches: AsyncIterable<StoredApplication[]>,
-): AsyncGenerator<TabledApplication[]> {
+): AsyncGenerator<ApplicationRow[]> {
   const [known] = await sql<[{ known: boolean }]>`
     select to_regprocedure('private.made_of(uuid[])') is not null as known`
   for await (const batch of batches) {
@@ -82,7 +82,7 @@ export async function countApplications(sql: Sql): Promise<number> {
  *
  * @param newest Whether the newest come first or last.
  */
-export async function* applicationsForReading(
+export async function* applicationsForPager(
   sql: Sql,
   batch: number,
   newest: 'first' | 'last',

@@ -3,13 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from './sql.ts'
 
 /** Milliseconds between two polls for pending handovers. */
-const lookPause = 100
+const pollInterval = 100
 
 /** The advisory lock that each claim of an email shares (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
 /** How each table shows the emails that a server is handing over, with the newest column that this needs. */
-const handedOver = [
+const emailTables = [
   // Before letters were deliveries.
   { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
   {
@@ -42,7 +42,7 @@ export async function awaitHandovers(transaction: Sql, onWait: () => void): Prom
   // Before that function existed, each claim locked this row.
   else await transaction`select from private.postman for update`
   const queries: string[] = []
-  for (const { table, column, isSending } of handedOver) {
+  for (const { table, column, isSending } of emailTables) {
     const { count } = await transaction`
       select from pg_attribute where attrelid = to_regclass(${table}) and attname = ${column} and not attisdropped`
     if (count > 0)
@@ -52,6 +52,6 @@ export async function awaitHandovers(transaction: Sql, onWait: () => void): Prom
     const { count } = await transaction.unsafe(queries.join(' union all '))
     if (count === 0) return
     if (looks === 0) onWait()
-    await wait(lookPause)
+    await wait(pollInterval)
   }
 }

@@ -9,7 +9,7 @@ import { expect, test, vi } from 'vitest'
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
-import { accepts, trimLog } from './files.ts'
+import { acceptsConnections, trimLog } from './files.ts'
 
 test("PostgreSQL's log is truncated, and the former part is kept once", async () => {
   const directory = await temporaryDirectory()
@@ -104,7 +104,7 @@ test('a database starts without a lock where there is no flock(1)', async () => 
   for (const name of ['unshare', 'true']) await symlink(`/usr/bin/${name}`, join(programs, name))
   vi.stubEnv('PATH', programs)
   const cluster = await ensureCluster(directory.path, false)
-  expect(await accepts(join(directory.path, '.s.PGSQL.5432'))).toBe(true)
+  expect(await acceptsConnections(join(directory.path, '.s.PGSQL.5432'))).toBe(true)
   await cluster.stop()
   vi.unstubAllEnvs()
 })
@@ -116,8 +116,8 @@ test('a socket of a frozen server counts as listening, even when its queue is fu
   const server = spawn(process.execPath, ['-e', listen])
   await once(server.stdout, 'data')
   server.kill('SIGSTOP')
-  for (let tried = 0; tried < 10; tried += 1) expect(await accepts(socket)).toBe(true)
+  for (let tried = 0; tried < 10; tried += 1) expect(await acceptsConnections(socket)).toBe(true)
   server.kill('SIGKILL')
   await once(server, 'exit')
-  expect(await accepts(socket)).toBe(false)
+  expect(await acceptsConnections(socket)).toBe(false)
 })

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { refuseWritableByOthers } from './disk.ts'
 import {
-  accepts,
+  acceptsConnections,
   folder,
   mainProcessOf,
   majorOf,
@@ -19,7 +19,7 @@ import {
   unfinished,
   user,
 } from './files.ts'
-import { checkInstalled, codeOf, known, lastVersions, unprivileged } from './programs.ts'
+import { checkInstalled, codeOf, supported, lastMinorVersions, unprivileged } from './programs.ts'
 
 /** A running embedded PostgreSQL: the directory of its Unix socket, and its superuser. */
 export interface Cluster {
@@ -37,7 +37,7 @@ export interface Cluster {
 const maxSocketPath = process.platform === 'darwin' ? 103 : 107
 
 /** There is no database, and none may be created. */
-export class MissingError extends OperatorError {}
+export class MissingDatabaseError extends OperatorError {}
 
 export interface EnsureOptions {
   /** Called before a database is created, and may throw. */
@@ -53,7 +53,7 @@ export interface EnsureOptions {
  * on a Unix socket inside `dataDir`.
  *
  * @param create Whether to create the database where there is none.
- * @throws {MissingError} where there is none and none may be created.
+ * @throws {MissingDatabaseError} where there is none and none may be created.
  * @throws {OperatorError} where it cannot run or be created.
  */
 export async function ensureCluster(
@@ -88,7 +88,7 @@ export async function ensureCluster(
   if (programs !== undefined) await checkInstalled(programs)
   await refuseWritableByOthers('DATA_DIR', dataDir)
   await refuseOtherVersion(dataDir)
-  if (await accepts(socket)) return running(false)
+  if (await acceptsConnections(socket)) return running(false)
   let remove: Cluster['remove']
   if (create) {
     const isNewDirectory = !existsSync(dataDir)
@@ -96,7 +96,7 @@ export async function ensureCluster(
     await createDirectory(dataDir)
     if (await initialise(files)) remove = () => removeFrom(dataDir, isNewDirectory)
   } else if (!existsSync(join(dataDir, folder))) {
-    throw new MissingError(
+    throw new MissingDatabaseError(
       `DATA_DIR is "${dataDir}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
     )
   }
@@ -162,17 +162,17 @@ async function makeDirectory(path: string) {
  */
 async function initialise(files: Files): Promise<boolean> {
   const { dataDir } = files
-  const place = join(dataDir, folder)
-  if (existsSync(place)) return false
+  const path = join(dataDir, folder)
+  if (existsSync(path)) return false
   const name = `${folder}.${randomUUID()}`
   const aside = join(dataDir, name)
   try {
     await makeFiles({ ...files, folder: name })
-    return await rename(aside, place).then(
+    return await rename(aside, path).then(
       () => true,
       (error: unknown) => {
         // Another start was faster, and its database serves as well.
-        if (!existsSync(place)) throw error
+        if (!existsSync(path)) throw error
         return false
       },
     )
@@ -191,9 +191,9 @@ async function refuseOtherVersion(dataDir: string) {
     )
   }
   if (made === undefined) return
-  const ours = known.major
+  const ours = supported.major
   if (made === ours) return
-  if (made < ours && lastVersions[made] === undefined) throw tooOld(dataDir, made)
+  if (made < ours && lastMinorVersions[made] === undefined) throw tooOld(dataDir, made)
   throw new OperatorError(
     made > ours
       ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).`

@@ -17,7 +17,7 @@ export interface Address {
   tls?: false | 'prefer' | TlsOptions
   tlsNegotiation?: 'direct' | 'postgres'
   /** Whether to skip read-only hosts, such as a standby. */
-  isToWrite?: boolean
+  mustBeWritable?: boolean
   /** Timeout of opening a connection, in milliseconds. */
   connectTimeout?: number
   /** The server's parameters for the session. */
@@ -52,7 +52,7 @@ export interface ConnectionLimits {
 }
 
 /** Wraps the error of a lost connection. The network's own codes stay. */
-export function lost(error: unknown, code = 'CONNECTION_LOST') {
+export function lostConnection(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
   const own = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   return new ConnectionError(own ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code), cause)
@@ -159,7 +159,7 @@ export class Connection {
         throw error
       }
       this.#isLost = true
-      throw lost(error)
+      throw lostConnection(error)
     } finally {
       clearTimeout(timer)
     }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { parseAddress } from './address.ts'
 import { createPools, embedded, visitor, type Pools } from './pools.ts'
-import { unreachable } from './failures.ts'
+import { unreachableError } from './failures.ts'
 import { folder } from './files.ts'
 import { readDatabaseId } from './database-id.ts'
-import { followMinorVersion } from './minor-version.ts'
+import { rebuildForMinorVersion } from './minor-version.ts'
 import { ownerOfAuth, type OwnerOfAuth } from './owner-of-auth.ts'
 import { checkSchema } from './schema-state.ts'
 import { freeDisk } from './room.ts'
@@ -97,7 +97,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
       return { ...pools, ...prepared, ...elsewhere, description, close: end, discard }
     } catch (error) {
       await end()
-      throw unreachable(error, description)
+      throw unreachableError(error, description)
     }
   }
 
@@ -118,7 +118,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await supervision.end('and remove')
   }
   try {
-    if (options.schema === 'migrate') await followMinorVersion(pools.owner, onEvent)
+    if (options.schema === 'migrate') await rebuildForMinorVersion(pools.owner, onEvent)
     const prepared = await prepare(pools, options, () => freeDisk(dataDir))
     const description = `PostgreSQL in ${dataDir}`
     const { isNew, areFilesGone, rename: renameHolder, announceEnd: announceClose } = supervision
@@ -163,7 +163,7 @@ export async function openForReading(
       return { read, description, started: false, isMisplaced: false, close: pools.end }
     } catch (error) {
       await pools.end('at once')
-      throw unreachable(error, description)
+      throw unreachableError(error, description)
     }
   }
   const supervision = await supervise(dataDir, { create: false, programs, patience })

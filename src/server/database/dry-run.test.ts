@@ -96,7 +96,7 @@ test('a dry run names migrations that run alone, and tries the rest', async () =
   )
   const rest = migration('20270101000001', 'create table private.new as select generate_series(1, 3)')
   const result = await dryRun(sql, { files: [...released, index, rest] })
-  expect(result).toMatchObject({ applied: [nameOf(rest)], alone: [nameOf(index)] })
+  expect(result).toMatchObject({ applied: [nameOf(rest)], untried: [nameOf(index)] })
   expect(result.tables).toEqual([{ name: 'private.new', before: null, after: 3 }])
   expect(await sql`select from pg_class where relname in ('new', 'letters_of_author')`).toEqual([])
 })

@@ -3,39 +3,39 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { isDatabaseError } from './connection.ts'
 import { nameOf, hasOwnFile } from './migrations.ts'
-import { refuseWithoutRoom, roomFor, type Room } from './room.ts'
+import { refuseFullDisk, diskSpaceFor, type DiskSpace } from './room.ts'
 import {
   applyTogether,
   missingMigrations,
-  sayWhoMayNot,
+  explainMissingRights,
   takeMigrationLock,
-  untilUnlocked,
+  retryWhileLocked,
   type MigrateOptions,
 } from './schema.ts'
 import { identifier, type Sql } from './sql.ts'
 
 /** Milliseconds that others may wait for a dry run, including the time between two checks. */
 const maxBlockingTime = 800
-const lookPause = 100
+const pollInterval = 100
 
 /** The result of a dry run. */
 export interface DryRun {
   /** The migrations that were applied and undone. */
   applied: string[]
   /** Those that run outside a transaction, which were not tried. */
-  alone: string[]
+  untried: string[]
   /** Milliseconds in which nobody could have applied. */
-  took: number
-  room: Room
+  milliseconds: number
+  room: DiskSpace
   /** The tables whose number of rows would change; null where a table does not exist. */
   tables: { name: string; before: number | null; after: number | null }[]
 }
 
 /** Thrown to roll a transaction back, with its result. */
-class Undone extends Error {
-  readonly result: Pick<DryRun, 'took' | 'tables'>
+class RolledBack extends Error {
+  readonly result: Pick<DryRun, 'milliseconds' | 'tables'>
 
-  constructor(result: Pick<DryRun, 'took' | 'tables'>) {
+  constructor(result: Pick<DryRun, 'milliseconds' | 'tables'>) {
     super()
     this.result = result
   }
@@ -52,30 +52,30 @@ export async function dryRun(
   { files, freeDisk, onEvent }: Pick<MigrateOptions, 'files' | 'freeDisk' | 'onEvent'> = {},
 ): Promise<DryRun> {
   const { found, missing } = await missingMigrations(sql, files)
-  const room = await roomFor(sql, missing, freeDisk)
-  refuseWithoutRoom(room)
+  const room = await diskSpaceFor(sql, missing, freeDisk)
+  refuseFullDisk(room)
   const together = missing.filter((migration) => !hasOwnFile(migration))
-  const names = { applied: together.map(nameOf), alone: missing.filter(hasOwnFile).map(nameOf) }
-  if (together.length === 0) return { ...names, took: 0, room, tables: [] }
+  const names = { applied: together.map(nameOf), untried: missing.filter(hasOwnFile).map(nameOf) }
+  if (together.length === 0) return { ...names, milliseconds: 0, room, tables: [] }
   const before = await countRows(sql)
   const attempt = () =>
     sql.begin(async (transaction): Promise<never> => {
       if (!(await takeMigrationLock(transaction)))
         throw new OperatorError('A server changes the schema at this moment: run this again after it.')
-      const stopWatching = await endWhereOthersWait(sql, transaction)
+      const stopWatching = await cancelWhereOthersWait(sql, transaction)
       try {
         const began = performance.now()
         await applyTogether(transaction, together, found.shared)
-        const took = performance.now() - began
-        throw new Undone({ took, tables: changes(before, await countRows(transaction)) })
+        const milliseconds = performance.now() - began
+        throw new RolledBack({ milliseconds, tables: changes(before, await countRows(transaction)) })
       } finally {
         await stopWatching()
       }
     })
   try {
-    return await sayWhoMayNot(sql, () => untilUnlocked(attempt, onEvent))
+    return await explainMissingRights(sql, () => retryWhileLocked(attempt, onEvent))
   } catch (error) {
-    if (error instanceof Undone) return { ...names, ...error.result, room }
+    if (error instanceof RolledBack) return { ...names, ...error.result, room }
     throw (isDatabaseError(error) && error.code === '57014' && tooLong(error)) || error
   }
 }
@@ -87,7 +87,7 @@ const tooLong = (cause: Error) =>
   )
 
 /** Cancels a transaction's statement once others have waited for it too long. Returns a function that stops watching. */
-async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
+async function cancelWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
   const [{ pid }] = await transaction<[{ pid: number }]>`select pg_backend_pid() as pid`
   let isEnding = false
   const watch = async () => {
@@ -98,7 +98,7 @@ async function endWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
           and ${pid} = any (pg_blocking_pids(pid))
         limit 1`
       if (count > 0) return
-      await wait(lookPause)
+      await wait(pollInterval)
     }
   }
   const watching = watch()

@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts'
  *
  * @param sql A transaction of the schema's owner.
  */
-export async function continueNewestEdition(sql: Sql): Promise<void> {
+export async function defaultToNewestEdition(sql: Sql): Promise<void> {
   const [schema] = await sql<
     [{ known: boolean }]
   >`select to_regclass('private.editions') is not null as known`

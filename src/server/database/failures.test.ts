@@ -2,16 +2,18 @@ import { readFile } from 'node:fs/promises'
 import { lookup } from 'node:dns/promises'
 import { expect, test } from 'vitest'
 
-import { unreachable } from './failures.ts'
+import { unreachableError } from './failures.ts'
 
 const description = 'PostgreSQL at db.example'
 const errorOf = (work: Promise<unknown>) => work.then(String, (error: unknown) => error)
 
 test('an error about a file is not blamed on DATABASE_URL, and the rest is', async () => {
   const ofFile = await errorOf(readFile('/etc/hostname/migrations'))
-  expect(String(unreachable(ofFile, description))).toBe(
+  expect(String(unreachableError(ofFile, description))).toBe(
     'Error: "/etc/hostname/migrations" cannot be used (ENOTDIR): see that it is there, and that this user may read it.',
   )
   const ofNetwork = await errorOf(lookup('no-such-host.invalid'))
-  expect(String(unreachable(ofNetwork, description))).toContain('which DATABASE_URL names, cannot be used')
+  expect(String(unreachableError(ofNetwork, description))).toContain(
+    'which DATABASE_URL names, cannot be used',
+  )
 })

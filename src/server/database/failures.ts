@@ -2,7 +2,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { oneLine } from '../finding.ts'
 
 /** Whether the database did not respond in time: by our deadline, or by its own timeout of a statement or a lock. */
-export function isLate(error: unknown): boolean {
+export function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
 
@@ -21,7 +21,7 @@ export function fileFailure(error: unknown): OperatorError | undefined {
  * @param description The database, for people.
  * @returns The error itself where it is not about the address.
  */
-export function unreachable(error: unknown, description: string): unknown {
+export function unreachableError(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   const ofFile = fileFailure(error)
   if (ofFile) return ofFile

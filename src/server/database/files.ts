@@ -58,7 +58,7 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
 }
 
 /** Whether a server listens on the socket. It has to connect: the socket's file stays when a server dies. */
-export async function accepts(socket: string): Promise<boolean> {
+export async function acceptsConnections(socket: string): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const connection = connect(socket)
     connection.once('connect', () => {
@@ -81,7 +81,7 @@ async function removeStalePid(pgdata: string) {
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid)) return
   // If nothing is known of the process, PostgreSQL decides.
-  if ((await isPostgresOn(pid, await placeOf(pgdata))) !== false) return
+  if ((await isPostgresOn(pid, await folderIdentity(pgdata))) !== false) return
   // Another start may have replaced the file meanwhile, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
   await rename(file, aside).catch(() => {})
@@ -101,13 +101,13 @@ function isAlive(pid: number) {
 /**
  * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined where unknown.
  */
-async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boolean | undefined> {
+async function isPostgresOn(pid: number, { path, dev, ino }: FolderIdentity): Promise<boolean | undefined> {
   try {
     if (existsSync('/proc/self/cwd')) {
       // A zombie, as in a container without an init, holds no files.
       if (/^.*\) Z /s.test(await readFile(`/proc/${pid}/stat`, 'utf8'))) return false
-      const works = await stat(`/proc/${pid}/cwd`)
-      return works.dev === dev && works.ino === ino
+      const workingFolder = await stat(`/proc/${pid}/cwd`)
+      return workingFolder.dev === dev && workingFolder.ino === ino
     }
     const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)])
     return stdout.includes(path)
@@ -117,13 +117,13 @@ async function isPostgresOn(pid: number, { path, dev, ino }: Place): Promise<boo
 }
 
 /** A folder, identified by what stays the same when it is renamed. */
-interface Place {
+interface FolderIdentity {
   path: string
   dev: number
   ino: number
 }
 
-async function placeOf(path: string): Promise<Place> {
+async function folderIdentity(path: string): Promise<FolderIdentity> {
   const { dev, ino } = await stat(path)
   return { path, dev, ino }
 }
@@ -131,14 +131,14 @@ async function placeOf(path: string): Promise<Place> {
 /** The main process of a running PostgreSQL, and its folder. */
 export interface MainProcess {
   pid: number
-  place: Place
+  place: FolderIdentity
 }
 
 /** The main process that runs on some files; undefined where it is unknown, as in another container. */
 export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
   const pgdata = pathOf(files)
   const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
-  const place = await placeOf(pgdata).catch(() => undefined)
+  const place = await folderIdentity(pgdata).catch(() => undefined)
   if (!(pid > 0) || place === undefined || (await isPostgresOn(pid, place)) !== true) return undefined
   return { pid, place }
 }
@@ -162,7 +162,7 @@ function sharedBuffers() {
 export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
   const { dataDir } = files
   const socket = socketOf(files)
-  if (await accepts(socket)) return false
+  if (await acceptsConnections(socket)) return false
   const options = [
     ['listen_addresses', ''],
     ['port', String(files.port)],
@@ -188,11 +188,11 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
       return true
     } catch (error) {
       // Another start was faster, or the last server's processes are still ending.
-      if (await accepts(socket)) return false
-      const news = (await readLog(dataDir)).slice(logged)
+      if (await acceptsConnections(socket)) return false
+      const newLines = (await readLog(dataDir)).slice(logged)
       const isLocked = error instanceof LockedError
-      const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(news))
-      if (isFinal) throw startFailure(dataDir, news, error)
+      const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(newLines))
+      if (isFinal) throw startFailure(dataDir, newLines, error)
       // The pid may belong to another container, so here it may be an unrelated process.
       if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
@@ -220,9 +220,9 @@ async function readLog(dataDir: string) {
   return readFile(join(dataDir, 'postgres.log'), 'utf8').catch(() => '')
 }
 
-/** @param news The lines that this start wrote to the log. */
-function startFailure(dataDir: string, news: string, cause: unknown) {
-  const reason = news.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
+/** @param newLines The lines that this start wrote to the log. */
+function startFailure(dataDir: string, newLines: string, cause: unknown) {
+  const reason = newLines.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
   return reason === undefined
     ? cause
     : new OperatorError(

@@ -16,13 +16,13 @@ export interface DeskFunction {
 export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
 
 /** SQL that selects our functions in `public`, where a project may have others. */
-export const isOurs = new Template(
+export const isOurFunction = new Template(
   ["(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))"],
   [],
 )
 
 /** Milliseconds between two readings of the functions because one was not found. */
-const readAgain = 1_000
+const rereadInterval = 1_000
 
 /**
  * The functions of a database. They are read on first use, and again where one is not found, since another server may have
@@ -33,9 +33,9 @@ export function createFunctions(sql: Sql): FindFunction {
   return async (name, given) => {
     const findIn = (known: ReadonlyMap<string, DeskFunction>) => {
       const found = known.get(name)
-      return found !== undefined && takes(found, given) ? found : undefined
+      return found !== undefined && acceptsArguments(found, given) ? found : undefined
     }
-    return findIn(await functions(Infinity)) ?? findIn(await functions(readAgain))
+    return findIn(await functions(Infinity)) ?? findIn(await functions(rereadInterval))
   }
 }
 
@@ -55,7 +55,7 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
         provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
         (select coalesce(json_agg(format_type(type, null) order by place), '[]')
           from unnest(proargtypes) with ordinality as given (type, place)) as types
-      from pg_proc where pronamespace = 'public'::regnamespace and ${isOurs}`
+      from pg_proc where pronamespace = 'public'::regnamespace and ${isOurFunction}`
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {
       const parameters = types.map((type, index) => {
@@ -72,7 +72,7 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
  *
  * @param names The given ones.
  */
-function takes({ parameters }: DeskFunction, names: readonly string[]): boolean {
+function acceptsArguments({ parameters }: DeskFunction, names: readonly string[]): boolean {
   return (
     names.every((name) => parameters.has(name)) &&
     [...parameters].every(([name, { isOptional }]) => isOptional || names.includes(name))

@@ -6,7 +6,7 @@ import { anApplication } from '../../../testing/form.ts'
 import { columns } from '../../application/application.ts'
 import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
-import { createInserts } from './insert-together.ts'
+import { createBatchedInserts } from './insert-together.ts'
 import { insertApplications, rowsOf, type SentRows } from './insert.ts'
 import { through } from '../../../testing/sql.ts'
 
@@ -69,14 +69,14 @@ const many = (count: number) => Array.from({ length: count }, () => anApplicatio
 
 test('a row is sent at once and alone while nothing is pending', async () => {
   const { connection, sizes } = watched()
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   for (const application of many(5)) expect(await insert(rowsOf(application))).toBe(1)
   expect(sizes).toEqual([1, 1, 1, 1, 1])
 })
 
 test('waiting rows are sent together, and each gets its result when all are stored', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const applications = many(21)
   const answered: number[] = []
   const inserts = []
@@ -103,7 +103,7 @@ test('waiting rows are sent together, and each gets its result when all are stor
 
 test('one statement has 64 rows, and more run concurrently the more wait', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
   await new Promise((resolve) => setImmediate(resolve))
   expect(sizes).toEqual([64, 64, 64])
@@ -114,7 +114,7 @@ test('one statement has 64 rows, and more run concurrently the more wait', async
 
 test('with one statement pending the next begins at once where half a statement waits', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const inserts = [insert(rowsOf(anApplication()))]
   await new Promise((resolve) => setImmediate(resolve))
   inserts.push(...many(32).map((application) => insert(rowsOf(application))))
@@ -126,7 +126,7 @@ test('with one statement pending the next begins at once where half a statement 
 
 test('one statement has up to 256 KiB, and longer rows are sent alone', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const of = (reason: string) => insert(rowsOf(anApplication({ reason })))
   const long = 'ü'.repeat(60_000)
   const inserts = [of('x'), of(long), of(long), of(long), of('日'.repeat(90_000)), of('z')]
@@ -139,9 +139,9 @@ test('one statement has up to 256 KiB, and longer rows are sent alone', async ()
 test('each row has its own result where one is stored already, and so has a sender of the same row twice', async () => {
   const [first, ...others] = many(30)
   if (first === undefined) throw new Error('there is none')
-  await createInserts(database.as(visitor))(rowsOf(first))
+  await createBatchedInserts(database.as(visitor))(rowsOf(first))
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const again = others[20]
   if (again === undefined) throw new Error('there is none')
   const results = [...others, first, again].map((application) =>
@@ -179,7 +179,7 @@ test.each([
   ['a column that is not theirs', { id: crypto.randomUUID() }, '42501'],
 ])('a row that would be refused never joins others: %s', async (_what, change, code) => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection)
+  const insert = createBatchedInserts(connection)
   const inserts = many(10).map((application) => insert(rowsOf(application)))
   const refused = insert(rowFrom({ ...anApplication(), ...change })).catch((error: unknown) => error)
   letGo()
@@ -195,7 +195,7 @@ test('a failure of the database is the result of all rows, and none is retried',
     await Promise.resolve()
     throw Object.assign(new DatabaseError('no space left', 0, 'error'), { code: '53100' })
   })
-  const insert = createInserts(full)
+  const insert = createBatchedInserts(full)
   const results = await Promise.allSettled(many(22).map((application) => insert(rowsOf(application))))
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: '53100' } })
@@ -204,7 +204,7 @@ test('a failure of the database is the result of all rows, and none is retried',
 
 test('a row that waits too long fails, and is not stored later', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection, 10)
+  const insert = createBatchedInserts(connection, 10)
   const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
   await expect.poll(() => sizes).toEqual([1])
   const others = many(4).map((application) => insert(rowsOf(application)))
@@ -220,7 +220,7 @@ test('a row that waits too long fails, and is not stored later', async () => {
 
 test('an expired row does not remove another one with the same content', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
-  const insert = createInserts(connection, 10)
+  const insert = createBatchedInserts(connection, 10)
   const application = anApplication()
   const first = insert(rowsOf(application)).catch((error: unknown) => error)
   await new Promise((resolve) => setImmediate(resolve))
@@ -238,7 +238,7 @@ test('rows are sent in one order, regardless of their arrival', async () => {
   const orders = []
   for (const came of [applications, applications.toReversed()]) {
     const { connection, statements, letGo } = watched({ isHeld: true })
-    const insert = createInserts(connection)
+    const insert = createBatchedInserts(connection)
     const results = Promise.allSettled(came.map((application) => insert(rowsOf(application))))
     letGo()
     await results
@@ -252,7 +252,7 @@ test('two statements with the same rows in another order do not deadlock', async
   const applications = many(20)
   const held = watched({ isHeld: true })
   const other = watched({ isHeld: true })
-  const [one, two] = [createInserts(held.connection), createInserts(other.connection)]
+  const [one, two] = [createBatchedInserts(held.connection), createBatchedInserts(other.connection)]
   const results = [
     ...applications.map((application) => one(rowsOf(application))),
     ...applications.toReversed().map((application) => two(rowsOf(application))),

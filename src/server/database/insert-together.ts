@@ -12,13 +12,13 @@ const max = { rows: 64, bytes: 256 * 1024 }
  * Limits on concurrent statements. With some running, another begins only when enough rows are waiting, or have waited this many
  * milliseconds.
  */
-const beside = { statements: 10, rows: 32, patience: 20 }
+const concurrency = { statements: 10, rows: 32, patience: 20 }
 /** Milliseconds for which each row has its own statement after a statement of several rows was refused. */
-const singlyFor = 100
+const splitFor = 100
 
 interface Waiting {
   rows: SentRows
-  answer: (stored: Promise<number>) => void
+  settle: (stored: Promise<number>) => void
 }
 
 /**
@@ -27,15 +27,18 @@ interface Waiting {
  *
  * @param deadline Milliseconds in which a row is stored or refused.
  */
-export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRows) => Promise<number> {
+export function createBatchedInserts(
+  sql: Sql,
+  deadline = usualDeadline,
+): (rows: SentRows) => Promise<number> {
   /** The waiting rows by their form answers. Two equal rows in one statement would make PostgreSQL refuse all of it. */
   const waiting = new Map<string, Waiting>()
   let [running, singlyUntil, impatientFrom] = [0, 0, 0]
 
   const next = () => {
     const isLate = performance.now() >= impatientFrom
-    while (waiting.size > 0 && running < beside.statements) {
-      if (waiting.size < Math.min(running * beside.rows, max.rows) && !isLate) return
+    while (waiting.size > 0 && running < concurrency.statements) {
+      if (waiting.size < Math.min(running * concurrency.rows, max.rows) && !isLate) return
       void insertWaiting()
     }
   }
@@ -46,15 +49,15 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
     const together: SentRows = { json, isArray: true, count: taken.length, columns, missingAsDefault: false }
     running += 1
     const stored = insertApplications(sql, taken.length === 1 && taken[0] ? taken[0].rows : together)
-    const isToBeParted = await stored.then(
+    const mustSplit = await stored.then(
       () => false,
       (error: unknown) => taken.length > 1 && isForOneRow(error),
     )
     running -= 1
     // None of its rows is stored, so each is sent again on its own. Any other error is the result of all of them.
-    if (isToBeParted) singlyUntil = performance.now() + singlyFor
-    for (const { rows, answer } of taken) {
-      answer(isToBeParted ? insertApplications(sql, rows) : stored.then(() => 1))
+    if (mustSplit) singlyUntil = performance.now() + splitFor
+    for (const { rows, settle } of taken) {
+      settle(mustSplit ? insertApplications(sql, rows) : stored.then(() => 1))
     }
     next()
   }
@@ -84,14 +87,14 @@ export function createInserts(sql: Sql, deadline = usualDeadline): (rows: SentRo
         if (waiting.get(key)?.rows === rows) waiting.delete(key)
         reject(new DeadlineError(`a row was not stored within ${deadline} ms`))
       }, deadline)
-      const answer = (stored: Promise<number>) =>
+      const settle = (stored: Promise<number>) =>
         void stored.then(resolve, reject).finally(() => clearTimeout(late))
-      waiting.set(key, { rows, answer })
+      waiting.set(key, { rows, settle })
       if (waiting.size > 1) return
       // After other requests that arrived at the same time.
       setImmediate(next)
-      impatientFrom = performance.now() + beside.patience
-      setTimeout(next, beside.patience + 1)
+      impatientFrom = performance.now() + concurrency.patience
+      setTimeout(next, concurrency.patience + 1)
     })
   }
 }

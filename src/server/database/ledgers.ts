@@ -11,7 +11,7 @@ const tables: Record<Ledger, string> = {
 export type Applied = Record<Ledger, ReadonlySet<string>>
 
 /** The operator's remedy where a newer version of this program has changed the schema. */
-export const toGoBack =
+export const remedyForNewer =
   'run that version or a later one, or go back to the backup of before the update (docs/operate.md#go-back)'
 
 /** Creates the ledgers where they are missing. */
@@ -80,7 +80,7 @@ export function isNewer(applied: Applied, files = migrations) {
 export function refuseNewer(applied: Applied, files = migrations) {
   if (!isNewer(applied, files)) return
   throw new OperatorError(
-    `The database was brought up to date by a newer version of this program than this one: ${toGoBack}.`,
+    `The database was brought up to date by a newer version of this program than this one: ${remedyForNewer}.`,
   )
 }
 
@@ -99,7 +99,7 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
  *
  * @returns Undefined where none was.
  */
-export function toMend(edited: readonly Migration[]): string | undefined {
+export function remedyForEdited(edited: readonly Migration[]): string | undefined {
   if (edited.length === 0) return undefined
   const open = edited.filter((each) => !isReleased(each))
   const names = (open.length > 0 ? open : edited).map(nameOf).join(', ')
@@ -110,6 +110,6 @@ export function toMend(edited: readonly Migration[]): string | undefined {
 
 /** @throws {OperatorError} where a migration was edited after this database applied it. */
 export function refuseEdited(edited: readonly Migration[]): void {
-  const sentence = toMend(edited)
+  const sentence = remedyForEdited(edited)
   if (sentence !== undefined) throw new OperatorError(sentence)
 }

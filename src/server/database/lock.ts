@@ -13,7 +13,7 @@ const usersLock = 5_610_743
 /** Timeout of waiting for a lock, in milliseconds. */
 const lockTimeout = 3_000
 /** The prefix of a holder's name when it is about to stop. */
-const leaving = 'stopping: '
+const stoppingPrefix = 'stopping: '
 /** The longest name of a connection that PostgreSQL keeps, in bytes. */
 const maxNameLength = 63
 /** Milliseconds after which a database that does not respond counts as used by nobody else. */
@@ -50,7 +50,7 @@ export async function acquireLock(
     await connection.close(1_000)
     if (!refused) throw error
     // The holder is stopping, or has stopped since.
-    if (other === undefined || other.startsWith(leaving)) {
+    if (other === undefined || other.startsWith(stoppingPrefix)) {
       throw new Error(`${other ?? 'another server'} still has it`, { cause: error })
     }
     throw new OperatorError(
@@ -67,8 +67,8 @@ export function renameHolder({ sql }: Connection, holder: string): void {
 }
 
 /** Shows a server that is refused the lock that its holder is about to stop. */
-export function announceLeaving(connection: Connection, holder: string): void {
-  renameHolder(connection, leaving + holder)
+export function announceStop(connection: Connection, holder: string): void {
+  renameHolder(connection, stoppingPrefix + holder)
 }
 
 /** A server's name as a holder: its address and its process. */
@@ -95,11 +95,11 @@ export async function listeningHolder(sql: Sql): Promise<{ host: string; port: n
 
 /** Unlocks. Returns whether nobody else has a lock, and in that case blocks others from getting one. */
 export async function unlock({ sql }: Connection): Promise<boolean> {
-  const ask = async () => {
+  const unlockAndTry = async () => {
     await sql`select pg_advisory_unlock_shared(${usersLock})`
     const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
     return row?.alone === true
   }
   // If the database is gone, stopping it does nothing. A frozen one should still be stopped.
-  return Promise.race([ask().catch(() => false), wait(unlockTimeout, true, { ref: false })])
+  return Promise.race([unlockAndTry().catch(() => false), wait(unlockTimeout, true, { ref: false })])
 }

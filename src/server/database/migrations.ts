@@ -63,17 +63,17 @@ const deliveriesVersion = '20261126000000'
  * migrations were newer when a server was first pointed at it. The migration is recorded without being applied: a later one
  * creates what is missing.
  */
-export const isOvertaken = (
+export const isSuperseded = (
   { ledger, version }: Pick<Migration, 'ledger' | 'version'>,
   shared: ReadonlySet<string>,
 ) => ledger === 'server' && version < deliveriesVersion && shared.has(deliveriesVersion)
 
 /** An index that is built while others write, with its name and schema; or a constraint that is validated meanwhile. */
-export const alone =
+export const aloneStatement =
   /^(?:create (?:unique )?index concurrently if not exists (?<index>\w+)\s+on (?<schema>\w+)\.|alter table \S+\s+validate constraint )/m
 
 /** Whether a migration is one statement that cannot run in a transaction. */
-export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => alone.test(sql)
+export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => aloneStatement.test(sql)
 
 /** A migration that replaces an index with a newly built one. */
 const replacesIndex =
@@ -84,7 +84,7 @@ export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 
 /** The tables whose rows a migration copies, according to its comment. Until it ends, they use twice the space. */
-export const copiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
+export const tablesCopiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
   /^-- Copies: (.*)\.$/m.exec(sql)?.[1]?.split(', ') ?? []
 
 /**
@@ -92,9 +92,9 @@ export const copiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
  * the Supabase CLI records statements one by one.
  */
 export function isEdited({ version, sql }: Migration, applied: string): boolean {
-  if (essenceOf(applied) === essenceOf(sql)) return false
+  if (normalised(applied) === normalised(sql)) return false
   return editedBeforeFreeze[version]?.includes(digestOf(applied)) !== true
 }
 
-const essenceOf = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
-const digestOf = (sql: string) => createHash('sha256').update(essenceOf(sql)).digest('hex').slice(0, 16)
+const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
+const digestOf = (sql: string) => createHash('sha256').update(normalised(sql)).digest('hex').slice(0, 16)

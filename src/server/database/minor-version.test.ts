@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { startPostgres } from '../../../testing/postgres.ts'
 import { connectTo } from '../../../testing/sql.ts'
-import { followMinorVersion } from './minor-version.ts'
+import { rebuildForMinorVersion } from './minor-version.ts'
 import { migrate } from './schema.ts'
 
 test('indexes that cannot be rebuilt after another minor version are reported, and rebuilt by the next start', async () => {
@@ -10,7 +10,7 @@ test('indexes that cannot be rebuilt after another minor version are reported, a
   const start = async () => {
     const told: string[] = []
     const sql = connectTo(server.url())
-    await followMinorVersion(sql, (message) => told.push(message))
+    await rebuildForMinorVersion(sql, (message) => told.push(message))
     await sql.end()
     return told
   }

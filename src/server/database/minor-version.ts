@@ -10,7 +10,7 @@ const unrecorded = '18.4'
  * @param sql A new connection of the superuser, without a deadline.
  * @param onEvent Called with progress messages.
  */
-export async function followMinorVersion(sql: Sql, onEvent: (message: string) => void): Promise<void> {
+export async function rebuildForMinorVersion(sql: Sql, onEvent: (message: string) => void): Promise<void> {
   const [row] = await sql<[{ version: string; former: string | null; isInUse: boolean }]>`
     select split_part(current_setting('server_version'), ' ', 1) as version,
       current_setting('unplugged.postgres_version', true) as former,

@@ -5,7 +5,7 @@ import {
   Connection,
   ConnectionError,
   isDatabaseError,
-  lost,
+  lostConnection,
   type Address,
   type ConnectionLimits,
 } from './connection.ts'
@@ -25,10 +25,10 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
   for (const host of address.hosts) {
     try {
       const connection = new Connection(await openClient(address, host), limits)
-      const lacking = await whatLacks(connection, address).catch((error: unknown) => error)
-      if (lacking === undefined) return connection
+      const mismatch = await mismatchOf(connection, address).catch((error: unknown) => error)
+      if (mismatch === undefined) return connection
       await connection.close(0)
-      throw lacking
+      throw mismatch
     } catch (error) {
       failure = error
     }
@@ -37,15 +37,15 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
 }
 
 /** Returns an error where a connection lacks something that the address asks for. */
-async function whatLacks({ sql }: Connection, { isToWrite, parameters: { role } = {} }: Address) {
-  if (isToWrite !== true && role === undefined) return undefined
+async function mismatchOf({ sql }: Connection, { mustBeWritable, parameters: { role } = {} }: Address) {
+  if (mustBeWritable !== true && role === undefined) return undefined
   const [row] = await sql<[{ role: string; writes: boolean }]>`
     select current_user as role,
       not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writes`
   // A pooler may drop a connection's start parameters.
   if (role !== undefined && row.role !== role)
     return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
-  if (isToWrite === true && !row.writes)
+  if (mustBeWritable === true && !row.writes)
     return new ConnectionError('READ_ONLY', new Error('the server only reads'))
   return undefined
 }
@@ -90,7 +90,7 @@ async function openWith(
     return client
   } catch (error) {
     client.connection.stream.destroy()
-    throw isDatabaseError(error) ? error : lost(error, 'CONNECT_FAILED')
+    throw isDatabaseError(error) ? error : lostConnection(error, 'CONNECT_FAILED')
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDatabaseError } from './connection.ts'
-import { isOurs } from './functions.ts'
+import { isOurFunction } from './functions.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { identifier, type Sql } from './sql.ts'
 
@@ -28,7 +28,7 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
       union all
       select 'function ' || oid::regprocedure, proowner from pg_proc
       where pronamespace in ('private'::regnamespace, 'auth'::regnamespace)
-        or pronamespace = 'public'::regnamespace and ${isOurs}
+        or pronamespace = 'public'::regnamespace and ${isOurFunction}
     )
     select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
     where pg_get_userbyid(owner) <> ${ownerRole}

@@ -41,13 +41,13 @@ const lifetime = { least: 1_800_000, more: 1_800_000 }
 /** Back-off after a connection could not be opened, in milliseconds. */
 const reopenPause = 250
 /** Milliseconds for an idle connection to close in order. */
-const goodbye = 1_000
+const closeTimeout = 1_000
 const usualPatience = 5_000
 
 const closed = () =>
   new ConnectionError('CONNECTION_CLOSED', new Error('the connections to the database are closed'))
 
-interface Waiting {
+interface WaitingCaller {
   person: string | undefined
   timer: NodeJS.Timeout | undefined
   begin: () => void
@@ -61,20 +61,20 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   /** The time at which each is replaced. */
   const open = new Map<Connection, number>()
   const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
-  const waiting = new Set<Waiting>()
-  const used = new Map<string, number>()
+  const waiting = new Set<WaitingCaller>()
+  const inUse = new Map<string, number>()
   let free = size
   let notBefore = 0
   let isEnded = false
 
   const mayBegin = (person: string | undefined) =>
-    free > 0 && (person === undefined || (used.get(person) ?? 0) < maxPerPerson)
+    free > 0 && (person === undefined || (inUse.get(person) ?? 0) < maxPerPerson)
   const count = (person: string | undefined, change: 1 | -1) => {
     free -= change
     if (person === undefined) return
-    const now = (used.get(person) ?? 0) + change
-    if (now === 0) used.delete(person)
-    else used.set(person, now)
+    const now = (inUse.get(person) ?? 0) + change
+    if (now === 0) inUse.delete(person)
+    else inUse.set(person, now)
   }
   const beginWaiting = () => {
     for (const next of waiting) {
@@ -86,13 +86,13 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     for (const next of waiting) next.fail(error)
   }
 
-  const turn = (person: string | undefined) =>
+  const waitForSlot = (person: string | undefined) =>
     new Promise<void>((resolve, reject) => {
       const leave = () => {
-        waiting.delete(place)
-        clearTimeout(place.timer)
+        waiting.delete(entry)
+        clearTimeout(entry.timer)
       }
-      const place: Waiting = {
+      const entry: WaitingCaller = {
         person,
         timer: undefined,
         begin() {
@@ -105,12 +105,12 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
           reject(error)
         },
       }
-      if (mayBegin(person)) return place.begin()
+      if (mayBegin(person)) return entry.begin()
       if (deadline !== undefined) {
-        const late = () => place.fail(new DeadlineError(`no connection was free within ${deadline} ms`))
-        place.timer = setTimeout(late, deadline)
+        const late = () => entry.fail(new DeadlineError(`no connection was free within ${deadline} ms`))
+        entry.timer = setTimeout(late, deadline)
       }
-      waiting.add(place)
+      waiting.add(entry)
     })
 
   const openNew = async () => {
@@ -119,7 +119,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     try {
       const connection = await openConnection(address, limits)
       if (isEnded) {
-        void connection.close(goodbye)
+        void connection.close(closeTimeout)
         throw closed()
       }
       open.set(connection, performance.now() + lifetime.least + Math.random() * lifetime.more)
@@ -146,23 +146,23 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     return entry?.connection
   }
 
-  const give = (connection: Connection) => {
+  const release = (connection: Connection) => {
     if (isEnded || connection.isLost || performance.now() > (open.get(connection) ?? 0)) {
-      return void connection.close(goodbye)
+      return void connection.close(closeTimeout)
     }
-    const leave = () => void takeIdle(connection)?.close(goodbye)
+    const leave = () => void takeIdle(connection)?.close(closeTimeout)
     idle.push({ connection, timer: idleTimeout === undefined ? undefined : setTimeout(leave, idleTimeout) })
   }
 
   const withConnection: Pool['withConnection'] = async (work, person) => {
     if (isEnded) throw closed()
-    await turn(person)
+    await waitForSlot(person)
     try {
       const connection = takeIdle() ?? (await openNew())
       try {
         return await work(connection)
       } finally {
-        give(connection)
+        release(connection)
       }
     } finally {
       count(person, -1)
@@ -175,7 +175,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     failWaiting(closed())
     const unused = idle.splice(0).map(({ connection, timer }) => {
       clearTimeout(timer)
-      return connection.close(Math.min(patience, goodbye))
+      return connection.close(Math.min(patience, closeTimeout))
     })
     const late = setTimeout(() => [...open.keys()].forEach((connection) => connection.giveUp()), patience)
     await Promise.all([...unused, ...[...open.keys()].map(({ ended }) => ended)])

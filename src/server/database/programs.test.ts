@@ -4,16 +4,18 @@ import { expect, test } from 'vitest'
 
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
-import { builtIn, checkInstalled, known, versionOf } from './programs.ts'
+import { bundledPrograms, checkInstalled, supported, versionOf } from './programs.ts'
 
 test('the known PostgreSQL is the one from npm, or a newer one of its major version', async () => {
-  const { version } = JSON.parse(await readFile(join(builtIn(), '..', '..', 'package.json'), 'utf8')) as {
+  const { version } = JSON.parse(
+    await readFile(join(bundledPrograms(), '..', '..', 'package.json'), 'utf8'),
+  ) as {
     version: string
   }
   const [major, minor] = version.split('.').map(Number)
-  expect(await versionOf(builtIn())).toBe(`${major}.${minor}`)
-  expect(known.major).toBe(major)
-  expect(known.minor).toBeGreaterThanOrEqual(minor ?? 0)
+  expect(await versionOf(bundledPrograms())).toBe(`${major}.${minor}`)
+  expect(supported.major).toBe(major)
+  expect(supported.minor).toBeGreaterThanOrEqual(minor ?? 0)
 })
 
 test('programs that others could change, or that are missing, are refused in a sentence', async () => {
@@ -42,7 +44,7 @@ test('programs that others could change, or that are missing, are refused in a s
     await chmod(path, 0o755)
   }
   await says('19beta1')
-  await refused(`which is PostgreSQL 19, but should be ${known.major}, `)
+  await refused(`which is PostgreSQL 19, but should be ${supported.major}, `)
   await writeFile(postgres, '#!/bin/sh\nexit 3\n')
   await refused('whose postgres does not run (3): ')
   if (process.getuid?.() === 0) {

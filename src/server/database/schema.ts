@@ -13,8 +13,8 @@ import {
   refuseNewer,
 } from './ledgers.ts'
 import {
-  alone,
-  isOvertaken,
+  aloneStatement,
+  isSuperseded,
   isReleased,
   migrations,
   nameOf,
@@ -25,7 +25,7 @@ import { ownerOfAuth } from './owner-of-auth.ts'
 import { giveToOwner } from './owner.ts'
 import { awaitHandovers } from './await-handovers.ts'
 import { createRoles } from './roles.ts'
-import { refuseWithoutRoom, roomFor } from './room.ts'
+import { refuseFullDisk, diskSpaceFor } from './room.ts'
 import type { Sql } from './sql.ts'
 
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
@@ -34,9 +34,9 @@ const migrationLock = 5_610_741
 /** Milliseconds to wait for a table's lock. Everybody who wants the table waits meanwhile. */
 const lockTimeout = 1_000
 /** The back-off between two tries, in milliseconds, in which others use the table. */
-const pauses = { first: 1_000, longest: 8_000 }
+const backOff = { first: 1_000, longest: 8_000 }
 /** Milliseconds between two checks whether another server is done. */
-const lookPause = 100
+const pollInterval = 100
 
 export interface MigrateOptions {
   /** Called once before an existing schema changes, while no other server changes it. */
@@ -69,20 +69,20 @@ export async function migrate(
     (prepared ??= (async () => {
       // A new database has no rows to protect. This also holds for the steps after its first.
       if (missing.length === 0) return
-      if (freeDisk) refuseWithoutRoom(await roomFor(sql, missing, freeDisk))
+      if (freeDisk) refuseFullDisk(await diskSpaceFor(sql, missing, freeDisk))
       await before?.()
     })())
-  const onMails = () =>
+  const onPendingEmails = () =>
     onEvent?.('the schema is changed once the mails that a server is handing over have ended, within 90 s')
   const applied: string[] = []
-  return sayWhoMayNot(sql, async () => {
+  return explainMissingRights(sql, async () => {
     for (;;) {
-      const step = await untilUnlocked(
-        () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare, onMails)),
+      const step = await retryWhileLocked(
+        () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare, onPendingEmails)),
         onEvent,
       )
       if (step === undefined) {
-        await wait(lookPause)
+        await wait(pollInterval)
         continue
       }
       applied.push(...step.applied)
@@ -92,7 +92,7 @@ export async function migrate(
 }
 
 /** Turns a missing right into a sentence with the SQL that grants it. */
-export async function sayWhoMayNot<Result>(sql: Sql, work: () => Promise<Result>): Promise<Result> {
+export async function explainMissingRights<Result>(sql: Sql, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {
@@ -107,17 +107,17 @@ export async function sayWhoMayNot<Result>(sql: Sql, work: () => Promise<Result>
 }
 
 /** Retries, with a growing back-off, work that failed because of others' locks. */
-export async function untilUnlocked<Result>(
+export async function retryWhileLocked<Result>(
   work: () => Promise<Result>,
   onEvent: MigrateOptions['onEvent'],
 ): Promise<Result> {
-  for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {
+  for (let pause = backOff.first; ; pause = Math.min(2 * pause, backOff.longest)) {
     try {
       return await work()
     } catch (error) {
       // A lock timeout or a deadlock.
       if (!isDatabaseError(error) || !['55P03', '40P01'].includes(error.code)) throw error
-      if (pause === pauses.first)
+      if (pause === backOff.first)
         onEvent?.(
           'the schema is changed as soon as others let go of its tables: look in pg_stat_activity for transactions that are open for long, and end them',
         )
@@ -151,12 +151,12 @@ async function applyNext(
   transaction: Sql,
   files: readonly Migration[],
   prepare: (missing: readonly Migration[]) => Promise<void>,
-  onMails: () => void,
+  onPendingEmails: () => void,
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
-  const { found, edited, missing } = await missingMigrations(transaction, files)
+  const { found: recorded, edited, missing } = await missingMigrations(transaction, files)
   // Before this transaction locks anything that others read.
-  if (missing.length > 0) await prepare(found.shared.size > 0 ? missing : [])
+  if (missing.length > 0) await prepare(recorded.shared.size > 0 ? missing : [])
   const first = missing.findIndex(runsAlone)
   const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
   if (first === 0) {
@@ -164,7 +164,7 @@ async function applyNext(
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
-    await applyTogether(transaction, next, found.shared, onMails)
+    await applyTogether(transaction, next, recorded.shared, onPendingEmails)
   }
   for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
@@ -197,22 +197,22 @@ export async function missingMigrations(sql: Sql, files: readonly Migration[] = 
  *
  * @param transaction A transaction that has the migrations' lock.
  * @param recorded The shared migrations that the database records.
- * @param onMails Called while it waits for emails that a server is handing over; without it, it does not wait.
+ * @param onPendingEmails Called while it waits for emails that a server is handing over; without it, it does not wait.
  */
 export async function applyTogether(
   transaction: Sql,
   next: readonly Migration[],
   recorded: ReadonlySet<string>,
-  onMails?: () => void,
+  onPendingEmails?: () => void,
 ): Promise<void> {
   await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
-  if (onMails && next.length > 0) await awaitHandovers(transaction, onMails)
+  if (onPendingEmails && next.length > 0) await awaitHandovers(transaction, onPendingEmails)
   await createRoles(transaction)
   await prepareLedgers(transaction)
   await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
-  for (const migration of next.filter((each) => !isOvertaken(each, recorded)))
+  for (const migration of next.filter((each) => !isSuperseded(each, recorded)))
     await transaction.unsafe(migration.sql).catch((error: unknown) => {
-      throw failureOf(migration, error)
+      throw migrationFailure(migration, error)
     })
   // Last: migrations that run alone create indexes and constraints, which belong to the table's owner.
   await giveToOwner(transaction)
@@ -221,7 +221,7 @@ export async function applyTogether(
 /**
  * The error that names the failed migration. Failures because of locks, rights or a lost database are not the migration's fault.
  */
-function failureOf(migration: Migration, cause: unknown) {
+function migrationFailure(migration: Migration, cause: unknown) {
   if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
   // Only where other objects depend on a table. Other details may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
@@ -233,7 +233,7 @@ function failureOf(migration: Migration, cause: unknown) {
 
 /** Runs a statement outside the transaction that has the lock. It can be repeated: an unfinished index is dropped first. */
 async function runAlone(sql: Sql, { sql: text }: Migration) {
-  const { index, schema } = alone.exec(text)?.groups ?? {}
+  const { index, schema } = aloneStatement.exec(text)?.groups ?? {}
   const remains = await sql`
     select from pg_index where indexrelid = to_regclass(${`${schema}.${index}`}) and not indisvalid`
   if (remains.count > 0) await sql.unsafe(`drop index concurrently ${schema}.${index}`)

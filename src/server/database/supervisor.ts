@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { ensureCluster, MissingError, type Cluster } from './cluster.ts'
+import { ensureCluster, MissingDatabaseError, type Cluster } from './cluster.ts'
 import { folder, trimLog } from './files.ts'
-import { acquireLock, announceLeaving, renameHolder, unlock } from './lock.ts'
+import { acquireLock, announceStop, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
 /** A user of the embedded database: a server or a command. */
-export interface User {
+export interface SupervisionOptions {
   /** A server's name. It gets the database exclusively, and another server is shown this name. */
   holder?: string
   /** Whether the database may be created where there is none; never during a recovery. */
@@ -50,9 +50,9 @@ const logInterval = 3_600_000
 /** Milliseconds to wait while the database stops or starts, for this or another process. */
 const maxWait = 100_000
 /** Milliseconds of waiting before the operator is told. */
-const silence = 3_000
+const reportAfter = 3_000
 /** Milliseconds that a pending recovery may still take when the hold ends. */
-const lastTry = 5_000
+const recoveryGrace = 5_000
 
 /**
  * Runs the embedded database until the hold ends. For a holder, it is restarted whenever it dies. If its files are gone, it is
@@ -62,7 +62,14 @@ const lastTry = 5_000
  */
 export async function supervise(
   dataDir: string,
-  { holder: firstName, create, beforeCreation, programs, onEvent = () => {}, patience = maxWait }: User,
+  {
+    holder: firstName,
+    create,
+    beforeCreation,
+    programs,
+    onEvent = () => {},
+    patience = maxWait,
+  }: SupervisionOptions,
 ): Promise<Supervision> {
   const ending = new AbortController()
   let holder = firstName
@@ -91,7 +98,7 @@ export async function supervise(
 
   const acquireFirst = async () => {
     const began = performance.now()
-    let isTold = false
+    let isReported = false
     for (;;) {
       await run()
       try {
@@ -107,8 +114,8 @@ export async function supervise(
             { cause: error },
           )
         }
-        if (waited > silence && !isTold) {
-          isTold = true
+        if (waited > reportAfter && !isReported) {
+          isReported = true
           onEvent(`waiting for the database: ${reason}`)
         }
         await wait(retryPause)
@@ -118,7 +125,7 @@ export async function supervise(
 
   const recover = async () => {
     onEvent('the database was lost; starting it again')
-    let told: string | undefined
+    let reported: string | undefined
     for (let pause = retryPause; !ending.signal.aborted; pause = Math.min(2 * pause, maxRetryPause)) {
       try {
         await run()
@@ -127,12 +134,12 @@ export async function supervise(
         onEvent('the database is back')
         break
       } catch (error) {
-        areFilesGone = error instanceof MissingError
+        areFilesGone = error instanceof MissingDatabaseError
         const reason = areFilesGone
           ? `DATA_DIR is "${dataDir}", whose database (${folder}) is gone: mount the disk that it is on, or put it back, and it is used again`
           : reasonOf(error)
-        if (reason !== told) onEvent(`the database is not back yet: ${reason}`)
-        told = reason
+        if (reason !== reported) onEvent(`the database is not back yet: ${reason}`)
+        reported = reason
         await wait(pause, undefined, { signal: ending.signal }).catch(() => {})
       }
     }
@@ -143,7 +150,7 @@ export async function supervise(
    * Takes the lock again after the database was lost, since somebody else may have started it. Stops a database that nobody can
    * reach.
    */
-  const lockAgain = async (name: string) => {
+  const relock = async (name: string) => {
     try {
       return await acquireLock(dataDir, name, () => {})
     } catch (error) {
@@ -168,19 +175,19 @@ export async function supervise(
       if (lock !== undefined) renameHolder(lock, name)
     },
     announceEnd() {
-      if (lock !== undefined && holder !== undefined) announceLeaving(lock, holder)
+      if (lock !== undefined && holder !== undefined) announceStop(lock, holder)
     },
     async end(how) {
       clearInterval(trimming)
       ending.abort()
-      await Promise.race([recovering, wait(lastTry, undefined, { ref: false })])
-      const held = lock ?? (holder === undefined ? undefined : await lockAgain(holder))
+      await Promise.race([recovering, wait(recoveryGrace, undefined, { ref: false })])
+      const held = lock ?? (holder === undefined ? undefined : await relock(holder))
       if (held === undefined) return
-      const alone = await unlock(held)
+      const isLastUser = await unlock(held)
       // The lock is held until the database is down, so that a starting server waits and then starts it again.
       try {
-        if (alone) await cluster.stop()
-        if (alone && how === 'and remove') await remove?.()
+        if (isLastUser) await cluster.stop()
+        if (isLastUser && how === 'and remove') await remove?.()
       } finally {
         await held.close(5_000)
       }

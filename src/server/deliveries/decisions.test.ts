@@ -157,7 +157,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
   await expect
     .poll(async () => (await listUndelivered(sql())).map(({ reply }) => reply))
     .toEqual(['HTTP 500'])
-  expect(await countLetters(sql())).toMatchObject({ toTell: 3, untold: 0 })
+  expect(await countLetters(sql())).toMatchObject({ webhooksWaiting: 3, webhooksFailed: 0 })
   answersWith = 200
   await sql()`update private.deliveries set due_at = now() where kind = 'rsvp' and state = 'waiting' and attempts > 0`
   const told = (await receiver.count(5)).slice(1).map(({ body, headers }) => ({
@@ -447,7 +447,12 @@ test('a failed delivery is retried with the same id, and one with 410 is not', a
   const [first, second] = await receiver.count(2)
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
   await expect.poll(() => states(id)).toEqual(['automation: refused'])
-  expect(await countLetters(sql())).toMatchObject({ told: 0, toTell: 0, untold: 1, refused: 0 })
+  expect(await countLetters(sql())).toMatchObject({
+    decisionsDelivered: 0,
+    webhooksWaiting: 0,
+    webhooksFailed: 1,
+    refused: 0,
+  })
   status = 200
   const [refused] = await lettersOf(id)
   expect(await ask('retry', { letters: [refused?.id] })).toEqual({ retried: 1 })

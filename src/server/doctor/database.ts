@@ -1,5 +1,5 @@
 import type { ReadOnlyDatabase } from '../database/database.ts'
-import { toGoBack, toMend } from '../database/ledgers.ts'
+import { remedyForNewer, remedyForEdited } from '../database/ledgers.ts'
 import { schemaState } from '../database/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
@@ -99,7 +99,7 @@ export async function checkSchemaState({ read }: ReadOnlyDatabase) {
   }
   if (isNewer) {
     return wrong(
-      `The newest migration is ${newest}, which a newer version of this program made: ${toGoBack}.`,
+      `The newest migration is ${newest}, which a newer version of this program made: ${remedyForNewer}.`,
     )
   }
   const how = isHostedProject
@@ -107,7 +107,7 @@ export async function checkSchemaState({ read }: ReadOnlyDatabase) {
     : 'start the server once more, which applies them'
   return (
     wrongIf([
-      toMend(edited),
+      remedyForEdited(edited),
       missing.length > 0 &&
         `The newest migration is ${newest}, and ${missing.length} of this version ${missing.length === 1 ? 'is' : 'are'} missing: ${how}.`,
     ]) ?? ok(`${newest} is the newest migration.`)

