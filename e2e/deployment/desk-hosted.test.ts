@@ -33,8 +33,8 @@ const cli = 'supabase@3.1.0'
 
 // The hosted way with as much of Supabase as is available here. It has the real PostgreSQL with a project's roles and default
 // privileges, `supabase db push`, and the static build on another origin. Before the database is a foreign server:
-// `@supabase/lite`, Supabase's own small one. docs/decisions/0017-desk.md lists its limits. It accepts the key as a bearer, so
-// the pages use a stand-in for the project's gateway, which does not.
+// `@supabase/lite`, Supabase's own small one. docs/decisions/0053-calls-of-the-pages.md lists its limits. It
+// accepts the key as a bearer, so the pages use a stand-in for the project's gateway, which does not.
 let door: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
