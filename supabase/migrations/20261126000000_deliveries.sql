@@ -2,7 +2,7 @@
 -- Invitations take the place of acceptances, and addresses that organisers set get a table.
 -- Copies: private.letters, private.webhook_outbox, private.answer_outbox, private.notices, private.acceptances.
 
--- Letters and templates have tables of another shape (docs/decisions/0060). What depends on the former rows goes first.
+-- Letters and templates have tables of another shape (docs/decisions/0018). What depends on the former rows goes first.
 drop trigger begin_wait on private.letters;
 drop trigger follow_letter on private.letters;
 drop function private.is_overdue(private.letters), private.is_to_applicant(private.letters),

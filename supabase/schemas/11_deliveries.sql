@@ -59,7 +59,7 @@ create table private.deliveries (
 alter table private.deliveries enable row level security;
 
 -- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare those for each insert, including an
--- application's own delivery (docs/decisions/0061).
+-- application's own delivery (docs/decisions/0058).
 create function private.check_delivery() returns trigger
   language plpgsql set search_path = ''
 as $$
