@@ -73,7 +73,7 @@ export async function acceptsConnections(socket: string): Promise<boolean> {
 /**
  * Removes a stale `postmaster.pid`. PostgreSQL refuses to start while any process has the recorded pid, and after a power cut or
  * a container's end that can be an unrelated one. If no process has it, the file stays for PostgreSQL's own, finer check. No lock
- * is held meanwhile, see docs/decisions/0039.
+ * is held meanwhile, see docs/decisions/0034.
  */
 async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')

@@ -50,7 +50,7 @@ export const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) =
 
 /**
  * Whether a migration is part of a release, and so is never edited again. Between releases, one file of each ledger is open. A
- * database that applied an earlier text of it cannot be updated (docs/decisions/0057).
+ * database that applied an earlier text of it cannot be updated (docs/decisions/0028).
  */
 export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
   releasedList.includes(`/${nameOf(migration)}.sql\n`)
