@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The same programs with pages on React's development version (docs/decisions/0067). */
+/** The same programs with pages on React's development version (docs/decisions/0056). */
 const strict = 'build.strict'
 
 /** Before tests of whole programs: builds the current sources, if they changed. */
