@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
+import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 
@@ -54,10 +55,13 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
 function useRowOfOpen(openId: string | null) {
   const former = useRef(openId)
   useEffect(() => {
-    if (openId === null || former.current === openId) return
+    if (openId === null || former.current === openId) return undefined
     former.current = openId
-    if (document.activeElement?.matches('h1, input[type=search], select')) return
-    document.getElementById(openId)?.focus()
+    // The application is painted first: moving the focus takes 50 ms on a slow phone.
+    return afterFrame(() => {
+      if (document.activeElement?.matches('h1, input[type=search], select')) return
+      document.getElementById(openId)?.focus()
+    })
   }, [openId])
 }
 

@@ -121,7 +121,7 @@ export function go(route: Route, { replace = false }: { replace?: boolean } = {}
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
-const fragment = () => location.hash
+const fragment = () => currentHash
 
 /** The current fragment; blank during server rendering. */
 export function useFragment(): string {
