@@ -127,7 +127,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     ).toEqual([{ author: 'operator', application_id: null, detail: { applications: 2 } }])
     await database.close()
     const server = await startServer(settings)
-    expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no mails leave.\n')
+    expect(server.output()).toContain('\nNo mail server is set (SMTP_URL): no emails are sent.\n')
     await send(server.origin, anApplication())
   })
 

@@ -128,7 +128,7 @@ test('without a server the doctor starts the embedded database to read it, stops
     ) as string,
     site: `wrong: No server answers at http://127.0.0.1:${port}: npm start starts it.`,
     proxy: 'not set: It is asked at SITE_URL, which is not set.',
-    mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.',
+    mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set it, or take MAIL_FROM away.',
     organisers: expect.stringMatching(/^ok: 1, of whom/) as string,
     'test mail': 'not set: None was sent: SMTP_URL is not set.',
     'test delivery': 'not set: None was sent: WEBHOOK_URL is not set.',

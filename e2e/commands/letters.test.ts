@@ -28,7 +28,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
     return stdout
   }
   const server = await startServer(settings)
-  expect(server.output()).toContain(`\nMails leave by 127.0.0.1:${mails.port}.\n`)
+  expect(server.output()).toContain(`\nEmails are sent by 127.0.0.1:${mails.port}.\n`)
   expect(await letters('--stop')).toBe('No letter leaves from now on.\n')
   await storeDueLetters(postgres.admin, 3)
   expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)

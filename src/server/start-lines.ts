@@ -57,10 +57,10 @@ export function startLines(
       ? 'No webhook is set (WEBHOOK_URL).'
       : `The webhook is at ${new URL(webhookUrl).origin}.`,
     mailServer === undefined
-      ? 'No mail server is set (SMTP_URL): no mails leave.'
-      : `Mails leave by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
+      ? 'No mail server is set (SMTP_URL): no emails are sent.'
+      : `Emails are sent by ${Object.values(hostAndPort(mailServer)).join(':')}.`,
     backupDir === undefined
-      ? 'No backups are made by themselves (BACKUP_DIR).'
+      ? 'No backups are made automatically (BACKUP_DIR).'
       : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
     `Unplugged. is ready at http://${shownHost}:${port}/`,
   ]

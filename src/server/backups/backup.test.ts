@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../testing/database.ts'
-import { backupTables, olderTables } from './manifest.ts'
+import { backupFailure, backupTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
 /** The tables that no backup has, and why. A new table is backed up, or has a reason. */
@@ -29,6 +29,16 @@ test('each table is in a backup, or is left out for a reason', async () => {
     where relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')`
   expect(tables.map(({ name }) => name).toSorted()).toEqual(
     [...backupTables.filter((name) => !olderTables.includes(name)), ...Object.keys(leftOut)].toSorted(),
+  )
+})
+
+test('a folder that cannot be used is named, and a read-only one with the setting of a systemd unit', () => {
+  const sentenceOf = (code: string) =>
+    String(backupFailure(Object.assign(new Error(`${code}: it failed`), { code }), '/mnt/backup'))
+  const sentence = 'Error: The folder "/mnt/backup" cannot be used'
+  expect(sentenceOf('ENOSPC')).toBe(`${sentence} (ENOSPC: it failed).`)
+  expect(sentenceOf('EROFS')).toBe(
+    `${sentence} (EROFS: it failed). If systemd runs the server, its unit has to name the folder in ReadWritePaths.`,
   )
 })
 

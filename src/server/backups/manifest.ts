@@ -141,7 +141,13 @@ export function backupFailure(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
   const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (ofFile) {
-    return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).`, { cause: error })
+    const hint =
+      error.code === 'EROFS'
+        ? ' If systemd runs the server, its unit has to name the folder in ReadWritePaths.'
+        : ''
+    return new OperatorError(`The folder "${folder}" cannot be used (${error.message}).${hint}`, {
+      cause: error,
+    })
   }
   // Class 22 and 23: values that do not fit. 42703: columns that do not exist.
   const isRefused = isDatabaseError(error)

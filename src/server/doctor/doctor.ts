@@ -106,9 +106,9 @@ async function identify({ read }: ReadOnlyDatabase) {
 
 function withoutMail(environment: Environment) {
   return environment['MAIL_FROM']
-    ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no mail leaves: set it, or take MAIL_FROM away.')
+    ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set it, or take MAIL_FROM away.')
     : notSet(
-        'SMTP_URL is not set, so no mails leave: organisers sign in by links of yours, and write from their own mail programs.',
+        'SMTP_URL is not set, so no emails are sent: organisers sign in by links of yours, and write from their own mail programs.',
       )
 }
 
