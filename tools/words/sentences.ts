@@ -79,7 +79,7 @@ function split(text: string) {
   return text
     .replaceAll(/<[^>]*>|^ *\|.*$/gm, '')
     .replaceAll(/\s+/g, ' ')
-    .split(/(?<=[.!?:]["”)]?) (?=[[A-Z“"`*])|(?<=;) /)
+    .split(/(?<=[.!?:]["”)]?\**) (?=[[A-Z“"`*])|(?<=;) /)
     .map((sentence) =>
       sentence
         .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

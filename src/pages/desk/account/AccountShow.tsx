@@ -53,7 +53,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
 /** The switch for blind reading, which hides applicants' identities. */
 function BlindEdit() {
   const desk = useDesk()
-  const { data, error } = useQuery(desk.blind())
+  const { data, error, refetch } = useQuery(desk.blind())
   const change = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
     failure: 'Not switched.',
@@ -67,7 +67,7 @@ function BlindEdit() {
         pending={change.isPending ? change.args?.blind : undefined}
         onSwitch={(blind) => change.press({ blind })}
       />
-      <Problem error={error} />
+      <Problem error={error} onTryAgain={() => void refetch()} />
       <ActProblems acts={[change]} />
     </Sheet>
   )
@@ -82,7 +82,7 @@ const choices: [Notices['notices'], string][] = [
 /** The choice of emails about new applications. */
 function NoticesEdit() {
   const desk = useDesk()
-  const { data: settings, error } = useQuery(desk.notices())
+  const { data: settings, error, refetch } = useQuery(desk.notices())
   const save = useDeskAct('desk_set_notices', {
     success: () => 'Saved.',
     failure: 'Not saved.',
@@ -116,7 +116,7 @@ function NoticesEdit() {
           )}
         </>
       )}
-      <Problem error={error} />
+      <Problem error={error} onTryAgain={() => void refetch()} />
       <ActProblems acts={[save]} />
     </Sheet>
   )

@@ -139,7 +139,8 @@ function ResultCount({ list: { applications, next }, filters, counts }: ResultCo
     return counts && <p className="visually-hidden">{words}</p>
   }
   if (next !== null) return null
-  if (!isNarrowed(filters)) return <p>No applications here.</p>
+  if (!isNarrowed(filters))
+    return <p>{counts?.all.count === 0 ? 'Nobody has applied yet.' : 'No applications here.'}</p>
   const elsewhere = counts?.all
   if (filters.status === 'all' || elsewhere?.count === 0) return <p>No application matches.</p>
   return (

@@ -50,7 +50,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
-  const { data, error, newKeys, changed } = useApplicationUpdates(id, filter)
+  const { data, error, refetch, isErased, newKeys, changed } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
   // Revealed answers are kept only in the state of this screen.
@@ -113,7 +113,11 @@ export function ApplicationShow(props: ApplicationShowProps) {
       )}
       <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
-      {details ? <StaleProblem error={error} /> : <Problem error={error} />}
+      {details ? (
+        <StaleProblem error={error} />
+      ) : (
+        <Problem error={error} onTryAgain={isErased ? undefined : () => void refetch()} />
+      )}
       {details && (
         <div className="application-columns layout-columns">
           <section className="layout-sheet" aria-label="Answers">

@@ -12,7 +12,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  * Keeps an open application up to date and marks new events.
  *
  * @param filter The filter of the list that it was opened from.
- * @returns `data` and `error` of the application; `newKeys`, the keys of new events; `changed`, the other author of the status
+ * @returns `data`, `error` and `refetch` of the application; `isErased`, whether that is why it was not read; `newKeys`, the keys of new events; `changed`, the other author of the status
  *   shown.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
@@ -44,7 +44,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const [newKeys, setNewKeys] = useState<ReadonlySet<string>>(new Set())
 
   // Refetching shows that it was erased.
-  const isGone = stampQuery.error instanceof RefusedCall && stampQuery.error.code === 'PT404'
+  const isGone = isErased(stampQuery.error)
   // A response older than the last refetch does not count.
   const isChanged =
     stampQuery.data !== undefined &&
@@ -81,5 +81,16 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     last?.kind === 'status' &&
     newKeys.has(last.act) &&
     queue.currentOf(data.application).status === last.detail.status
-  return { data, error, newKeys, changed: isShown ? last.author : undefined }
+  return {
+    data,
+    error,
+    refetch,
+    isErased: isErased(error),
+    newKeys,
+    changed: isShown ? last.author : undefined,
+  }
+}
+
+function isErased(error: unknown) {
+  return error instanceof RefusedCall && error.code === 'PT404'
 }

@@ -32,9 +32,9 @@ export function scrollToTop(heading: HTMLElement | null): void {
 /**
  * Ref callback for an element that may disappear automatically: if it contains the focus then, the focus moves to the heading.
  */
-export function focusHeadingOnRemoval(element: HTMLElement): () => void {
+export function focusHeadingOnRemoval(element: HTMLElement | null): () => void {
   return () => {
-    if (element.contains(document.activeElement)) focusHeading()
+    if (element?.contains(document.activeElement)) focusHeading()
   }
 }
 
