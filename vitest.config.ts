@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-import { WaitingFirst } from './testing/waiting-first.ts'
+import { LongWaitsFirst } from './testing/sequencer.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
@@ -45,7 +45,7 @@ export default defineConfig({
       // The product with its surroundings: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
       tier('deployment', ['e2e/deployment/*.test.ts'], [run, databases, build, browser]),
     ],
-    setupFiles: 'testing/tidy.ts',
+    setupFiles: 'testing/setup/scopes.ts',
     // A timeout for hanging tests: on a machine ten times as busy the longest of them take minutes.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -54,6 +54,6 @@ export default defineConfig({
     maxWorkers: 4,
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: LongWaitsFirst },
   },
 })

@@ -51,7 +51,7 @@ export async function benchBackup(): Promise<void> {
     rates.beside.push(beside)
   }
   await without.stop()
-  await server.printed('"msg":"backup made"')
+  await server.waitForOutput('"msg":"backup made"')
   const took = (performance.now() - started) / 1000
   await server.stop()
   const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('unplugged-'))

@@ -52,13 +52,13 @@ async function deliveryTimes(dataDir: string) {
   const receiver = await startReceiver()
   const server = await startServer({ DATA_DIR: dataDir, WEBHOOK_URL: receiver.origin })
   // The rest of the previous load is delivered first.
-  await server.printed('webhook delivered')
+  await server.waitForOutput('webhook delivered')
   const times: number[] = []
   for (let index = 0; index < 20; index += 1) {
     const before = receiver.received.length
     const started = performance.now()
     await send(server.origin, anApplication({ email: `${randomUUID()}@example.com` }))
-    await receiver.count(before + 1)
+    await receiver.waitFor(before + 1)
     times.push(performance.now() - started)
   }
   await server.stop()

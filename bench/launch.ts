@@ -76,9 +76,9 @@ export async function benchLaunch(): Promise<void> {
       setTimeout(() => response.end(), latency)
     })
     const delivering = await startServer({ ...settings, WEBHOOK_URL: receiver.origin })
-    await receiver.count(100)
+    await receiver.waitFor(100)
     const [before, started] = [receiver.received.length, performance.now()]
-    await receiver.count(before + 500)
+    await receiver.waitFor(before + 500)
     const took = (performance.now() - started) / 1000
     deliveries.push([`${latency} ms`, thousands(500 / took)])
     await delivering.stop()

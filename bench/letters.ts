@@ -55,10 +55,10 @@ interface Side extends Pick<typeof letters, 'storeDueLetters' | 'storeSentLetter
 /** Sent letters a second, from the first to the last. */
 async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: number, pause: number) {
   const { admin } = postgres
-  const mails = await startMailServer({ pause })
+  const mailServer = await startMailServer({ pause })
   const settings = {
     DATABASE_URL: postgres.url(),
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   }
@@ -67,11 +67,11 @@ async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: n
   await storeDueLetters(admin, letters)
   const server = await startServer(settings, checkout)
   await admin`update private.postman set stopped = false`
-  while (mails.received.length === 0) await wait(1)
+  while (mailServer.received.length === 0) await wait(1)
   const first = performance.now()
-  while (mails.received.length < letters) await wait(5)
+  while (mailServer.received.length < letters) await wait(5)
   const seconds = (performance.now() - first) / 1000
   await server.stop()
-  await mails.close()
+  await mailServer.close()
   return letters / seconds
 }

@@ -1,4 +1,4 @@
-import { load } from '../testing/load.ts'
+import { startLoad } from '../testing/load.ts'
 import { freePort } from '../testing/ports.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
@@ -53,15 +53,15 @@ async function update({ settings, connect }: Place, checkout: string) {
   await fill(sql, applications)
   const [before] = await newestMigration(sql)
   await sql.end()
-  const sending = load(old.origin)
+  const sending = startLoad(old.origin)
   const { acknowledged, times } = sending
-  await sending.reached(() => acknowledged.length >= around)
+  await sending.waitUntil(() => acknowledged.length >= around)
   const stopped = performance.now()
   await old.stop()
   const next = await startServer(ofPort)
   const ready = performance.now() - stopped
   const until = acknowledged.length + around
-  await sending.reached(() => acknowledged.length >= until)
+  await sending.waitUntil(() => acknowledged.length >= until)
   await sending.end()
 
   const check = connect()

@@ -97,7 +97,7 @@ async function start(signal: AbortSignal) {
   const database = await openDatabase({ dataDir: folder.path, databaseUrl: undefined }, { schema: 'migrate' })
   undoing.push(database.discard)
   signal.throwIfAborted()
-  const mail = await startMailServer({ answer: answerMail })
+  const mail = await startMailServer({ refusalAt: answerMail })
   undoing.push(() => mail.close())
   const mailbox = await showMails(mail.received)
   undoing.push(mailbox.close)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Page, Request, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
-import { acceptSomebody, answersOf } from '../testing/accepted.ts'
-import { aToken, placeRead, places, placesStand } from '../testing/answer-page.ts'
+import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
+import { newToken, waitForInvitation, invitations, mockInvitations } from '../testing/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
@@ -38,8 +38,8 @@ function open(
 }
 
 /** Opens the page with this invitation for any token. */
-function openAt(visitor: Visitor, place: (typeof places)[keyof typeof places], options = {}) {
-  return open(visitor, { token: aToken() }, (page) => placesStand(page, () => place), options)
+function openAt(visitor: Visitor, place: (typeof invitations)[keyof typeof invitations], options = {}) {
+  return open(visitor, { token: newToken() }, (page) => mockInvitations(page, () => place), options)
 }
 
 /** The act id of a request. */
@@ -48,11 +48,11 @@ const actOf = (request: Request) => (request.postDataJSON() as { act: string }).
 test('a guest reads the state of their invitation, with the same deadline in every time zone', async ({
   visitor,
 }) => {
-  const tokens = new Map(Object.values(places).map((place) => [aToken(), place]))
+  const tokens = new Map(Object.values(invitations).map((place) => [newToken(), place]))
   // Eleven hours behind UTC.
   const options = { timezoneId: 'Pacific/Pago_Pago' }
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
-    placesStand(opened, (token) => tokens.get(token) ?? places.invalid),
+    mockInvitations(opened, (token) => tokens.get(token) ?? invitations.invalid),
   )
   const cut = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
   expect(await told(page)).toBe(cut)
@@ -71,15 +71,15 @@ test('a guest reads the state of their invitation, with the same deadline in eve
     await page.evaluate((hash) => location.assign(`#${hash}`), token)
     await expect.poll(() => told(page)).toBe(sentences.shift())
   }
-  await page.evaluate((hash) => location.assign(`#${hash}`), aToken().slice(0, -1))
+  await page.evaluate((hash) => location.assign(`#${hash}`), newToken().slice(0, -1))
   await expect.poll(() => told(page)).toBe(cut)
   await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
 })
 
 test('a guest gives an RSVP by keyboard alone, and the focus moves to the result', async ({ visitor }) => {
-  const guest = await acceptSomebody(sql)
+  const guest = await storeAcceptedApplicant(sql)
   const page = await open(visitor, guest)
-  await placeRead(page)
+  await waitForInvitation(page)
   await page.keyboard.press('Tab')
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Tab')
@@ -90,11 +90,11 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
-  expect(await answersOf(sql, guest)).toEqual(['coming', 'not coming'])
+  expect(await rsvpsOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 
 test('a guest can keep an RSVP after starting to change it, and nothing is sent', async ({ visitor }) => {
-  const page = await openAt(visitor, places.coming)
+  const page = await openAt(visitor, invitations.coming)
   const calls: string[] = []
   page.on('request', (request) => calls.push(request.url()))
   await button(page, 'Change my answer').click()
@@ -110,7 +110,7 @@ test('a guest can keep an RSVP after starting to change it, and nothing is sent'
 })
 
 test('an invitation without a reply address says to answer by email', async ({ visitor }) => {
-  const page = await openAt(visitor, { ...places.open, address: '' })
+  const page = await openAt(visitor, { ...invitations.open, address: '' })
   await page.getByText('Questions? Please reply to the letter by email.').waitFor()
 })
 
@@ -120,7 +120,7 @@ test.for([
 ] as const)(
   'the sun is whole, and sets after the RSVP "coming" (%i x %i)',
   async ([width, height], { visitor }) => {
-    const guest = await acceptSomebody(sql)
+    const guest = await storeAcceptedApplicant(sql)
     const page = await open(visitor, guest, undefined, { viewport: { width, height } })
     const sun = () =>
       page.evaluate(() => {
@@ -134,7 +134,7 @@ test.for([
           isUp: low.top < far.top,
         }
       })
-    await placeRead(page)
+    await waitForInvitation(page)
     expect(await sun()).toEqual({ isWhole: true, isUp: true })
     await button(page, 'I am coming').click()
     await page.getByText('You are coming.').waitFor()
@@ -147,7 +147,7 @@ test.for([
 )
 
 test('repeated presses of a button send one RSVP', async ({ visitor }) => {
-  const guest = await acceptSomebody(sql)
+  const guest = await storeAcceptedApplicant(sql)
   const held: Route[] = []
   const page = await open(visitor, guest, (opened) =>
     opened.route('**/rpc/answer_place', (route) => void held.push(route)),
@@ -163,15 +163,15 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   for (const route of held) await route.continue()
   await page.getByText('You are coming.').waitFor()
   expect(held).toHaveLength(1)
-  expect(await answersOf(sql, guest)).toEqual(['coming'])
+  expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 
 test('a client that opens a link, runs its script and follows its other links gives no RSVP', async ({
   visitor,
 }) => {
   // Some request methods are not the page's, and fail.
-  visitor.expects(failedRequest)
-  const guest = await acceptSomebody(sql)
+  visitor.allowConsoleError(failedRequest)
+  const guest = await storeAcceptedApplicant(sql)
   const asked: string[] = []
   const listen = async (opened: Page) => {
     opened.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
@@ -188,14 +188,14 @@ test('a client that opens a link, runs its script and follows its other links gi
   expect(new Set(asked)).toEqual(
     new Set(['GET /answer/', 'HEAD /answer/', 'OPTIONS /answer/', 'POST /rest/v1/rpc/place_by_token']),
   )
-  expect(await answersOf(sql, guest)).toEqual([])
+  expect(await rsvpsOf(sql, guest)).toEqual([])
 })
 
 test('an RSVP is retried with the same id after a lost connection, saved once, and unharmed by a reload', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
-  const guest = await acceptSomebody(sql)
+  visitor.allowConsoleError(failedRequest)
+  const guest = await storeAcceptedApplicant(sql)
   const acts: string[] = []
   const page = await open(visitor, guest, (opened) =>
     opened.route('**/rpc/answer_place', async (route) => {
@@ -225,14 +225,14 @@ test('an RSVP is retried with the same id after a lost connection, saved once, a
   await page.reload()
   await page.getByText('You are coming.').waitFor()
   await expect.poll(() => button(page, 'Try again').count()).toBe(0)
-  expect(await answersOf(sql, guest)).toEqual(['coming'])
+  expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 
 test('an invitation that cannot be read says so, and is read on request or after reconnecting', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
-  const guest = await acceptSomebody(sql)
+  visitor.allowConsoleError(failedRequest)
+  const guest = await storeAcceptedApplicant(sql)
   const page = await open(visitor, guest, (opened) =>
     opened.route('**/rpc/place_by_token', (route) =>
       route.fulfill({ status: 401, json: { message: 'Invalid API key' } }),
@@ -251,7 +251,7 @@ test('an invitation that cannot be read says so, and is read on request or after
 test('an RSVP from another window appears when this window becomes active, and cached pages refresh', async ({
   visitor,
 }) => {
-  const guest = await acceptSomebody(sql)
+  const guest = await storeAcceptedApplicant(sql)
   const page = await open(visitor, guest)
   await button(page, 'I cannot come').focus()
   const other = await open(visitor, guest)
@@ -274,13 +274,13 @@ test('an RSVP from another window appears when this window becomes active, and c
 test('the token of a link stands in no log, no address that is asked for, no referrer and no title', async ({
   visitor,
 }) => {
-  const guest = await acceptSomebody(sql)
+  const guest = await storeAcceptedApplicant(sql)
   const requests: Request[] = []
   const listen = async (opened: Page) => opened.on('request', (request) => requests.push(request))
   const page = await open(visitor, guest, listen, { isNew: true })
   await button(page, 'I am coming').click()
   await page.getByText('You are coming.').waitFor()
-  const wrong = aToken()
+  const wrong = newToken()
   await page.evaluate((hash) => location.assign(`#${hash}`), wrong)
   await page.getByText('no longer valid').waitFor()
   for (const request of requests) {
@@ -295,14 +295,14 @@ test('the token of a link stands in no log, no address that is asked for, no ref
   expect(headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; script-src 'sha256-[^ ]+'; .*connect-src 'self'; form-action 'none'/,
   )
-  await server.printed(/"route":"\/answer"/)
-  await server.printed(/"route":"\/rest\/v1\/rpc\/:name"/)
+  await server.waitForOutput(/"route":"\/answer"/)
+  await server.waitForOutput(/"route":"\/rest\/v1\/rpc\/:name"/)
   const log = server.output() + (await readFile(join(directory.path, 'postgres.log'), 'utf8'))
   for (const token of [guest.token, wrong]) expect(log).not.toContain(token)
 })
 
 test('without a script a guest reads to answer by email, and sees no controls', async ({ visitor }) => {
-  const page = await openAt(visitor, places.open, { javaScriptEnabled: false })
+  const page = await openAt(visitor, invitations.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',
     'Please reply to the letter by email.',

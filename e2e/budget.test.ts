@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverOfThisFile } from '../testing/file-server.ts'
+import { serverForTestFile } from '../testing/server-for-test-file.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
 // The shipped build.
-const server = serverOfThisFile('.')
+const server = serverForTestFile('.')
 
 /** Opens a page and counts the transferred bytes. */
 async function openCounted(visitor: Visitor, address: string) {
@@ -101,7 +101,7 @@ test.for([
 )
 
 test('hydration and the boxes keep the typed text, log no warning and move nothing', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
     opened.addInitScript(() => {
       Object.assign(window, { shifts: [] })
@@ -112,7 +112,7 @@ test('hydration and the boxes keep the typed text, log no warning and move nothi
   )
   const form = getForm(page)
   await form.firstName.fill('Ada')
-  await hydrated(page)
+  await waitForHydration(page)
   expect(await form.firstName.inputValue()).toBe('Ada')
   await page.route('**/rest/v1/**', (route) =>
     route.fulfill({ status: 400, json: { message: 'No. '.repeat(200) } }),

@@ -1,12 +1,12 @@
 import type { Page, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk } from '../testing/desk-page.ts'
 import { extent, seed } from '../testing/extent.ts'
-import { releaseDrafts, templatesOf } from '../testing/letters.ts'
+import { releaseDrafts, rememberTemplates } from '../testing/letters.ts'
 import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
-import { scenes, type Scene } from '../testing/act-scenes.ts'
+import { actCases, type ActCase } from '../testing/act-cases.ts'
 import { resize } from '../testing/resize.ts'
 
 /** The outcomes of a call. */
@@ -24,14 +24,14 @@ interface Cell {
 const cells: Cell[] = fates.flatMap((fate) =>
   ways.flatMap((way) => presses.map((press) => ({ fate, way, press }))),
 )
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 let restoreTemplates: () => Promise<void>
 beforeAll(async () => {
-  restoreTemplates = await templatesOf(desk.sql)
+  restoreTemplates = await rememberTemplates(desk.sql)
 })
 
 /** One accepted applicant who has the letter and a draft, without any other events. */
-async function setStage({ before }: Scene) {
+async function setStage({ prepare }: ActCase) {
   await restoreTemplates()
   await desk.sql`delete from public.retreat_applications`
   await desk.sql`delete from private.door`
@@ -45,10 +45,10 @@ async function setStage({ before }: Scene) {
     update private.postman set stopped = false, seen_at = now() + interval '1 hour', check_wanted_at = '-infinity',
       checked_at = '-infinity'`
   const [stored] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }])
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   await desk.sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
   await desk.sql`delete from private.history`
-  await before?.(desk.sql)
+  await prepare?.(desk.sql)
   return stored?.id ?? ''
 }
 
@@ -127,20 +127,20 @@ async function meet(page: Page, name: string, fate: Cell['fate']) {
   }
 }
 
-const countOf = async ({ count }: Scene) => (await desk.sql.unsafe(count)).length
+const countOf = async ({ query }: ActCase) => (await desk.sql.unsafe(query)).length
 
 /** @param comeTo Goes to the address of a screen. */
 async function play(
   comeTo: (path: string) => Promise<Page>,
   name: string,
-  scene: Scene,
+  scene: ActCase,
   { fate, press }: Cell,
 ) {
   const id = await setStage(scene)
   const page = await comeTo(scene.path.replace(':id', id))
-  await scene.open?.(page)
-  const field = scene.type && page.getByLabel(scene.type[0], { exact: true })
-  await field?.fill(scene.type?.[1] ?? '')
+  await scene.reach?.(page)
+  const field = scene.input && page.getByLabel(scene.input[0], { exact: true })
+  await field?.fill(scene.input?.[1] ?? '')
   const button = scene.button(page)
   // Waits for the screen's data.
   await button.click({ trial: true })
@@ -155,20 +155,20 @@ async function play(
     call.release()
   }
   const failure = {
-    offline: `${scene.fails} You were offline.`,
-    refused: `${scene.fails} boom`,
-    aborted: `${scene.uncertain ?? 'Not confirmed.'} The server could not be reached. Please check your connection.`,
+    offline: `${scene.failure} You were offline.`,
+    refused: `${scene.failure} boom`,
+    aborted: `${scene.unconfirmed ?? 'Not confirmed.'} The server could not be reached. Please check your connection.`,
     slow: undefined,
     'response lost': undefined,
   }[fate]
   // The announcement must not wait for a refresh.
   if (failure === undefined) {
     await expect.poll(() => countOf(scene)).toBe(1)
-    if (scene.done !== '') await said.getByText(scene.done).waitFor()
+    if (scene.announcement !== '') await said.getByText(scene.announcement).waitFor()
     await expect.poll(call.tries).toBe(fate === 'slow' ? 1 : 2)
   } else {
     await page.getByRole('alert').getByText(failure, { exact: true }).waitFor()
-    if (scene.type) expect(await field?.inputValue()).toBe(scene.type[1])
+    if (scene.input) expect(await field?.inputValue()).toBe(scene.input[1])
     if (fate === 'aborted') expect(call.tries()).toBe(scene.isQueued ? 5 : 2)
   }
   await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
@@ -184,10 +184,10 @@ async function play(
   expect(await countOf(scene)).toBe(failure === undefined ? 1 : 0)
 }
 
-test.for(Object.entries(scenes))(
+test.for(Object.entries(actCases))(
   '%s announces its result at once, and happens once or not at all',
   async ([name, scene], { visitor }) => {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     const open = (path: string) =>
       desk.open(visitor, path, {
         prepare: (opened) =>
@@ -195,7 +195,7 @@ test.for(Object.entries(scenes))(
           opened.addInitScript(() => (HTMLAnchorElement.prototype.click = () => {})),
       })
     let page: Page | undefined
-    const random = randomFrom(seed + Object.keys(scenes).indexOf(name))
+    const random = randomFrom(seed + Object.keys(actCases).indexOf(name))
     // `npm test` tries one of them for each act.
     const one = cells[Math.floor(random() * cells.length)]
     for (const cell of extent([one], cells)) {
@@ -209,7 +209,7 @@ test.for(Object.entries(scenes))(
   },
 )
 
-const nothing = { ...scenes.desk_note, before: async () => {} }
+const nothing = { ...actCases.desk_note, prepare: async () => {} }
 
 test('a saved draft is shown and can be edited before it is read again', async ({ visitor }) => {
   await setStage(nothing)
@@ -251,7 +251,7 @@ test('an RSVP and a deadline appear with their announcement, before they are rea
 test('stopping all letters hides their countdown, and resuming gives them a new minute', async ({
   visitor,
 }) => {
-  await setStage({ ...nothing, before: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
+  await setStage({ ...nothing, prepare: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
   const page = await desk.open(visitor, '/letters')
   const other = await desk.open(visitor, '/letters', { as: desk.bob })
   const { button, status } = getDesk(page)
@@ -274,7 +274,7 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
 })
 
 test('saving an unchanged form does not overwrite another organiser’s changes', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   await setStage(nothing)
   const page = await desk.open(visitor, '/door')
   const { button } = getDesk(page)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { callsOf, deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { recordCalls, deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 
 // The shipped build: a StrictMode build makes more requests.
-const desk = deskOfThisFile(undefined, '.')
+const desk = deskForTestFile(undefined, '.')
 /** The most bytes of compressed script for the first list. */
 const mostScript = 90_000
 
@@ -20,7 +20,7 @@ test('the first list needs little script, is requested before it loads, and noth
   const opening = desk.open(visitor, '', {
     isNew: true,
     prepare: async (opened) => {
-      names = callsOf(opened)
+      names = recordCalls(opened)
       opened.on('response', (response) => {
         if (response.request().resourceType() === 'script')
           bytes += Number(response.headers()['content-length'])

@@ -1,18 +1,18 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
-import { withoutPauses } from '../testing/pauses.ts'
+import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
 
 test('an erasure fails without a connection, and does not happen after reconnecting', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
-  await withoutPauses(page)
+  await withoutBackOff(page)
   const { button, dialog } = getDesk(page)
   await button('Erase').click()
   await page.context().setOffline(true)
@@ -29,7 +29,7 @@ test('an erasure fails without a connection, and does not happen after reconnect
 })
 
 test('an erasure that was cancelled during its retries is not retried', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`, {
     prepare: (opened) => opened.clock.install(),
@@ -55,7 +55,7 @@ test('an erasure that was cancelled during its retries is not retried', async ({
 test('without a connection the desk says that data may be out of date, and then refreshes automatically', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(3))
   const page = await desk.open(visitor)
   const { link, heading, note } = getDesk(page)
@@ -128,9 +128,9 @@ test('a server on the same machine responds while the browser is offline', async
 })
 
 test('a missing response is reported at once, only once, and until it arrives', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/places')
-  await withoutPauses(page)
+  await withoutBackOff(page)
   // The list has been read, since pending reads are not repeated.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
@@ -148,7 +148,7 @@ test('a missing response is reported at once, only once, and until it arrives', 
 })
 
 test('a note is saved after its screen is left, and its result is announced', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, button, link, heading, status } = getDesk(page)
@@ -175,7 +175,7 @@ test('a note is saved after its screen is left, and its result is announced', as
 test('a desk that cannot open without a connection opens automatically after reconnecting', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '', {
     isEarly: true,
     // With its back-off: a browser may be online before requests get through.

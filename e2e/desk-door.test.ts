@@ -6,8 +6,8 @@ import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { withoutPauses } from '../testing/pauses.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
+import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 let server: DeskServer
 let ada: SupabaseClient
@@ -70,7 +70,7 @@ const standsAs = async (page: Page, sentence: string) => {
 test('a door closed in the desk refuses with its sentence, keeps the form answers, and opens again', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const door = await openDoor(visitor)
   expect(await door.standing.textContent()).toBe('The door is open.')
   const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
@@ -86,7 +86,7 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
     ])
 
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   const application = anApplication({ first_name: 'Grace', reason: 'To think.' })
   await form.fill(application)
@@ -124,7 +124,7 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
 test('the later of two simultaneous changes is refused, keeps its text, and may overwrite knowingly', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const mine = await openDoor(visitor)
   const theirs = await openDoor(visitor, await server.signedIn('bob@example.org'))
   await mine.sentence.fill('Mine.')
@@ -152,7 +152,7 @@ test('the later of two simultaneous changes is refused, keeps its text, and may 
 test('a door with a limit shows the number of applications, closes, and does not open by a new sentence', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const door = await openDoor(visitor)
   const send = () => clientOf(server.origin).from(table).insert(anApplication())
   await send()
@@ -199,10 +199,10 @@ test("a door closes at a time in the organiser's own time zone", async ({ visito
 })
 
 test('a failed save is not reported as saved', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const door = await openDoor(visitor)
   await door.choose('Closed')
-  await withoutPauses(door.page)
+  await withoutBackOff(door.page)
   await door.page.route('**/rpc/desk_set_door', (route) => route.abort())
   await door.close.click()
   await door.warning.waitFor()

@@ -7,7 +7,7 @@ import { csvHeader, tableColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
-import { withoutPauses } from '../testing/pauses.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -101,7 +101,7 @@ test('a blind reader downloads no hidden column', async ({ visitor }) => {
 })
 
 test('a download that fails or is stopped saves nothing, and says so', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
   let downloads = 0
   page.on('download', () => (downloads += 1))
@@ -111,7 +111,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
     calls += 1
     await (calls > 2 ? route.abort() : route.continue())
   })
-  await withoutPauses(page)
+  await withoutBackOff(page)
   await button.click()
   await page.getByText('Nothing was downloaded. The server could not be reached.').waitFor()
   // Two pages, and five tries of the third.

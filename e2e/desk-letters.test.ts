@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { signInPage, startDesk } from '../testing/desk.ts'
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startNameServer } from '../testing/name-server.ts'
@@ -14,7 +14,7 @@ import { accessibilityProblems, test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 import { resize } from '../testing/resize.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 beforeEach(async () => {
   await desk.sql`
@@ -148,7 +148,7 @@ test.for([
 )
 
 test('the result of a stop is announced, even after the letter’s time', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [id] = await desk.store([zoe])
   await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
   const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
@@ -179,7 +179,7 @@ test('the result of a stop is announced, even after the letter’s time', async 
 })
 
 test('a template with an unknown placeholder is refused, and its text is kept', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   await desk.store([zoe])
   const page = await desk.open(visitor, '/letters')
   const { button, heading, status } = getDesk(page)
@@ -233,7 +233,7 @@ test('text in templates and drafts survives Back, a reload, and the end of the d
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   const page = await desk.open(visitor, '/letters/templates/declined')
   const { button, heading, link } = getDesk(page)
   const text = page.getByLabel('Text', { exact: true })
@@ -253,11 +253,11 @@ test('text in templates and drafts survives Back, a reload, and the end of the d
   await page.reload()
   await expect.poll(() => text.inputValue()).toBe('Dear Zoë,')
   // Another organiser changes the decision meanwhile, and changes it back.
-  await desk.stand(stored ? [stored] : [], 'declined')
+  await desk.setStatus(stored ? [stored] : [], 'declined')
   await page.reload()
   await page.getByText('This is no draft any more').waitFor()
   await drafts(page).getByText('Dear Zoë,').waitFor()
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   await page.reload()
   await expect.poll(() => text.inputValue()).toBe('Dear Zoë,')
   await button('Save').click()
@@ -269,7 +269,7 @@ test('text in templates and drafts survives Back, a reload, and the end of the d
 
 test('text typed into a draft during a save is kept', async ({ visitor }) => {
   const [stored] = await desk.store([zoe])
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   const page = await desk.open(visitor, '/letters/drafts/accepted')
   const { button, status } = getDesk(page)
   const text = page.getByLabel('Text', { exact: true })
@@ -358,7 +358,7 @@ test('without a server that sends emails, each letter opens in the mail program 
 }) => {
   await postman(false)
   const [stored] = await desk.store([{ ...zoe, company: 'Bees & Sons' }])
-  await desk.stand(stored ? [stored] : [], 'declined')
+  await desk.setStatus(stored ? [stored] : [], 'declined')
   const page = await desk.open(visitor, '/letters')
   await page.getByText('This site has no mail server yet').waitFor()
   const { button, heading, link, status } = getDesk(page)
@@ -390,7 +390,7 @@ test('without a server that sends emails, each letter opens in the mail program 
 test('an organiser writes to one person without a template, stops the letter, sends it, and finds its text', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [stored] = await desk.store([zoe])
   const page = await desk.open(visitor, `/applications/${stored?.id}`)
   const { button, dialog, heading, link, status, timeline } = getDesk(page)
@@ -488,7 +488,7 @@ test('more than thirty letters need their number, and repeated letters their own
   const stored = await desk.store(
     Array.from({ length: 32 }, (_, place) => ({ ...zoe, email: `zoe.${place}@example.org` })),
   )
-  await desk.stand(stored, 'accepted')
+  await desk.setStatus(stored, 'accepted')
   await storeLetter(desk.sql, stored[0]?.id ?? '', { template: 'accepted', state: 'done' })
   await desk.sql`update private.letters set state = 'draft'`
   const page = await desk.open(visitor, '/letters/drafts/accepted')
@@ -513,7 +513,7 @@ test('each of sixty drafts is read by its key, one is left out, and Send stays v
   visitor,
 }) => {
   const stored = await desk.store(people(60))
-  await desk.stand(stored, 'accepted')
+  await desk.setStatus(stored, 'accepted')
   const { client } = desk.ada
   const { data } = await client.rpc('desk_drafts', { occasion: 'accepted' }).throwOnError()
   const { id: letter, seen } = (data as { letters: { id: string; seen: string }[] }).letters[2] ?? {}
@@ -620,7 +620,7 @@ test('on a phone a letter appears under its row, with the reasons why it cannot 
 
 test("a refused letter shows the mail server's reply, and can be retried", async ({ visitor }) => {
   const [stored] = await desk.store([{ ...zoe, team_size: '' }])
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   await releaseDrafts(desk.sql, {
     state: 'failed',
     isRefused: true,
@@ -685,7 +685,7 @@ test("a refused letter shows the mail server's reply, and can be retried", async
 test('receipts are switched on without overwriting other changes, and quote the first name alone', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/letters')
   const { button, heading, link, status } = getDesk(page)
   const receipts = page.getByRole('switch', { name: 'Send a receipt to each applicant' })
@@ -764,7 +764,7 @@ test('a waiting receipt is shown and can be stopped, and nobody is offered one',
 test('an automation alone is told of decisions, and other letters are sent by hand', async ({ visitor }) => {
   await postman(false, true)
   const [stored] = await desk.store([zoe])
-  await desk.stand(stored ? [stored] : [], 'accepted')
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
   await desk.sql`
     insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   await desk.ada.client.rpc('desk_write', { applications: [stored?.id], occasion: 'Travel' }).throwOnError()
@@ -804,7 +804,7 @@ test('an automation alone is told of decisions, and other letters are sent by ha
 test('an organiser chooses the notices of applications, and the choice shows once it is saved', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   await postman(false)
   const page = await desk.open(visitor, '/account')
   const { status } = getDesk(page)
@@ -845,9 +845,9 @@ test('an organiser chooses the notices of applications, and the choice shows onc
 })
 
 test('a test of the current text reaches the organiser, and changes nothing', async ({ visitor }) => {
-  const mails = await startMailServer()
+  const mailServer = await startMailServer()
   const other = await startDesk({
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   })
@@ -864,7 +864,7 @@ test('a test of the current text reaches the organiser, and changes nothing', as
   await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
   await button('Send me a test').click()
   await status.getByText('A test is on the way to grace@example.org.').waitFor()
-  const [mail] = await mails.count(1, 'grace@example.org')
+  const [mail] = await mailServer.waitFor(1, 'grace@example.org')
   expect(mail?.subject).toBe('[Test] For Alan alone')
   expect(mail?.text).toContain('Not saved, Turing.')
   expect(await sql`select from private.templates where body like 'Not saved%'`).toHaveLength(0)
@@ -899,7 +899,7 @@ test("a check of the mail server shows a server's findings", async ({ visitor })
 test('no test is offered without a server that sends emails, and a refused test says why', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   await desk.store([zoe])
   const page = await desk.open(visitor, '/letters/templates/accepted')
   const { button } = getDesk(page)
@@ -980,7 +980,7 @@ test('letters to several are drafted together, and the results are announced as 
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan, { ...zoe, last_name: 'Young' }])
-  await desk.stand(stored.slice(0, 1), 'accepted')
+  await desk.setStatus(stored.slice(0, 1), 'accepted')
   await desk.sql`
     insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   const page = await desk.open(visitor, '/?status=all')

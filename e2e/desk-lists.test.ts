@@ -4,15 +4,15 @@ import { text } from 'node:stream/consumers'
 import type { Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 import { resize } from '../testing/resize.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 test('a list refreshes whenever it is opened, and matches the number on its tab', async ({ visitor }) => {
   const stored = await desk.store(people(5))
-  await desk.stand(stored.slice(0, 2), 'accepted')
+  await desk.setStatus(stored.slice(0, 2), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted')
   const { names, tab, tabs, select, button, link, heading, status } = getDesk(page)
   await expect.poll(names).toEqual(['Person 1', 'Person 2'])
@@ -28,17 +28,17 @@ test('a list refreshes whenever it is opened, and matches the number on its tab'
   // Back from an application, and from another screen.
   await link('Person 1').click()
   await heading('Person 1').waitFor()
-  await desk.stand(stored.slice(3, 4), 'accepted')
+  await desk.setStatus(stored.slice(3, 4), 'accepted')
   await link('Back').click()
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3', 'Person 4'])
   await link('Letters').click()
   await heading('Letters').waitFor()
-  await desk.stand(stored.slice(0, 1), 'declined')
+  await desk.setStatus(stored.slice(0, 1), 'declined')
   await page.goBack()
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4'])
 
   // The window becomes active.
-  await desk.stand(stored.slice(4), 'accepted')
+  await desk.setStatus(stored.slice(4), 'accepted')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
@@ -68,20 +68,20 @@ test('the counts arrive with the changes of the list in one later call, then the
 
 test('visible rows stay, show their current status, and new ones are offered', async ({ visitor }) => {
   const stored = await desk.store(people(6))
-  await desk.stand(stored.slice(0, 3), 'accepted')
+  await desk.setStatus(stored.slice(0, 3), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted', { prepare: (opened) => opened.clock.install() })
-  const { names, tabs, row, select, standing, button } = getDesk(page)
+  const { names, tabs, row, select, rowStatus, button } = getDesk(page)
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
-  await desk.stand(stored.slice(0, 1), 'waitlisted')
+  await desk.setStatus(stored.slice(0, 1), 'waitlisted')
   await desk.bob.client
     .rpc('desk_erase', { applications: [stored[1]?.id], email: stored[1]?.email })
     .throwOnError()
-  await desk.stand(stored.slice(3, 5), 'accepted')
+  await desk.setStatus(stored.slice(3, 5), 'accepted')
   await page.clock.fastForward(20_000)
   await button('2 more').waitFor()
   expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
-  expect(await standing('Person 1')).toBe('Waitlisted')
+  expect(await rowStatus('Person 1')).toBe('Waitlisted')
   expect(await row('Person 2').locator('.decisions-pill').textContent()).toBe('Erased')
   expect(await select('Person 2').isDisabled()).toBe(true)
   await button('2 more').click()
@@ -150,7 +150,7 @@ test('several are decided as shown: the selection clears, and rows with another 
 }) => {
   const stored = await desk.store(people(6))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
-  const { names, select, button, bar, status, standing } = getDesk(page)
+  const { names, select, button, bar, status, rowStatus } = getDesk(page)
   const all = page.getByRole('checkbox', { name: 'Select all shown' })
   await expect.poll(names).toHaveLength(6)
   for (const name of ['Person 1', 'Person 2']) await select(name).check()
@@ -166,10 +166,10 @@ test('several are decided as shown: the selection clears, and rows with another 
   await bar.getByText('5 selected, 1 Waitlisted', { exact: true }).waitFor()
   await select('Person 1').uncheck()
   // Another organiser decides on a ticked one.
-  await desk.stand(stored.slice(5), 'accepted')
+  await desk.setStatus(stored.slice(5), 'accepted')
   await page.clock.fastForward(20_000)
   await bar.getByText('3 selected, 1 changed meanwhile and left out', { exact: true }).waitFor()
-  expect(await standing('Person 6')).toBe('Accepted')
+  expect(await rowStatus('Person 6')).toBe('Accepted')
   await button('Decline').click()
   await expect.poll(() => status.textContent()).toBe('3 applications: Declined')
   expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual([
@@ -218,7 +218,7 @@ test('a search without results in its tab shows the number elsewhere, and leads 
   visitor,
 }) => {
   const stored = await desk.store(people(12))
-  await desk.stand(stored.slice(0, 10), 'declined')
+  await desk.setStatus(stored.slice(0, 10), 'declined')
   const page = await desk.open(visitor, '/?search=person&status=shortlisted')
   const { names, link, search, tab } = getDesk(page)
   const live = page.locator('#list > [aria-live]')
@@ -298,7 +298,7 @@ test('a button or a key without an effect keeps the ticks', async ({ visitor }) 
 
 test('a filter for accepted people does not carry over to another tab', async ({ visitor }) => {
   const stored = await desk.store(people(3))
-  await desk.stand(stored.slice(0, 1), 'accepted')
+  await desk.setStatus(stored.slice(0, 1), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted&answer=not told&search=person')
   const { names, tab, button } = getDesk(page)
   await expect.poll(names).toEqual(['Person 1'])
@@ -323,7 +323,7 @@ test('all matches beyond the visible ones can be selected, decided in steps with
   visitor,
 }) => {
   const stored = await desk.store(people(260))
-  await desk.stand(stored.slice(255), 'declined')
+  await desk.setStatus(stored.slice(255), 'declined')
   const page = await desk.open(visitor)
   const { names, select, button, bar, status, undo, tabs } = getDesk(page)
   const standing = async () =>
@@ -391,11 +391,11 @@ test('of more than a thousand matches the first thousand are selected, and the s
   await expect.poll(names).toHaveLength(50)
   await all.check()
   // Another organiser decides on one that is not shown.
-  await desk.stand(stored.slice(58, 59), 'declined')
+  await desk.setStatus(stored.slice(58, 59), 'declined')
   await button('Select all 60 that match').click()
   await bar.getByText('59 selected', { exact: true }).waitFor()
   // And on a selected one.
-  await desk.stand(stored.slice(57, 58), 'declined')
+  await desk.setStatus(stored.slice(57, 58), 'declined')
   await button('Waitlist').click()
   await expect.poll(() => status.textContent()).toBe('58 applications: Waitlisted; 1 not saved')
   await page.getByText('Person 58: “Waitlisted” was not saved. bob@example.org set it to Declined').waitFor()
@@ -416,19 +416,19 @@ test('if all selected ones have changed, the desk says so, and the next key acts
 }) => {
   const stored = await desk.store(people(3))
   const page = await desk.open(visitor, '/?status=all', { prepare: (opened) => opened.clock.install() })
-  const { bar, names, select, standing, status } = getDesk(page)
+  const { bar, names, select, rowStatus, status } = getDesk(page)
   await expect.poll(names).toHaveLength(3)
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await bar.getByText('Person 1').waitFor()
-  await desk.stand(stored.slice(0, 1), 'declined')
+  await desk.setStatus(stored.slice(0, 1), 'declined')
   await page.clock.fastForward(20_000)
   await expect.poll(() => status.textContent()).toBe('1 changed meanwhile and left out')
   expect(await select('Person 1').isChecked()).toBe(false)
   await page.keyboard.press('j')
   await page.keyboard.press('a')
   await expect.poll(() => status.textContent()).toBe('Person 2: Accepted')
-  expect(await standing('Person 2')).toBe('Accepted')
+  expect(await rowStatus('Person 2')).toBe('Accepted')
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('declined')
 })
 
@@ -439,7 +439,7 @@ test('writing to several continues, whatever happens to the list behind it', asy
   await select('Person 1').check()
   await button('Draft letters…').click()
   await dialog.getByRole('heading', { name: 'Draft a letter to Person 1' }).waitFor()
-  await desk.stand(stored.slice(0, 1), 'accepted')
+  await desk.setStatus(stored.slice(0, 1), 'accepted')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await expect.poll(names).toEqual(['Person 2'])
   await dialog.getByLabel('Template').selectOption('Accepted')
@@ -454,7 +454,7 @@ test('writing to several continues, whatever happens to the list behind it', asy
 test('Undo names what it undoes, and asks first if a letter about it was sent', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=all')
-  const { select, button, undo, status, alert, standing } = getDesk(page)
+  const { select, button, undo, status, alert, rowStatus } = getDesk(page)
   for (const name of ['Person 1', 'Person 2']) await select(name).check()
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('2 applications: Accepted')
@@ -465,7 +465,7 @@ test('Undo names what it undoes, and asks first if a letter about it was sent', 
   await alert
     .getByText('Not undone for Person 1: a letter saying “Accepted” has already been sent.')
     .waitFor()
-  expect(await standing('Person 1')).toBe('Accepted')
+  expect(await rowStatus('Person 1')).toBe('Accepted')
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
   expect(await desk.statusOf(stored[1]?.id ?? '')).toBe('new')
   await button('Back to new anyway').click()
@@ -512,11 +512,11 @@ test.for([
       page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
     await expect.poll(heights).toHaveLength(12)
     const before = await heights()
-    await desk.stand(stored, 'shortlisted')
+    await desk.setStatus(stored, 'shortlisted')
     await look()
     await expect.poll(() => page.locator('.decisions-pill[data-status=shortlisted]').count()).toBe(12)
     expect(await heights()).toEqual(before)
-    await desk.stand(stored, 'accepted')
+    await desk.setStatus(stored, 'accepted')
     for (const { id } of stored) {
       await storeLetter(desk.sql, id, { template: 'accepted', kind: 'decision', state: 'failed' })
     }

@@ -2,13 +2,13 @@ import type { Page, Request, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { operatorSecret } from '../src/server/auth/organisers.ts'
-import { deskOfThisFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { withoutPauses } from '../testing/pauses.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 beforeEach(async () => {
   await desk.sql`delete from private.door`
@@ -57,7 +57,7 @@ function pendingIn(page: Page) {
 }
 
 test('a broken screen affects nothing else, and Try again loads it again', async ({ visitor }) => {
-  visitor.expects(/TypeError|RangeError/)
+  visitor.allowConsoleError(/TypeError|RangeError/)
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '/account')
   const { heading, button, link } = getDesk(page)
@@ -83,7 +83,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
 })
 
 test('an unexpected failure is reported, and the button works again', async ({ visitor }) => {
-  visitor.expects(/TypeError|null/)
+  visitor.allowConsoleError(/TypeError|null/)
   const page = await desk.open(visitor, '/account')
   const { button } = getDesk(page)
   await button('Set up').waitFor()
@@ -168,7 +168,7 @@ test.for([
 test('over http from another machine, where browsers have fewer features, the desk works completely', async ({
   visitor,
 }) => {
-  visitor.expects(/Cross-Origin-Opener-Policy/)
+  visitor.allowConsoleError(/Cross-Origin-Opener-Policy/)
   await desk.store(people(2))
   const elsewhere = 'http://unplugged.example'
   const token = await operatorSecret(desk.sql, desk.ada.email)
@@ -208,7 +208,7 @@ test('over http from another machine, where browsers have fewer features, the de
 })
 
 test('typed text survives Back and a reload, and is gone after its author signs out', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '', { as: await signedInAnew() })
   const { link, button, note, status } = getDesk(page)
@@ -326,7 +326,7 @@ test('the window’s title names the screen and the applicant, but no name for a
 test('an act that was retried after a lost response happened once, and is announced as usual', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const same = { email: 'ada@example.com', first_name: 'Ada' }
   await desk.store([
     { ...same, last_name: 'L', company: 'Engines' },
@@ -337,7 +337,7 @@ test('an act that was retried after a lost response happened once, and is announ
   const said = async (words: string) => {
     await expect.poll(() => status.textContent()).toBe(words)
   }
-  await withoutPauses(page)
+  await withoutBackOff(page)
   for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
     await page.route(calls(name), loseAnswer, { times: 1 })
   await page.getByLabel('Sentence for applicants').fill('Later.')
@@ -377,7 +377,7 @@ test('an act that was retried after a lost response happened once, and is announ
 test('fifty unsaved decisions of one call show one message, and are retried together', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const stored = await desk.store(people(50))
   const page = await desk.open(visitor, '/?status=all')
   const { button, status, alert } = getDesk(page)
@@ -390,7 +390,7 @@ test('fifty unsaved decisions of one call show one message, and are retried toge
     'Person 1 and 49 others: “Declined” was not saved. The disk is full.',
   )
   expect(await alert.count()).toBe(1)
-  await desk.stand(stored.slice(0, 20), 'waitlisted')
+  await desk.setStatus(stored.slice(0, 20), 'waitlisted')
   await button('Try again').click()
   await expect.poll(() => status.textContent()).toBe('30 applications: Declined; 20 not saved')
   expect(await alert.count()).toBe(1)

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { callsOf, deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { recordCalls, deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { holdRequests } from '../testing/held-requests.ts'
 import { version } from '../src/settings/version.ts'
 import { codeOf } from '../testing/sign-in.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 /** Opens the desk with its script held until it is released, signed out or as Ada. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
@@ -43,7 +43,7 @@ test('the foot of the desk shows its version', async ({ visitor }) => {
 })
 
 test('a call that began before the script and got no response is repeated', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   let lists = 0
   const page = await desk.open(visitor, '', {
@@ -60,7 +60,7 @@ test('a call that began before the script and got no response is repeated', asyn
 test('a screen whose script was removed by an update says so, and works after a reload', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource|dynamically imported module/)
+  visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
   const page = await desk.open(visitor, '', {
     prepare: (opened) => opened.route('**/assets/other-screens-*', (route) => route.fulfill({ status: 404 })),
   })
@@ -73,7 +73,7 @@ test('a screen whose script was removed by an update says so, and works after a 
 })
 
 test('writing to several reports a removed script in its dialog and not in the bar', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource|dynamically imported module/)
+  visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
     prepare: (opened) => opened.route('**/assets/LetterWrite-*', (route) => route.fulfill({ status: 404 })),
@@ -92,7 +92,7 @@ test('writing to several reports a removed script in its dialog and not in the b
 })
 
 test('a function that an updated server no longer has is reported as an update', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const page = await desk.open(visitor, '', {
     prepare: (opened) =>
       opened.route('**/rpc/desk_list', (route) =>
@@ -109,7 +109,7 @@ test('a function that an updated server no longer has is reported as an update',
 test('a table whose script an update removed is not downloaded, and asks for a reload', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource|dynamically imported module/)
+  visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
     prepare: (opened) => opened.route('**/assets/export-*', (route) => route.fulfill({ status: 404 })),
@@ -125,7 +125,9 @@ test('a table whose script an update removed is not downloaded, and asks for a r
 })
 
 test('a sign-in that was open during an update asks for a reload', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource|dynamically imported module|the desk was updated meanwhile/)
+  visitor.allowConsoleError(
+    /Failed to load resource|dynamically imported module|the desk was updated meanwhile/,
+  )
   const page = await visitor.open(`${desk.origin}/desk`, {}, (opened) =>
     opened.route('**/assets/auth-*', (route) => route.fulfill({ status: 404 })),
   )
@@ -142,7 +144,7 @@ test('an expired token is refreshed before any other request', async ({ visitor 
   const page = await desk.open(visitor, '', {
     as: { email: 'grace@example.org', client },
     prepare: async (opened) => {
-      names = callsOf(opened)
+      names = recordCalls(opened)
       await opened.addInitScript(() => {
         const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as { expires_at: number }
         localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
@@ -165,7 +167,7 @@ test('a former organiser reads so with their email address, sees no row, and can
   const client = await desk.signedIn('mary@example.org')
   await desk.sql`
     delete from private.organisers using auth.users where account_id = users.id and email = 'mary@example.org'`
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, isEarly: true })
   await page.getByRole('heading', { name: 'Not an organiser' }).waitFor()
   await page.getByText('mary@example.org').waitFor()
@@ -191,7 +193,7 @@ test('an organiser with a second factor is asked for it before the list is reque
     as: { email: 'rosalind@example.org', client },
     isEarly: true,
     prepare: async (opened) => {
-      names = callsOf(opened)
+      names = recordCalls(opened)
     },
   })
   await page.getByRole('heading', { name: 'Second factor' }).waitFor()
@@ -204,7 +206,7 @@ test('a sign-out in another window signs out here too, before the sign-in has lo
 }) => {
   await desk.store(people(1))
   const client = await desk.signedIn('joan@example.org')
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const page = await desk.open(visitor, '', {
     as: { email: 'joan@example.org', client },
     prepare: (opened) => opened.route('**/assets/auth-*', (route) => route.abort()),
@@ -217,7 +219,7 @@ test('a sign-out in another window signs out here too, before the sign-in has lo
 })
 
 test('the sign-in field works before the script: input and presses are held', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const { page, email, release } = await openWithoutScript(visitor)
   await email.waitFor()
   await email.pressSequentially('nobody@example.orgg')
@@ -365,7 +367,7 @@ test('a search from before the script is carried out', async ({ visitor }) => {
 
 test('the focus from before the script stays, and an opened application is open', async ({ visitor }) => {
   // The previous application is read ahead, and may be gone by then.
-  visitor.expects(/status of 404/)
+  visitor.allowConsoleError(/status of 404/)
   await desk.store(people(2))
   const focusing = await openWithoutScript(visitor, true)
   await getDesk(focusing.page).link('Person 2').focus()
@@ -386,7 +388,7 @@ test('the focus from before the script stays, and an opened application is open'
 test('an organiser whose session ends during the first list signs in again, in a focused field', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const client = await desk.signedIn('mary@example.org')
   let goOn = () => {}
@@ -409,7 +411,7 @@ test('an organiser whose session ends during the first list signs in again, in a
 })
 
 test('a script that cannot load is reported beside the rows', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
     prepare: (opened) => opened.route('**/assets/*.js', (route) => route.abort()),

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 import { resize } from '../testing/resize.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
 
 beforeEach(async () => {
@@ -20,7 +20,7 @@ const carried = (isCarried: boolean) =>
 
 /** Accepts somebody. With `told` they received the letter some days ago. */
 async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; days?: number }) {
-  await desk.stand([{ id }], 'accepted')
+  await desk.setStatus([{ id }], 'accepted')
   if (told === undefined) return
   const { answer = null, days = 3 } = told
   await desk.sql`
@@ -47,7 +47,7 @@ async function dayIn(days: number) {
 test('RSVPs are counted, places are saved without overwriting, and each number leads to its list', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const ids = await storePeople(7)
   await accept(ids[0] ?? '', { answer: 'coming' })
   await accept(ids[1] ?? '', { answer: 'not coming' })
@@ -99,7 +99,7 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
 test('the browser’s time zone is offered until one is saved, and no letter with a deadline opens before', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   await desk.sql`update private.places set zone = null`
   const [id = ''] = await storePeople(1)
   await accept(id)
@@ -152,9 +152,9 @@ test('reminders are drafted once for people without an RSVP, and the result is a
 test('the longest waiting person is accepted for a free place, whoever presses, and it can be undone', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const ids = await storePeople(4)
-  for (const id of ids.slice(0, 3)) await desk.stand([{ id }], 'waitlisted')
+  for (const id of ids.slice(0, 3)) await desk.setStatus([{ id }], 'waitlisted')
   await desk.sql`update private.places set places = 1`
   const page = await desk.open(visitor, '/places')
   const { alert, button, link, undo } = getDesk(page)
@@ -189,7 +189,7 @@ test('the longest waiting person is accepted for a free place, whoever presses, 
   await page.route(
     '**/rpc/desk_decide',
     async (route) => {
-      await desk.stand([{ id: ids[1] ?? '' }], 'declined')
+      await desk.setStatus([{ id: ids[1] ?? '' }], 'declined')
       await route.continue()
     },
     { times: 1 },
@@ -321,7 +321,7 @@ test('a blind reader sees no name at Places and in an RSVP', async ({ visitor })
   const ids = await storePeople(5)
   await accept(ids[0] ?? '', { days: -1 })
   await accept(ids[1] ?? '', { answer: 'coming' })
-  for (const id of ids.slice(2)) await desk.stand([{ id }], 'waitlisted')
+  for (const id of ids.slice(2)) await desk.setStatus([{ id }], 'waitlisted')
   await desk.sql`update private.places set places = 1000000`
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
   const page = await desk.open(visitor, '/places')

@@ -14,8 +14,8 @@ import {
   type RunningServer,
   strictCheckout,
 } from '../testing/server.ts'
-import { anAddress, anonKey, codeOf } from '../testing/sign-in.ts'
-import { withoutPauses } from '../testing/pauses.ts'
+import { unusedIpAddress, anonKey, codeOf } from '../testing/sign-in.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -58,7 +58,9 @@ async function linkFor(email: string, origin = server.origin) {
 
 /** Opens a page of the desk from an unused IP address. */
 function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserContextOptions = {}) {
-  return visitor.open(url, options, (page) => page.setExtraHTTPHeaders({ 'x-forwarded-for': anAddress() }))
+  return visitor.open(url, options, (page) =>
+    page.setExtraHTTPHeaders({ 'x-forwarded-for': unusedIpAddress() }),
+  )
 }
 
 /** The parts of the sign-in, as a visitor finds them. */
@@ -109,7 +111,7 @@ async function historyOf(page: Page) {
 test('an organiser signs in with an emailed code, stays signed in after a reload, and signs out', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const page = await open(visitor)
   const desk = on(page)
@@ -121,7 +123,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await expect.poll(() => focused(page)).toBe('Code')
   expect(await desk.code.getAttribute('autocomplete')).toBe('one-time-code')
   expect(await desk.code.getAttribute('inputmode')).toBe('numeric')
-  const [{ code } = { code: '' }] = await mail.count(1, email)
+  const [{ code } = { code: '' }] = await mail.waitFor(1, email)
 
   await desk.code.fill('12345')
   await desk.signIn.click()
@@ -151,7 +153,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
 test('an unknown address gets the same response as a known one, here and from a hosted project', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const [page, hosted] = [await open(visitor), await open(visitor)]
   await hosted.route('**/auth/v1/otp*', (route) =>
     route.fulfill({
@@ -179,7 +181,7 @@ test('an unknown address gets the same response as a known one, here and from a 
 test('a repeated request for a code says how long to wait, and another address is possible', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const page = await open(visitor)
   const desk = on(page)
   await desk.email.fill(await organiser())
@@ -193,24 +195,24 @@ test('a repeated request for a code says how long to wait, and another address i
   const email = await organiser()
   await desk.email.fill(email)
   await desk.sendCode.click()
-  const [received] = await mail.count(1, email)
+  const [received] = await mail.waitFor(1, email)
   await desk.code.fill(received?.code ?? '')
   await desk.signIn.click()
   await desk.applications.waitFor()
 })
 
 test('a code can be sent again, and only the newest works', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const page = await open(visitor)
   const desk = on(page)
   await desk.email.fill(email)
   await desk.sendCode.click()
-  await mail.count(1, email)
+  await mail.waitFor(1, email)
   await sql`delete from private.mail_requests`
   await desk.button('Send again').click()
   await page.getByText('It was sent again.').waitFor()
-  const received = await mail.count(2, email)
+  const received = await mail.waitFor(2, email)
   await desk.code.fill(received.at(-1)?.code ?? '')
   await desk.signIn.click()
   await desk.applications.waitFor()
@@ -219,12 +221,12 @@ test('a code can be sent again, and only the newest works', async ({ visitor }) 
 test('only its button uses a link up, and nothing remains in the address or the history', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const asking = await open(visitor)
   await on(asking).email.fill(email)
   await on(asking).sendCode.click()
-  const [{ link } = { link: '' }] = await mail.count(1, email)
+  const [{ link } = { link: '' }] = await mail.waitFor(1, email)
   expect(link).toMatch(/\/desk#token_hash=[0-9a-f]{64}&type=magiclink$/)
   // Email scanners open links, some even in a browser.
   await fetch(link)
@@ -262,7 +264,7 @@ test("the command's link signs in, even in a tab that shows the desk to somebody
 })
 
 test('without a mail server the response says how the operator makes a link', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const page = await open(visitor)
   // The response of a server without emails: `src/server/auth/calls/emails.test.ts`.
   const json = { code: 422, error_code: 'email_provider_disabled', msg: 'Email logins are disabled' }
@@ -312,7 +314,7 @@ test('the typed email address carries over to the password field, and the focus 
 })
 
 test('a second factor is switched on, required, and switched off', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const desk = on(page)
   await desk.account.click()
@@ -371,7 +373,7 @@ test('a second factor is switched on, required, and switched off', async ({ visi
 test('a password is set under Account, in an older session with an emailed code, and signs in', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const { page: other } = await signedIn(visitor, { email })
   const desk = on(page)
@@ -387,7 +389,7 @@ test('a password is set under Account, in an older session with an emailed code,
   await desk.button('Set password').click()
   await page.getByText('The password is set.').waitFor()
   expect(await fresh.inputValue()).toBe('')
-  await mail.count(1, email)
+  await mail.waitFor(1, email)
   await on(other).account.click()
   await on(other).email.waitFor()
 
@@ -396,14 +398,14 @@ test('a password is set under Account, in an older session with an emailed code,
   await desk.button('Set password').click()
   await expect.poll(() => focused(page)).toBe('Code')
   expect(await fresh.inputValue()).toBe('battery staple')
-  const code = (await mail.count(2, email)).at(-1)?.code ?? ''
+  const code = (await mail.waitFor(2, email)).at(-1)?.code ?? ''
   await desk.code.fill(anotherThan(code))
   await desk.button('Set password').click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong/)
   await desk.code.fill(code)
   await desk.button('Set password').click()
   await desk.code.waitFor({ state: 'detached' })
-  await mail.count(3, email)
+  await mail.waitFor(3, email)
 
   await desk.signOut.click()
   await desk.button('Use a password').click()
@@ -419,7 +421,7 @@ test('a password is set under Account, in an older session with an emailed code,
 })
 
 test('a second factor set up elsewhere ends the sessions without it', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const { page: other } = await signedIn(visitor, { email })
   await on(other).account.click()
@@ -432,7 +434,7 @@ test('a second factor set up elsewhere ends the sessions without it', async ({ v
 })
 
 test('an organiser who is removed while signed in no longer sees any application', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   await applies('Lovelace')
   const { page, email } = await signedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
@@ -449,7 +451,7 @@ test('an organiser who is removed while signed in no longer sees any application
 })
 
 test('a browser ends all sessions: other tabs and other browsers sign out', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const { page, email } = await signedIn(visitor)
   const { page: other } = await signedIn(visitor, { email })
   const tab = await other.context().newPage()
@@ -491,7 +493,7 @@ test('a session in the address is ignored where this server signs in, and is sto
 test('a window learns that another one signed somebody else in, even in browsers without such an event', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   await applies('Lovelace')
   const { page, email } = await signedIn(visitor)
   const windows = [await page.context().newPage(), await page.context().newPage()]
@@ -518,7 +520,7 @@ test.for([
   ['another refusal', 'error=server_error&error_code=unexpected_failure', /^Signing in by this link did not/],
   ['tokens', 'access_token=a.b.c&refresh_token=d', /^Signing in by this link did not/],
 ] as const)("a hosted project's link reports: %s", async ([, fragment, sentence], { visitor }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const words = 'error_description=Call+0900+123456'
   const page = await open(visitor, `${server.origin}/desk#${fragment}&${words}&sb=`)
   await expect.poll(() => on(page).alert.textContent()).toMatch(sentence)
@@ -531,13 +533,13 @@ test.for([
 test('the links of a change of address are confirmed with a button, one after the other', async ({
   visitor,
 }) => {
-  visitor.expects(refusedRequest)
+  visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const client = clientOf(server.origin)
   await client.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(sql, email) })
   expect((await client.auth.updateUser({ email: `new-${email}` })).error).toBeNull()
-  const [first] = await mail.count(1, email)
-  const [second] = await mail.count(1, `new-${email}`)
+  const [first] = await mail.waitFor(1, email)
+  const [second] = await mail.waitFor(1, `new-${email}`)
   const page = await open(visitor, first?.link)
   await on(page).button('Confirm').click()
   await page.getByText('This address is confirmed.').waitFor()
@@ -548,8 +550,8 @@ test('the links of a change of address are confirmed with a button, one after th
 })
 
 test('without a connection nothing is lost, and each step can be tried again', async ({ visitor }) => {
-  visitor.expects(refusedRequest)
-  visitor.expects(/Failed to fetch/)
+  visitor.allowConsoleError(refusedRequest)
+  visitor.allowConsoleError(/Failed to fetch/)
   const page = await open(visitor)
   const desk = on(page)
   const email = await organiser()
@@ -560,9 +562,9 @@ test('without a connection nothing is lost, and each step can be tried again', a
   expect(await desk.email.inputValue()).toBe(email)
   await page.unroute('**/auth/v1/**')
   await desk.sendCode.click()
-  const [received] = await mail.count(1, email)
+  const [received] = await mail.waitFor(1, email)
   await desk.code.fill(received?.code ?? '')
-  await withoutPauses(page)
+  await withoutBackOff(page)
   await page.route('**/rpc/**', (route) => route.abort())
   await desk.signIn.click()
   await desk.heading('The desk cannot be opened now').waitFor()
@@ -692,7 +694,7 @@ test('the whole sign-in works by keyboard alone', async ({ visitor }) => {
   await expect.poll(() => focused(page)).toBe('Send code')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('Code')
-  const [{ code } = { code: '' }] = await mail.count(1, email)
+  const [{ code } = { code: '' }] = await mail.waitFor(1, email)
   await keyboard.type(code)
   await keyboard.press('Enter')
   await on(page).applications.waitFor()

@@ -6,9 +6,9 @@ import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { acceptSomebody, answersOf } from '../testing/accepted.ts'
+import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { signInPage } from '../testing/desk.ts'
-import { atEnd } from '../testing/endings.ts'
+import { atTestEnd } from '../testing/cleanup.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../testing/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { clientOf } from '../testing/organiser.ts'
@@ -18,8 +18,8 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { anonKey } from '../testing/sign-in.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
-import { withoutPauses } from '../testing/pauses.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
+import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
@@ -65,7 +65,7 @@ beforeAll(async () => {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
   origin = await host.listen({ host: '127.0.0.1', port: 0 })
-  atEnd(() => host.close())
+  atTestEnd(() => host.close())
 })
 
 afterEach(() => {
@@ -115,7 +115,7 @@ test.for([
     expect(policy).toMatch(/^default-src 'none';/)
     expect(policy).not.toMatch(/unsafe|font-src|frame-src/)
     const refused = page.waitForEvent('console', (message) => message.text().includes('connect-src'))
-    visitor.expects(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
+    visitor.allowConsoleError(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
     await page.evaluate(() => fetch('/robots.txt').catch(() => {}))
     await refused
   },
@@ -133,18 +133,18 @@ test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
       expect({ href, status }).toEqual({ href, status: 200 })
     }
     const refused = page.waitForEvent('console', (message) => message.text().includes('connect-src'))
-    visitor.expects(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
+    visitor.allowConsoleError(/connect-src|violates the document's Content Security Policy|Failed to fetch/)
     await page.evaluate(() => fetch('/robots.txt').catch(() => {}))
     await refused
   },
 )
 
 test('an accepted person gives an RSVP on the static answer page', async ({ visitor }) => {
-  const accepted = await acceptSomebody(database.admin)
+  const accepted = await storeAcceptedApplicant(database.admin)
   const { page } = await open(visitor, `/answer/#${accepted.token}`)
   await page.getByRole('button', { name: 'I am coming' }).click()
   await page.getByText('You are coming. See you there.').waitFor()
-  expect(await answersOf(database.admin, accepted)).toEqual(['coming'])
+  expect(await rsvpsOf(database.admin, accepted)).toEqual(['coming'])
 })
 
 test('an organiser signs in to the static desk with a code and decides, across origins', async ({
@@ -158,7 +158,7 @@ test('an organiser signs in to the static desk with a code and decides, across o
   await page.getByLabel('Email', { exact: true }).fill('ada@example.org')
   await button('Send code').click()
   await page.getByLabel('Code', { exact: true }).waitFor()
-  const [{ code } = { code: '' }] = await mail.count(1, 'ada@example.org')
+  const [{ code } = { code: '' }] = await mail.waitFor(1, 'ada@example.org')
   await page.getByLabel('Code', { exact: true }).fill(code)
   await button('Sign in').click()
   const name = `${application.first_name} ${application.last_name}`
@@ -207,7 +207,7 @@ test("the session of a hosted project's own link signs in with a button, and is 
   await page.goBack()
   expect(page.url()).not.toContain('access_token')
 
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const { page: late } = await open(visitor, '/desk/#access_token=a.b.c&refresh_token=d')
   await late.getByRole('button', { name: 'Sign in', exact: true }).click()
   await late.getByText('This link was used already').waitFor()
@@ -215,7 +215,7 @@ test("the session of a hosted project's own link signs in with a button, and is 
 
 test('the application form requests not a byte of the desk', async ({ visitor }) => {
   const { page, asked } = await open(visitor, '/retreat/')
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
   await form.button.click()
@@ -264,7 +264,7 @@ const inItsPlace = (answer: (typeof wrong)[string]) => (page: Page) =>
 test.for(Object.entries(wrong))(
   'with a wrong backend (%s), the desk says so at sign-in and afterwards',
   async ([, answer], { visitor }) => {
-    visitor.expects(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
+    visitor.allowConsoleError(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
     const { page } = await open(visitor, '/desk/', inItsPlace(answer))
     const email = page.getByLabel('Email', { exact: true })
     await email.fill('grace@example.org')
@@ -279,7 +279,7 @@ test.for(Object.entries(wrong))(
     expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
     const signedIn = await open(visitor, '/desk/', async (opened) => {
       await signInPage(grace)(opened)
-      await withoutPauses(opened)
+      await withoutBackOff(opened)
       await inItsPlace(answer)(opened)
     })
     await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
@@ -291,7 +291,7 @@ test.for(Object.entries(wrong))(
 )
 
 test('a desk whose script does not load says so', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const { page } = await open(visitor, '/retreat/desk', (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )

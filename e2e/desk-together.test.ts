@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 /** A page that learns nothing about others, as between two refreshes. */
 const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
@@ -39,7 +39,7 @@ test('the later of two organisers learns who decided what, and decides again kno
   expect(await my.alert.locator('p').first().textContent()).toMatch(
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(\d.* 20\d\d, \d\d:\d\d\)\.$/,
   )
-  expect(await my.standing('Person 1')).toBe('Declined')
+  expect(await my.rowStatus('Person 1')).toBe('Declined')
   expect(await desk.statusOf(id)).toBe('declined')
   await my.button('Accept anyway').click()
   await expect.poll(() => my.status.textContent()).toBe('Person 1: Accepted')
@@ -66,12 +66,12 @@ test('of several decisions, one that conflicts is reported, and the others are s
 }) => {
   const stored = await desk.store(people(5))
   const page = await desk.open(visitor, '', unaware)
-  const { select, button, status, standing, alert } = getDesk(page)
+  const { select, button, status, rowStatus, alert } = getDesk(page)
   await page.getByLabel('Select all shown').check()
-  await desk.stand(stored.slice(2, 3), 'declined', desk.bob)
+  await desk.setStatus(stored.slice(2, 3), 'declined', desk.bob)
   await button('Shortlist').click()
   await expect.poll(() => status.textContent()).toBe('4 applications: Shortlisted; 1 not saved')
-  expect(await Promise.all([1, 2, 3, 4, 5].map((number) => standing(`Person ${number}`)))).toEqual([
+  expect(await Promise.all([1, 2, 3, 4, 5].map((number) => rowStatus(`Person ${number}`)))).toEqual([
     'Shortlisted',
     'Shortlisted',
     'Declined',
@@ -109,13 +109,13 @@ test('quick decisions on one application end with the last one, and each is in i
 test("no quick decision overwrites another organiser's decision", async ({ visitor }) => {
   const [first] = await desk.store(people(1))
   const page = await desk.open(visitor, '', unaware)
-  const { select, status, standing, alert } = getDesk(page)
+  const { select, status, rowStatus, alert } = getDesk(page)
   await select('Person 1').check()
-  await desk.stand(first ? [first] : [], 'declined', desk.bob)
+  await desk.setStatus(first ? [first] : [], 'declined', desk.bob)
   await pressQuickly(page, 'Accept', 'Waitlist')
   await expect.poll(() => alert.count()).toBe(1)
   await expect.poll(() => alert.textContent()).toContain('“Waitlisted” was not saved. bob@example.org set it')
-  expect(await standing('Person 1')).toBe('Declined')
+  expect(await rowStatus('Person 1')).toBe('Declined')
   expect(await status.textContent()).toBe('Person 1: not saved')
   expect(await desk.statusOf(first?.id ?? '')).toBe('declined')
 })
@@ -123,12 +123,12 @@ test("no quick decision overwrites another organiser's decision", async ({ visit
 test('two organisers with the same decision agree, and neither sees a problem', async ({ visitor }) => {
   const stored = await desk.store(people(1))
   const page = await desk.open(visitor, '', unaware)
-  const { select, button, status, standing, alert, undo } = getDesk(page)
+  const { select, button, status, rowStatus, alert, undo } = getDesk(page)
   await select('Person 1').check()
-  await desk.stand(stored, 'accepted', desk.bob)
+  await desk.setStatus(stored, 'accepted', desk.bob)
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted already')
-  expect(await standing('Person 1')).toBe('Accepted')
+  expect(await rowStatus('Person 1')).toBe('Accepted')
   await expect.poll(() => alert.count()).toBe(0)
   // It was not their decision to undo.
   expect(await undo.getAttribute('aria-disabled')).toBe('true')
@@ -141,7 +141,7 @@ test("Undo does not undo another organiser's later decision, even a visible one"
   const { button, status, pill, alert, note, undo } = getDesk(page)
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
-  await desk.stand([{ id }], 'declined', desk.bob)
+  await desk.setStatus([{ id }], 'declined', desk.bob)
   await page.getByRole('link', { name: 'Applications', exact: true }).click()
   await getDesk(page).tab('Declined').click()
   await getDesk(page).link('Person 1').click()
@@ -168,7 +168,7 @@ test('another organiser’s acts on an open application appear, are marked and a
   const marked = page.locator('.application-timeline .application-fresh')
   await expect.poll(() => timeline.count()).toBe(1)
   await note.fill('Half a thought')
-  await desk.stand(stored, 'declined')
+  await desk.setStatus(stored, 'declined')
   await page.clock.fastForward(15_000)
   await expect.poll(() => pill.textContent()).toBe('Declined')
   await expect.poll(() => status.textContent()).toBe('bob@example.org changed this just now')
@@ -193,7 +193,7 @@ test('another organiser’s acts on an open application appear, are marked and a
   await expect.poll(() => alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')
 
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   await desk.bob.client.rpc('desk_erase', { applications: [id], email: stored[0]?.email }).throwOnError()
   await page.clock.fastForward(15_000)
   await page.getByText('There is no such application: it may have been erased.').waitFor()
@@ -204,21 +204,21 @@ test("another organiser's decision is marked in a visible list and announced, an
 }) => {
   const stored = await desk.store(people(4))
   const page = await desk.open(visitor, '/?status=all', { prepare: (opened) => opened.clock.install() })
-  const { names, standing, status, row, button } = getDesk(page)
+  const { names, rowStatus, status, row, button } = getDesk(page)
   await expect.poll(names).toHaveLength(4)
-  await desk.stand(stored.slice(1, 2), 'declined')
+  await desk.setStatus(stored.slice(1, 2), 'declined')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, changed meanwhile')
   expect(await row('Person 2').locator('.rows-standing').textContent()).toBe('Declined (changed meanwhile)')
-  await desk.stand(stored.slice(2, 4), 'waitlisted')
+  await desk.setStatus(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')
   // An organiser's own decision is not marked.
   await row('Person 1').getByRole('link').focus()
   await page.keyboard.press('s')
-  await expect.poll(() => standing('Person 1')).toBe('Shortlisted')
+  await expect.poll(() => rowStatus('Person 1')).toBe('Shortlisted')
   await getDesk(page).tab('Declined').click()
-  await expect.poll(() => standing('Person 2')).toBe('Declined')
+  await expect.poll(() => rowStatus('Person 2')).toBe('Declined')
   expect(await button('Undo: Person 1, shortlisted').count()).toBe(1)
 })
 
@@ -239,7 +239,7 @@ test("a decision made before the screen shows another organiser's act is refused
     await isReleased
     await route.continue()
   })
-  await desk.stand(stored, 'declined')
+  await desk.setStatus(stored, 'declined')
   // The screen knows that something changed, but has not read it.
   const isRead = page.waitForRequest('**/rpc/desk_application')
   await page.clock.fastForward(15_000)
@@ -257,7 +257,7 @@ test("a decision made before the screen shows another organiser's act is refused
 test('an application that another organiser erased says so, on a decision and when opened', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [first] = await desk.store(people(2))
   const page = await desk.open(visitor, '', unaware)
   const { select, button, status, alert, link, names } = getDesk(page)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 import { resize } from '../testing/resize.ts'
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 const wide = { width: 1440, height: 900 }
 const list = (page: Page) => page.locator('.list-screen')
@@ -98,7 +98,7 @@ test('if the tabs do not fit, the open one is visible, and the common status of 
   visitor,
 }) => {
   const stored = await desk.store(people(2))
-  await desk.stand(stored, 'declined')
+  await desk.setStatus(stored, 'declined')
   const page = await desk.open(visitor, '/?status=declined', { viewport: wide })
   const { heading, link, tab, row } = getDesk(page)
   await link('Person 1').click()
@@ -238,7 +238,7 @@ test('on a phone the four decisions are one row, and no button of the bar overla
   visitor,
 }) => {
   const [fresh = { id: '' }, , decided = { id: '' }] = await desk.store(people(3))
-  await desk.stand([decided], 'accepted')
+  await desk.setStatus([decided], 'accepted')
   const viewport = { width: 390, height: 844 }
   const page = await desk.open(visitor, `/applications/${fresh.id}`, { viewport })
   const { heading, link, select, button } = getDesk(page)

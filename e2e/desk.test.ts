@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { send } from '../testing/client.ts'
-import { deskOfThisFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
@@ -13,7 +13,7 @@ import { resize } from '../testing/resize.ts'
 const failedRequest = /Failed to load resource/
 
 let receiver: Receiver
-const desk = deskOfThisFile(async () => {
+const desk = deskForTestFile(async () => {
   receiver = await startReceiver()
   return { WEBHOOK_URL: receiver.origin }
 })
@@ -32,8 +32,8 @@ test('the newest fifty are listed, then fifty more at a time, and every tab show
   visitor,
 }) => {
   const stored = await desk.store(people(120))
-  await desk.stand(stored.slice(0, 3), 'accepted')
-  await desk.stand(stored.slice(3, 4), 'declined')
+  await desk.setStatus(stored.slice(0, 3), 'accepted')
+  await desk.setStatus(stored.slice(3, 4), 'declined')
   const page = await desk.open(visitor)
   const { names, button, tab, tabs } = getDesk(page)
   await expect.poll(names).toHaveLength(50)
@@ -80,7 +80,7 @@ test('the first screen shows four applications on a phone and five on a laptop, 
       company: 'Thompson & Featherstonehaugh',
     })),
   )
-  await desk.stand(stored, 'accepted')
+  await desk.setStatus(stored, 'accepted')
   await releaseDrafts(desk.sql, { state: 'done' })
   for (const [width, height, least] of [
     [390, 844, 4],
@@ -473,7 +473,7 @@ test('an application prints all its data, black on white and without buttons', a
     ...people(1),
     { first_name: 'Ada', last_name: 'B', email: 'ada@example.com', company: 'Looms' },
   ])
-  await desk.stand(stored ? [stored] : [], 'accepted', desk.bob)
+  await desk.setStatus(stored ? [stored] : [], 'accepted', desk.bob)
   await desk.ada.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: stored?.id, note: 'Ask her.' })
     .throwOnError()
@@ -534,10 +534,10 @@ test('the timeline shows each event with its time and person, including the webh
 }) => {
   const application = anApplication({ first_name: 'Ada', last_name: 'L' })
   expect(await send(desk.origin, application)).toBe(201)
-  await receiver.count(1, ({ body }) => body.includes(encodeURIComponent(application.email)))
+  await receiver.waitFor(1, ({ body }) => body.includes(encodeURIComponent(application.email)))
   await expect.poll(() => desk.sql`select from private.deliveries where state <> 'done'`).toHaveLength(0)
   const [{ id } = { id: '' }] = await desk.sql<{ id: string }[]>`select id from public.retreat_applications`
-  await desk.stand([{ id }], 'waitlisted', desk.bob)
+  await desk.setStatus([{ id }], 'waitlisted', desk.bob)
   const page = await desk.open(visitor)
   const { link, timeline, note, button, status } = getDesk(page)
   await getDesk(page).tab('Waitlisted').click()
@@ -589,10 +589,10 @@ test('several are decided at once, each row shows its result, and all are undone
   visitor,
 }) => {
   const stored = await desk.store(people(4))
-  await desk.stand(stored.slice(1, 2), 'shortlisted')
+  await desk.setStatus(stored.slice(1, 2), 'shortlisted')
   const page = await desk.open(visitor, '/?status=all')
-  const { select, button, bar, status, standing, tabs, undo } = getDesk(page)
-  const all = () => Promise.all([1, 2, 3, 4].map((number) => standing(`Person ${number}`)))
+  const { select, button, bar, status, rowStatus, tabs, undo } = getDesk(page)
+  const all = () => Promise.all([1, 2, 3, 4].map((number) => rowStatus(`Person ${number}`)))
   for (const name of ['Person 1', 'Person 2', 'Person 4']) await select(name).check()
   await bar.getByText('3 selected').waitFor()
   await button('Accept').click()
@@ -625,12 +625,12 @@ test('an address without a screen says so, and leads to the list', async ({ visi
 test('a decided row keeps its position in its tab, and is in the other one', async ({ visitor }) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)
-  const { select, button, status, standing, names, tab } = getDesk(page)
+  const { select, button, status, rowStatus, names, tab } = getDesk(page)
   await select('Person 2').check()
   await button('Decline').click()
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined')
   expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
-  expect(await standing('Person 2')).toBe('Declined')
+  expect(await rowStatus('Person 2')).toBe('Declined')
   await tab('Declined').click()
   await expect.poll(names).toEqual(['Person 2'])
 })
@@ -665,7 +665,7 @@ test('an unsaved note survives a reload, an added one has author and time, and n
 })
 
 test('a refused note says so and is not lost', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, button } = getDesk(page)
@@ -702,16 +702,16 @@ test('a decision shows at once without a response, and is confirmed with the res
 test('a decision that the server refuses shows as not saved, and the former status returns', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [first] = await desk.store(people(2))
-  await desk.stand([{ id: first?.id ?? '' }], 'shortlisted')
+  await desk.setStatus([{ id: first?.id ?? '' }], 'shortlisted')
   const page = await desk.open(visitor, '/?status=all')
-  const { select, button, status, standing, alert, undo } = getDesk(page)
+  const { select, button, status, rowStatus, alert, undo } = getDesk(page)
   await page.route('**/rpc/desk_decide', refuse)
   await select('Person 1').check()
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
-  expect(await standing('Person 1')).toBe('Shortlisted')
+  expect(await rowStatus('Person 1')).toBe('Shortlisted')
   expect(await alert.locator('p').first().textContent()).toBe(
     'Person 1: “Accepted” was not saved. The disk is full.',
   )
@@ -726,10 +726,10 @@ test('a decision that the server refuses shows as not saved, and the former stat
 test('after a failed second decision the first one holds, and a third is no conflict with another organiser', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor)
-  const { select, button, status, standing, alert } = getDesk(page)
+  const { select, button, status, rowStatus, alert } = getDesk(page)
   let asked = 0
   await page.route('**/rpc/desk_decide', (route) => {
     asked += 1
@@ -746,7 +746,7 @@ test('after a failed second decision the first one holds, and a third is no conf
     }
   })
   await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
-  expect(await standing('Person 1')).toBe('Accepted')
+  expect(await rowStatus('Person 1')).toBe('Accepted')
   await button('Waitlist').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Waitlisted')
   await expect.poll(() => alert.count()).toBe(0)
@@ -778,7 +778,7 @@ test('the decision buttons keep their position whatever Undo says, so a double c
 test('a decision without a response is retried for a while, then shown as not saved; offline at once', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`, {
     prepare: (opened) => opened.clock.install(),
@@ -812,7 +812,7 @@ test('a decision without a response is retried for a while, then shown as not sa
 test('a revealed application stays visible until its screen is left, and is recorded once despite repeated requests', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store([
     { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
   ])
@@ -866,7 +866,7 @@ test('an application is erased for good once its email address is typed, with an
     { first_name: 'Ada', last_name: 'C', ...same, company: 'Cards' },
   ])
   // The wrong email address.
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor)
   const { link, button, dialog, status, names, note, undo } = getDesk(page)
   await link('Ada L').click()
@@ -899,7 +899,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await desk.store(people(3))
   const page = await desk.open(visitor)
   const { keyboard } = page
-  const { link, heading, status, standing, select, note, search, dialog, pill, bar } = getDesk(page)
+  const { link, heading, status, rowStatus, select, note, search, dialog, pill, bar } = getDesk(page)
   const says = async (text: string) => {
     await expect.poll(() => status.textContent()).toBe(text)
   }
@@ -932,7 +932,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   ] as const) {
     await keyboard.press(key)
     await says(`Person 2: ${standing_}`)
-    expect(await standing('Person 2')).toBe(standing_)
+    expect(await rowStatus('Person 2')).toBe(standing_)
   }
   await keyboard.press('z')
   await says('Undone: Person 2 is Declined again')

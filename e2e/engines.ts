@@ -3,7 +3,7 @@ import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
-import { acceptSomebody, answersOf } from '../testing/accepted.ts'
+import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { send } from '../testing/client.ts'
 import { engines, type Engine, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
@@ -46,7 +46,7 @@ interface World {
   /** The server's database. */
   sql: Pool
   /** The mail server that receives letters. */
-  mails: MailServer
+  mailServer: MailServer
   /** A link that signs an organiser in, once. */
   signInLink: () => Promise<string>
   /** The applications that are stored under an email address. */
@@ -104,10 +104,10 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   ) {
     const { browser, gate } = world
     const application = aFounder()
-    const before = gate.asked()
-    gate.scripts('hold')
+    const before = gate.scriptRequests()
+    gate.setScriptFate('hold')
     await browser.open(gate.origin)
-    deepStrictEqual(gate.asked(), before)
+    deepStrictEqual(gate.scriptRequests(), before)
     await fill(browser, application)
     await browser.click('button')
     const sending = `({
@@ -119,19 +119,19 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       browser,
       `document.querySelector('button').getBoundingClientRect().bottom <= innerHeight`,
     )
-    gate.scripts('pass')
+    gate.setScriptFate('pass')
     await browser.waitFor('.outcome.success')
-    deepStrictEqual(gate.asked(), before + 1)
+    deepStrictEqual(gate.scriptRequests(), before + 1)
     await isStoredOnce(world, application)
   },
 
   async 'a script that failed is requested again at the next sign of writing'({ browser, gate }) {
-    gate.scripts('cut')
+    gate.setScriptFate('cut')
     await browser.open(gate.origin)
-    const before = gate.asked()
+    const before = gate.scriptRequests()
     await browser.type('#first_name', 'A')
-    await until('the request for the script', () => gate.asked() > before)
-    gate.scripts('pass')
+    await until('the request for the script', () => gate.scriptRequests() > before)
+    gate.setScriptFate('pass')
     const sign = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
     await becomesTrue(browser, `${sign} && ${hasTakenOver}`)
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
@@ -140,7 +140,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   async 'the browser posts a send with every answer if its script never loads'(world) {
     const { browser, gate } = world
     const application = aFounder()
-    gate.scripts('hold')
+    gate.setScriptFate('hold')
     await browser.open(gate.origin)
     await fill(browser, application)
     await browser.click('button')
@@ -149,7 +149,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   },
 
   async 'another page can be opened while a send is held'({ browser, gate }) {
-    gate.scripts('hold')
+    gate.setScriptFate('hold')
     await browser.open(gate.origin)
     await fill(browser, aFounder())
     await browser.click('button')
@@ -227,11 +227,11 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     gate,
     sql,
   }) {
-    const guest = await acceptSomebody(sql)
+    const guest = await storeAcceptedApplicant(sql)
     const focused = `document.activeElement.textContent`
     await browser.open(`${gate.origin}/answer/#${guest.token}`)
     await browser.waitFor('#place button')
-    const day = new Date(guest.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+    const day = new Date(guest.deadline).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
     const seen = await browser.evaluate(`({
       sentence: document.querySelector('#place p').textContent,
       buttons: [...document.querySelectorAll('button')].map((each) => each.textContent),
@@ -242,14 +242,14 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       buttons: ['I am coming', 'I cannot come'],
       overflow: 0,
     })
-    deepStrictEqual(await answersOf(sql, guest), [])
+    deepStrictEqual(await rsvpsOf(sql, guest), [])
     await browser.click('#place button')
     await becomesTrue(browser, `${focused} === 'You are coming. See you there.'`)
     await browser.click('#place button')
     await becomesTrue(browser, `${focused} === 'I cannot come'`)
     await browser.press(' ')
     await becomesTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
-    deepStrictEqual(await answersOf(sql, guest), ['not coming', 'coming'])
+    deepStrictEqual(await rsvpsOf(sql, guest), ['not coming', 'coming'])
     await browser.evaluate(`(location.hash = '#nobody', true)`)
     await becomesTrue(
       browser,
@@ -307,7 +307,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
   },
 
   async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(world) {
-    const { browser, gate, sql, mails } = world
+    const { browser, gate, sql, mailServer } = world
     const application = anApplication({ first_name: 'Grace' })
     deepStrictEqual(await send(gate.origin, application), 201)
     const [row] = await world.stored(application.email)
@@ -332,7 +332,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await press('Send ')
     await browser.waitFor('dialog[open]')
     await browser.click('dialog[open] button[form]')
-    const [letter] = await mails.count(1, application.email)
+    const [letter] = await mailServer.waitFor(1, application.email)
     const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
     await browser.open(`${gate.origin}/answer/#${token}`)
     await becomesTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
@@ -347,7 +347,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
 }
 
 let failed = false
-const mails = await startMailServer()
+const mailServer = await startMailServer()
 
 const starts = Object.entries(engines)
   .filter(([name]) => named.length === 0 || named.includes(name))
@@ -367,7 +367,7 @@ async function startLane() {
     DATA_DIR: directory.path,
     PORT: port,
     SITE_URL: `http://127.0.0.1:${port}`,
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
   }
   const server = await startServer(settings)
@@ -392,7 +392,7 @@ async function startLane() {
       return stdout.trim().replace(server.origin, gate.origin)
     }
     try {
-      const world = { browser, gate, sql, mails, signInLink, stored }
+      const world = { browser, gate, sql, mailServer, signInLink, stored }
       await within(longestJourney, 'the journey', Promise.resolve(journeys[journey]?.(world)))
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
@@ -422,5 +422,5 @@ await Promise.all(
     await lane.stop()
   }),
 )
-await mails.close()
+await mailServer.close()
 process.exit(failed ? 1 : 0)

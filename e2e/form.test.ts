@@ -1,15 +1,15 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverOfThisFile } from '../testing/file-server.ts'
+import { serverForTestFile } from '../testing/server-for-test-file.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
-import { withoutPauses } from '../testing/pauses.ts'
-import { states } from '../testing/states.ts'
-import { hydrated, test, type Visitor } from '../testing/visitor.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
+import { formStates } from '../testing/form-states.ts'
+import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 import { dark, light } from '../src/design/palette.ts'
 
-const server = serverOfThisFile()
+const server = serverForTestFile()
 
 /** A colour of the palette in the computed notation of browsers. */
 function rgb(hex: string) {
@@ -20,10 +20,10 @@ function rgb(hex: string) {
 const style = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name)
 
 test('after success the button is quiet but active, until something is typed', async ({ visitor }) => {
-  visitor.expects(/409/)
+  visitor.allowConsoleError(/409/)
   const page = await visitor.open(server.origin)
   const form = getForm(page)
-  await states['success']?.(page)
+  await formStates['success']?.(page)
   const background = () => form.button.evaluate(style, 'background-color')
   const [quiet, loud] = ['rgba(0, 0, 0, 0)', rgb(light.ember)]
   expect(await background()).toBe(quiet)
@@ -42,10 +42,10 @@ test('after success the button is quiet but active, until something is typed', a
 })
 
 test('the green box disappears when the browser refuses the next send', async ({ visitor }) => {
-  visitor.expects(/409/)
+  visitor.allowConsoleError(/409/)
   const page = await visitor.open(server.origin)
   const form = getForm(page)
-  await states['success']?.(page)
+  await formStates['success']?.(page)
   await form.button.click()
   await form.success.waitFor({ state: 'detached' })
   expect(await form.firstName.evaluate((field) => field === document.activeElement)).toBe(true)
@@ -57,7 +57,7 @@ test('the green box disappears when the browser refuses the next send', async ({
 
 /** The page that answered a native send after its script failed. Further scripts fail too. */
 async function sentNatively(visitor: Visitor) {
-  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )
@@ -76,7 +76,7 @@ test('after a native send, too, the green box disappears on a refused send, befo
   await form.button.click()
   await form.success.waitFor({ state: 'detached' })
   await page.unroute('**/assets/**')
-  await hydrated(page)
+  await waitForHydration(page)
   expect(await form.success.count()).toBe(0)
   await form.fill(anApplication())
   await form.button.click()
@@ -88,7 +88,7 @@ test('an unreadable text shows as dots, since its layout would take long, and ke
 }) => {
   const page = await visitor.open(server.origin)
   const { reason } = getForm(page)
-  await hydrated(page)
+  await waitForHydration(page)
   const shown = async (text: string) => {
     await reason.fill(text)
     expect(await reason.inputValue()).toBe(text)
@@ -195,7 +195,7 @@ test.for([
 ] as const)(
   'during a send nothing can be edited, and the button is visible (%s)',
   async ([, held], { visitor }) => {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     let goOn = () => {}
     const page = await visitor.open(
       server.origin,
@@ -251,7 +251,7 @@ test('a visitor already typing on the page after a native send keeps the focus w
   await form.firstName.click()
   await page.keyboard.type('abc')
   goOn()
-  await hydrated(page)
+  await waitForHydration(page)
   await page.keyboard.type('def')
   expect(await form.firstName.inputValue()).toBe('abcdef')
 })
@@ -279,7 +279,7 @@ test('an input event before the typed text is restored loses nothing of it', asy
 
 test('the Enter that ends a composition stays in the custom box', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const { customSolution } = getForm(page)
   await customSolution.focus()
   // WebKit sends it after the composition's end.
@@ -299,7 +299,7 @@ test('Enter goes to the next required blank field, marks nothing red, and sends 
 }) => {
   const application = anApplication({ paid_solution: '', team_size: '' })
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   const { keyboard } = page
   let sends = 0
@@ -333,7 +333,7 @@ test("Enter with a modifier, while composing, and in a choice keeps the browser'
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   const isLeft = (init: Record<string, boolean>) =>
     form.email.evaluate((field, given) => {
@@ -357,7 +357,7 @@ test("a field's error appears beside it in the browser’s own words, from leavi
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   const said = (field: Locator) => field.evaluate((element: HTMLInputElement) => element.validationMessage)
   const invalid = (field: Locator) => field.getAttribute('aria-invalid')
@@ -495,7 +495,7 @@ test("after a reload one quiet line shows the time of this browser's send, until
   await form.firstName.press('A')
   await line.waitFor({ state: 'detached' })
   await page.reload()
-  await hydrated(page)
+  await waitForHydration(page)
   expect(await form.firstName.inputValue()).toBe('A')
   expect(await line.count()).toBe(0)
 })
@@ -503,7 +503,7 @@ test("after a reload one quiet line shows the time of this browser's send, until
 test.for([true, false])(
   'offline, a visitor reads the next steps, and that answers are stored only in the browser (%s)',
   async (isKept, { visitor }) => {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(server.origin, {}, async (opened) => {
       if (isKept) return
       await opened.addInitScript(() => {
@@ -512,8 +512,8 @@ test.for([true, false])(
         }
       })
     })
-    await hydrated(page)
-    await withoutPauses(page)
+    await waitForHydration(page)
+    await withoutBackOff(page)
     const form = getForm(page)
     const application = anApplication()
     await form.fill(application)

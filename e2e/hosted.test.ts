@@ -5,13 +5,13 @@ import fastifyStatic from '@fastify/static'
 import fastify from 'fastify'
 import { beforeAll, beforeEach, expect } from 'vitest'
 
-import { atEnd } from '../testing/endings.ts'
+import { atTestEnd } from '../testing/cleanup.ts'
 import { anApplication, getForm } from '../testing/form.ts'
-import { linkPreview } from '../testing/link-preview.ts'
+import { readLinkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
-import { accessibilityProblems, hydrated, test } from '../testing/visitor.ts'
+import { accessibilityProblems, waitForHydration, test } from '../testing/visitor.ts'
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and gives the test's responses.
 let backend: Receiver
@@ -48,7 +48,7 @@ beforeAll(async () => {
   // A folder of a foreign host, to show that nothing depends on the root.
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
   await host.listen({ host: '127.0.0.1', port: 0 })
-  atEnd(() => host.close())
+  atTestEnd(() => host.close())
   origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
 })
 
@@ -108,7 +108,7 @@ test('the static build sends the eleven columns with the public key, then calls 
 test('a closed door is announced when somebody begins to write; a send gets the red box', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const sentence = 'We are full. See you <b>next</b> year.'
   door = { is_open: false, sentence }
   backendAnswer = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
@@ -135,14 +135,14 @@ test('a closed door is announced when somebody begins to write; a send gets the 
 })
 
 test('if the state of the door is not available, the form works as usual', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(origin, {}, (opened) =>
     opened.route('**/rpc/door_is_open', (route) => route.abort()),
   )
   const said = page.waitForEvent('console', (message) =>
     message.text().startsWith('Whether applications are taken'),
   )
-  await hydrated(page)
+  await waitForHydration(page)
   await said
   await getForm(page).fill(anApplication())
   await getForm(page).button.click()
@@ -169,7 +169,7 @@ test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
   const form = getForm(page)
   await form.fill(anApplication())
   await form.button.click()
-  await hook.count(1)
+  await hook.waitFor(1)
   await form.success.waitFor()
   expect(await form.button.isEnabled()).toBe(true)
 })
@@ -192,7 +192,7 @@ test.for([
   const form = getForm(page)
   await form.fill(anApplication({ reason: 'x'.repeat(length) }))
   await form.button.click()
-  await hook.count(1)
+  await hook.waitFor(1)
   expect(await page.evaluate(() => Reflect.get(window, 'calls') as unknown[])).toContainEqual([
     `${hook.origin}/hook`,
     keepalive,
@@ -200,7 +200,7 @@ test.for([
 })
 
 test('a webhook that fails is only logged', async ({ visitor }) => {
-  visitor.expects(/Webhook failed|net::ERR_FAILED/)
+  visitor.allowConsoleError(/Webhook failed|net::ERR_FAILED/)
   const page = await visitor.open(origin, {}, (opened) =>
     opened.route(`${hook.origin}/**`, (route) => route.abort()),
   )
@@ -213,7 +213,7 @@ test('a webhook that fails is only logged', async ({ visitor }) => {
 })
 
 test("the error's own message is shown as text, and every answer is kept", async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const message = '<img src=x onerror=alert(1)> is not for sale'
   backendAnswer = { status: 400, body: JSON.stringify({ code: '23514', message, details: null, hint: null }) }
   const application = anApplication()
@@ -238,7 +238,7 @@ test("the error's own message is shown as text, and every answer is kept", async
 test('without JavaScript a plain sentence says that it is needed, and no answer leaves the page', async ({
   visitor,
 }) => {
-  visitor.expects(/form-action|Refused to send form data|violates/)
+  visitor.allowConsoleError(/form-action|Refused to send form data|violates/)
   const page = await visitor.open(origin, { javaScriptEnabled: false })
   // Playwright's text engine skips the contents of a noscript.
   expect(await page.locator('noscript p').isVisible()).toBe(true)
@@ -277,7 +277,7 @@ test('the document contains its policy, and a static host finds the whole of it 
 test('if the script fails, a send shows the red box, and the next one tries the script again', async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )
@@ -295,7 +295,7 @@ test('if the script fails, a send shows the red box, and the next one tries the 
 })
 
 test('a link to the page shows a preview, and phones find an icon of their size', async () => {
-  const { tags, image, icons } = await linkPreview(origin, siteUrl)
+  const { tags, image, icons } = await readLinkPreview(origin, siteUrl)
   expect(tags).toMatchObject({
     description: 'Build deeper relationships and bigger ideas without distraction',
     canonical: siteUrl,

@@ -7,8 +7,8 @@ import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../testing/server.ts'
 import { connectToFiles } from '../testing/sql.ts'
-import { withoutPauses } from '../testing/pauses.ts'
-import { hydrated, test } from '../testing/visitor.ts'
+import { withoutBackOff } from '../testing/back-off.ts'
+import { waitForHydration, test } from '../testing/visitor.ts'
 
 let receiver: Receiver
 let server: RunningServer
@@ -32,7 +32,7 @@ test('fifty identical sends at once store one row and make one delivery', async 
   expect(statuses.filter((status) => status === 201)).toHaveLength(1)
   expect(statuses.filter((status) => status === 409)).toHaveLength(49)
   expect(await stored(application.email)).toHaveLength(1)
-  await receiver.count(1, isAbout(application.email))
+  await receiver.waitFor(1, isAbout(application.email))
   // No delivery of it remains.
   await expect.poll(undelivered).toEqual([])
   expect(receiver.received.filter(isAbout(application.email))).toHaveLength(1)
@@ -54,11 +54,11 @@ test('a changed answer is a new application', async () => {
 })
 
 test('a send without a response is retried twice', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const application = anApplication()
   let tries = 0
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    await withoutPauses(opened)
+    await withoutBackOff(opened)
     await opened.route('**/rest/v1/**', (route) => {
       tries += 1
       if (tries === 3) return route.continue()
@@ -74,7 +74,7 @@ test('a send without a response is retried twice', async ({ visitor }) => {
 })
 
 test('typed text survives a reload and a failed send; consent has to be given again', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -83,7 +83,7 @@ test('typed text survives a reload and a failed send; consent has to be given ag
   expect(consent).toBe(true)
   await page.reload()
   expect(await form.answers()).toEqual(answers)
-  await hydrated(page)
+  await waitForHydration(page)
   expect(await form.answers()).toEqual(answers)
 
   await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 500, json: { message: 'No.' } }))
@@ -133,7 +133,7 @@ test('Enter in the custom box sends nothing even before the script has loaded', 
 test.for(['fails', 'has not come after 10 seconds'])(
   'if the script %s, the form is posted natively',
   async (way, { visitor }) => {
-    visitor.expects(/Failed to load resource|ERR_FAILED/)
+    visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
     const application = anApplication()
     const page = await visitor.open(server.origin, {}, async (opened) => {
       await opened.clock.install()
@@ -149,7 +149,7 @@ test.for(['fails', 'has not come after 10 seconds'])(
 )
 
 test('a form sent both natively and by the script is one application', async ({ visitor }) => {
-  visitor.expects(/409/)
+  visitor.allowConsoleError(/409/)
   const application = anApplication({ reason: 'one\ntwo' })
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })
   await getForm(page).fill(application)

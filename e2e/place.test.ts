@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverOfThisFile } from '../testing/file-server.ts'
+import { serverForTestFile } from '../testing/server-for-test-file.ts'
 import { getForm } from '../testing/form.ts'
-import { states } from '../testing/states.ts'
+import { formStates } from '../testing/form-states.ts'
 import { test } from '../testing/visitor.ts'
 import { resize } from '../testing/resize.ts'
 
-const server = serverOfThisFile()
+const server = serverForTestFile()
 
 /** The bounds of an element in the window. */
 const placeOf = (page: Page, selector: string) =>
@@ -108,7 +108,7 @@ test('the team sizes form one row or two rows of two', async ({ visitor }) => {
 test('the sun sets after success, and scenery appears in the green box', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { viewport: { width: 1366, height: 650 } })
   const [before, hills] = [await placeOf(page, '.scene .hills .sun'), await placeOf(page, '.scene .hills')]
-  await states['success']?.(page)
+  await formStates['success']?.(page)
   const after = await placeOf(page, '.scene .hills .sun')
   expect(after.top).toBeGreaterThan(before.top + 50)
   expect(after.top).toBeLessThan(hills.bottom)
@@ -127,7 +127,7 @@ test('the icon rests while someone writes', async ({ visitor }) => {
 
 test('on paper, answers, choices and consent fit on one page, without the scenery', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await states['filled']?.(page)
+  await formStates['filled']?.(page)
   const paper = await page.pdf({ format: 'A4', printBackground: false })
   expect(paper.toString('latin1').match(/\/Type ?\/Page\b/g)).toHaveLength(1)
   await page.emulateMedia({ media: 'print' })

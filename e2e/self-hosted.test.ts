@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { beforeAll, expect } from 'vitest'
 
 import { anApplication, getForm } from '../testing/form.ts'
-import { linkPreview } from '../testing/link-preview.ts'
+import { readLinkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import {
   runCommand,
@@ -11,7 +11,7 @@ import {
   type RunningServer,
   strictCheckout,
 } from '../testing/server.ts'
-import { hydrated, test } from '../testing/visitor.ts'
+import { waitForHydration, test } from '../testing/visitor.ts'
 
 const siteUrl = 'https://unplugged.example/'
 let receiver: Receiver
@@ -38,7 +38,7 @@ async function storedApplications() {
 }
 
 const received = (email: string) =>
-  receiver.count(1, ({ body }) => new URLSearchParams(body).get('email') === email)
+  receiver.waitFor(1, ({ body }) => new URLSearchParams(body).get('email') === email)
 
 test('a founder applies: green box, empty form, stored row, called webhook', async ({ visitor }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin & a lake' })
@@ -105,12 +105,12 @@ test('a closed door is shown before writing, and the document of an open one say
   expect((await document(closed.etag)).status).toBe(304)
 
   for (const javaScriptEnabled of [true, false]) {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(server.origin, { javaScriptEnabled })
     const box = page.locator('form > .door:first-child')
     expect(await box.innerText()).toBe(sentence)
     expect(await box.evaluate((element) => getComputedStyle(element).marginTop)).toBe('0px')
-    if (javaScriptEnabled) await hydrated(page)
+    if (javaScriptEnabled) await waitForHydration(page)
     const form = getForm(page)
     const application = anApplication()
     await form.fill(application)
@@ -202,7 +202,7 @@ test('the radio groups may stay empty', async ({ visitor }) => {
 
 test("the browser's own checks stop an incomplete form", async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   const form = getForm(page)
@@ -215,7 +215,7 @@ test("the browser's own checks stop an incomplete form", async ({ visitor }) => 
 
 test('typing in the custom box chooses it, and Enter there never sends the form', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication({ paid_solution: 'work' }))
   const requests: string[] = []
@@ -254,7 +254,7 @@ test('repeated sends during a pending one make one insert', async ({ visitor }) 
       await route.continue()
     }),
   )
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(application)
   await form.button.evaluate((button: HTMLButtonElement) => {
@@ -294,7 +294,7 @@ test('without JavaScript a refused form returns with the red box and every answe
     custom_solution: "it's <b>",
   })
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const form = getForm(page)
   await form.fill(application)
   await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
@@ -309,7 +309,7 @@ test('without JavaScript a refused form returns with the red box and every answe
 })
 
 test('a link to the page shows a preview', async () => {
-  const { tags, image, icons } = await linkPreview(`${server.origin}/`, siteUrl)
+  const { tags, image, icons } = await readLinkPreview(`${server.origin}/`, siteUrl)
   expect(tags).toMatchObject({ canonical: siteUrl, 'og:title': 'Unplugged.' })
   expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
   expect(icons.map(({ type }) => type)).toEqual(['image/png', 'image/svg+xml', 'image/png'])

@@ -8,10 +8,10 @@ import { accessibilityProblems } from './visitor.ts'
 import { resize } from './resize.ts'
 
 /** The window widths at which axe runs, in CSS pixels. */
-const looked = extent([320], [1440, 390, 320])
+const axeWidths = extent([320], [1440, 390, 320])
 
 /** Elements that may stick out: drawings, and parts of the desk that scroll sideways (its tabs, and its bar in low windows). */
-const aside = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
+const mayOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
  * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds nothing. Axe checks light,
@@ -19,7 +19,7 @@ const aside = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words,
  *
  * @param name The state on the page. The dark application form needs the contrasts of AAA.
  */
-export async function expectUsable(page: Page, name: string): Promise<void> {
+export async function expectAccessible(page: Page, name: string): Promise<void> {
   for (const [width, height] of [
     [1440, 800],
     [390, 844],
@@ -27,11 +27,11 @@ export async function expectUsable(page: Page, name: string): Promise<void> {
     [320, 256],
   ] as const) {
     await resize(page, { width, height })
-    expect(await overflow(page, aside), `${name}, ${width} px`).toEqual({ scroll: 0, wide: [] })
+    expect(await overflow(page, mayOverflow), `${name}, ${width} px`).toEqual({ scroll: 0, wide: [] })
     if (width === 390) expect(await smallTargets(page), `${name}, 390 px`).toEqual([])
   }
   const colours = name.startsWith('form-') ? 'colours, AAA' : 'colours'
-  for (const width of looked) {
+  for (const width of axeWidths) {
     await resize(page, { width, height: 800 })
     for (const [rules, media] of [
       ['all', { colorScheme: 'light', forcedColors: 'none' }],

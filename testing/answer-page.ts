@@ -3,12 +3,12 @@ import type { Page } from 'playwright-core'
 import type { Invitation } from '../src/client/invitation.ts'
 
 /** A token as in a letter's link. */
-export const aToken = (): string => crypto.randomUUID()
+export const newToken = (): string => crypto.randomUUID()
 
 const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org' }
 
 /** The states of an invitation. */
-export const places = {
+export const invitations = {
   open: { state: 'open', ...ada, answer: null },
   coming: { state: 'open', ...ada, answer: 'coming' },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
@@ -19,27 +19,30 @@ export const places = {
 } satisfies Record<string, Invitation>
 
 /** Answers each request for an invitation with the result of `stands` for its token. */
-export async function placesStand(page: Page, stands: (token: string) => Invitation): Promise<void> {
+export async function mockInvitations(
+  page: Page,
+  invitationOf: (token: string) => Invitation,
+): Promise<void> {
   await page.route('**/rpc/place_by_token', (route) => {
     const { token } = route.request().postDataJSON() as { token: string }
-    return route.fulfill({ json: stands(token) })
+    return route.fulfill({ json: invitationOf(token) })
   })
 }
 
 /** Resolves when the page shows the invitation. */
-export async function placeRead(page: Page): Promise<void> {
+export async function waitForInvitation(page: Page): Promise<void> {
   await page.locator('#place[aria-busy=false]').waitFor()
 }
 
 /** The page's states: the invitation of each, and a guest's way to it. */
 export const answerStates = {
-  open: { place: places.open, reach: placeRead },
-  coming: { place: places.coming, reach: placeRead },
-  over: { place: places.over, reach: placeRead },
-  answered: { place: places['over, answered'], reach: placeRead },
-  invalid: { place: places.invalid, reach: placeRead },
+  open: { place: invitations.open, reach: waitForInvitation },
+  coming: { place: invitations.coming, reach: waitForInvitation },
+  over: { place: invitations.over, reach: waitForInvitation },
+  answered: { place: invitations['over, answered'], reach: waitForInvitation },
+  invalid: { place: invitations.invalid, reach: waitForInvitation },
   reading: {
-    place: places.open,
+    place: invitations.open,
     reach: async (page: Page) => {
       await page.route('**/rpc/place_by_token', () => {})
       await page.reload()
@@ -47,13 +50,13 @@ export const answerStates = {
     },
   },
   changing: {
-    place: places.coming,
+    place: invitations.coming,
     reach: async (page: Page) => {
       await page.getByRole('button', { name: 'Change my answer' }).click()
     },
   },
   sending: {
-    place: places.open,
+    place: invitations.open,
     reach: async (page: Page) => {
       await page.route('**/rpc/answer_place', () => {})
       await page.getByRole('button', { name: 'I cannot come' }).click()
@@ -61,7 +64,7 @@ export const answerStates = {
     },
   },
   failed: {
-    place: places.open,
+    place: invitations.open,
     reach: async (page: Page) => {
       const json = { message: 'Too many wrong links came from your connection. Please wait 10 seconds.' }
       await page.route('**/rpc/answer_place', (route) => route.fulfill({ status: 429, json }))

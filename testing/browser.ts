@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
-const places = [
+const paths = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
@@ -21,11 +21,11 @@ export function ensureChromium(): string {
     if (isExecutable(given)) return given
     throw new Error(`CHROMIUM_PATH is "${given}" but should be the path of a Chromium that can be run.`)
   }
-  return find() ?? install()
+  return findChromium() ?? installChromium()
 }
 
-function find() {
-  return findExecutable(names, [...places, chromium.executablePath()])
+function findChromium() {
+  return findExecutable(names, [...paths, chromium.executablePath()])
 }
 
 /** The first installed one of these programs, by name or at one of these paths. */
@@ -38,7 +38,7 @@ export function findExecutable(
   return [...candidates, ...paths].find((candidate) => isExecutable(candidate))
 }
 
-function install() {
+function installChromium() {
   console.log('No Chromium was found; installing one for the journeys.')
   const attempts = [
     () => run('npx', ['playwright-core', 'install', 'chromium']),
@@ -52,7 +52,7 @@ function install() {
   for (const attempt of attempts) {
     try {
       attempt()
-      const found = find()
+      const found = findChromium()
       if (found) return found
     } catch (error) {
       console.log(error instanceof Error ? error.message : error)

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { programOf } from './needed.ts'
+import { findProgram } from './requirements.ts'
 import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -12,7 +12,7 @@ import { temporaryDirectory } from './server.ts'
  * @throws {Error} It says what to install, or holds Caddy's output if Caddy ends.
  */
 export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
-  const program = programOf('caddy')
+  const program = findProgram('caddy')
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'Caddyfile')
   await writeFile(file, caddyfile)

@@ -18,17 +18,17 @@ const accountsFile = '02_sign_in.sql'
  * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
  *
  * @param sql A connection of its owner. The roles of the data interface must exist.
- * @param of The kind of database.
+ * @param kind The kind of database.
  */
-export async function declareSchema(sql: Sql, of: 'server' | 'project' | 'server before a project') {
-  const folders = of === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
+export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'server before a project') {
+  const folders = kind === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
   const files = await Promise.all(
     folders.map(async (folder) => (await readdir(folder)).map((name) => ({ folder, name }))),
   )
   const inOrder = files.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
   await sql.begin(async (transaction) => {
     for (const { folder, name } of inOrder) {
-      if (name === accountsFile && of !== 'server') continue
+      if (name === accountsFile && kind !== 'server') continue
       await transaction.unsafe(await readFile(`${folder}/${name}`, 'utf8'))
     }
     await giveToOwner(transaction)
@@ -144,11 +144,11 @@ async function readRows(sql: Sql): Promise<Catalogue> {
 export async function compare(migrated: Sql, declared: Sql) {
   const read = async (sql: Sql): Promise<Catalogue> =>
     new Map([...(await readCatalogue(sql)), ...(await readRows(sql))])
-  const [is, shall] = await Promise.all([read(migrated), read(declared)])
-  return [...new Set([...is.keys(), ...shall.keys()])]
-    .filter((what) => is.get(what) !== shall.get(what))
+  const [actual, expected] = await Promise.all([read(migrated), read(declared)])
+  return [...new Set([...actual.keys(), ...expected.keys()])]
+    .filter((what) => actual.get(what) !== expected.get(what))
     .toSorted()
-    .map((what) => ({ what, migrated: is.get(what), declared: shall.get(what) }))
+    .map((what) => ({ what, migrated: actual.get(what), declared: expected.get(what) }))
 }
 
 /** Applies the migrations of a hosted project in the order of their versions, as `supabase db push` does. */
@@ -179,16 +179,16 @@ export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>)
 /**
  * The same on the stand-in of a hosted project.
  *
- * @param by The Supabase CLI or, before the project has it, a server applies the migrations.
+ * @param migratedBy The Supabase CLI or, before the project has it, a server applies the migrations.
  */
 export async function differencesInProject(
   server: Pick<TestPostgres, 'url' | 'admin'>,
-  by: 'push' | 'server',
+  migratedBy: 'push' | 'server',
 ) {
-  const migrated = await newProject(server, `${by}_migrated`)
-  const declared = await newProject(server, `${by}_declared`)
-  await (by === 'push' ? pushMigrations(migrated.owner) : migrate(migrated.owner))
-  await declareSchema(declared.owner, by === 'push' ? 'project' : 'server before a project')
+  const migrated = await newProject(server, `${migratedBy}_migrated`)
+  const declared = await newProject(server, `${migratedBy}_declared`)
+  await (migratedBy === 'push' ? pushMigrations(migrated.owner) : migrate(migrated.owner))
+  await declareSchema(declared.owner, migratedBy === 'push' ? 'project' : 'server before a project')
   const differences = await compare(migrated.owner, declared.owner)
   await Promise.all([migrated.end(), declared.end()])
   return differences

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { sizeOf } from './archive.ts'
-import { programOf } from './needed.ts'
+import { findProgram } from './requirements.ts'
 import { outputOf, type Output } from './output.ts'
 import { endWithTest } from './programs.ts'
 
@@ -50,7 +50,7 @@ export interface RunningContainer extends Output {
  * @throws {Error} It says what to install.
  */
 export async function buildImage(context: string, directory: string): Promise<Image> {
-  for (const name of ['buildah', 'debootstrap', 'runc']) programOf(name)
+  for (const name of ['buildah', 'debootstrap', 'runc']) findProgram(name)
   const dockerfile = join(context, 'deploy', 'Dockerfile')
   const [, base = '', major = '', codename = ''] =
     /^FROM (node:(\d+)-(\w+)-slim)$/m.exec(await readFile(dockerfile, 'utf8')) ?? []
@@ -65,7 +65,7 @@ export async function buildImage(context: string, directory: string): Promise<Im
   const baseSize = await sizeOf(system)
   await rm(system, { recursive: true })
 
-  await buildah(...build, ...(await ofThisMachine()), '-t', 'unplugged', '-f', dockerfile, context)
+  await buildah(...build, ...(await machineVolumes()), '-t', 'unplugged', '-f', dockerfile, context)
   const container = (await buildah('from', '--pull=false', 'unplugged')).trim()
   const files = (await buildah('mount', container)).trim()
   const { Docker } = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } }
@@ -94,15 +94,15 @@ async function makeSystem(directory: string, codename: string, major: string) {
 }
 
 /** This machine's access to Debian's mirror and npm's registry, for the steps of a build. It does not get into the image. */
-async function ofThisMachine() {
+async function machineVolumes() {
   const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
-  const places = {
+  const paths = {
     '/etc/apt': '/etc/apt',
     '/etc/ssl/certs': '/etc/ssl/certs',
     '/root/.npmrc': await setting('userconfig'),
     '/usr/local/etc/npmrc': await setting('globalconfig'),
   }
-  return Object.entries(places)
+  return Object.entries(paths)
     .filter(([, here]) => existsSync(here))
     .flatMap(([there, here]) => ['--volume', `${here}:${there}:ro`])
 }
@@ -131,7 +131,7 @@ export async function startContainer(
       return { destination, type: 'bind', source, options: ['rbind', 'rw'] }
     }),
   )
-  const memory = (destination: string) => ({
+  const tmpfs = (destination: string) => ({
     destination,
     type: 'tmpfs',
     source: 'tmpfs',
@@ -150,9 +150,9 @@ export async function startContainer(
     },
     mounts: [
       { destination: '/proc', type: 'proc', source: 'proc' },
-      { ...memory('/dev'), options: ['nosuid', 'mode=755', 'size=64k'] },
-      memory('/dev/shm'),
-      memory('/tmp'),
+      { ...tmpfs('/dev'), options: ['nosuid', 'mode=755', 'size=64k'] },
+      tmpfs('/dev/shm'),
+      tmpfs('/tmp'),
       ...volumes,
     ],
     linux: {
@@ -176,9 +176,9 @@ export async function startContainer(
     async stop(seconds) {
       const kill = (signal: string) => run('runc', [...runc, 'kill', name, signal])
       await kill(config.StopSignal)
-      const killing = setTimeout(() => void kill('SIGKILL'), seconds * 1000)
+      const killTimer = setTimeout(() => void kill('SIGKILL'), seconds * 1000)
       const [code] = await exited
-      clearTimeout(killing)
+      clearTimeout(killTimer)
       return code
     },
   }

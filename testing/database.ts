@@ -1,5 +1,5 @@
 import { openDatabase, type Database } from '../src/server/database/database.ts'
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 import { dataDirectory } from './server.ts'
 
 /** Opens an empty embedded database with the current schema. */
@@ -9,6 +9,6 @@ export async function openTestDatabase(): Promise<Database> {
     { dataDir: directory.path, databaseUrl: undefined },
     { schema: 'migrate', holder: 'the tests' },
   )
-  atEnd(() => database.close())
+  atTestEnd(() => database.close())
   return database
 }

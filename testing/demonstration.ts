@@ -7,7 +7,7 @@ import { endWithTest } from './programs.ts'
 /** A running demonstration, as `npm run demo` starts it. */
 export interface Demonstration {
   /** Resolves with the text that it prints after a word. Rejects with its whole output if it ends first. */
-  printed: (word: string) => Promise<string>
+  waitForValue: (word: string) => Promise<string>
   /** Ends it with a signal. Resolves with its exit code or the signal that killed it. */
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>
 }
@@ -21,12 +21,12 @@ export interface Demonstration {
 export function startDemonstration(environment: NodeJS.ProcessEnv, checkout = '.'): Demonstration {
   const child = spawn(process.execPath, ['start.js', 'demo'], { cwd: checkout, env: environment })
   endWithTest(child)
-  const { output, printed } = outputOf(child)
+  const { output, waitForOutput } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   return {
-    printed: async (word) => {
+    waitForValue: async (word) => {
       const line = new RegExp(`^${word}: +(\\S+)\\n`, 'm')
-      await printed(line)
+      await waitForOutput(line)
       return line.exec(output())?.[1] ?? ''
     },
     end: async (signal) => {

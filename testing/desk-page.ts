@@ -18,13 +18,13 @@ interface Organiser {
 type Stored = Application & { id: string; created_at: Date }
 
 /** The server of a test file, with organisers and applications. */
-interface DeskOfFile extends Pick<DeskServer, 'origin' | 'sql' | 'killed' | 'signedIn'> {
+interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndRestart' | 'signedIn'> {
   readonly ada: Organiser
   readonly bob: Organiser
   /** Stores applications, the newest first and a minute apart unless they have their own times. */
-  store(given: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
+  store(applications: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
   /** Sets statuses as if an organiser had decided. */
-  stand(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
+  setStatus(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
   /** The status of an application in the database. */
   statusOf(id: string): Promise<string>
   /** Opens a page of the desk. */
@@ -43,10 +43,10 @@ interface OpenOptions extends VisitorOptions {
  *
  * @param checkout The folder of the server, by default that of the journeys.
  */
-export function deskOfThisFile(
+export function deskForTestFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
   checkout?: string,
-): DeskOfFile {
+): TestFileDesk {
   let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
     if (parts === undefined) throw new Error('The server is there from the first test on.')
@@ -65,7 +65,7 @@ export function deskOfThisFile(
     await desk.sql`update private.organisers set blind = false where blind`
   })
 
-  const desk: DeskOfFile = {
+  const desk: TestFileDesk = {
     get origin() {
       return running().server.origin
     },
@@ -80,23 +80,23 @@ export function deskOfThisFile(
     },
     async store(applications) {
       const now = Date.now()
-      const rows = applications.map(({ created_at, ...answers }, place) => ({
+      const rows = applications.map(({ created_at, ...answers }, index) => ({
         ...anApplication(answers),
-        created_at: created_at ?? new Date(now - (place + 1) * 60_000),
+        created_at: created_at ?? new Date(now - (index + 1) * 60_000),
       }))
       const ids = await desk.sql<{ id: string; email: string }[]>`
         insert into public.retreat_applications ${valuesOf(rows)} returning id`
-      return rows.map((row, place) => ({ ...row, id: ids[place]?.id ?? '' }))
+      return rows.map((row, index) => ({ ...row, id: ids[index]?.id ?? '' }))
     },
-    async stand(applications, status, { client } = running().bob) {
+    async setStatus(applications, status, { client } = running().bob) {
       const ids = applications.map(({ id }) => id)
-      const standing = await desk.sql<{ id: string; version: number }[]>`
+      const current = await desk.sql<{ id: string; version: number }[]>`
         select id, coalesce(version, 0) as version
         from public.retreat_applications left join private.statuses on application_id = id where id = any(${ids})`
       await client
         .rpc('desk_decide', {
           act: crypto.randomUUID(),
-          decisions: standing.map((each) => ({ ...each, status })),
+          decisions: current.map((each) => ({ ...each, status })),
         })
         .throwOnError()
     },
@@ -117,7 +117,7 @@ export function deskOfThisFile(
       if (!isEarly) await opened.waitForFunction(() => !window.earlyList)
       return opened
     },
-    killed: () => running().server.killed(),
+    killAndRestart: () => running().server.killAndRestart(),
     signedIn: (email) => running().server.signedIn(email),
   }
   return desk
@@ -125,9 +125,9 @@ export function deskOfThisFile(
 
 /** Applications of this many people, named by numbers from 1. */
 export function people(count: number): { first_name: string; last_name: string }[] {
-  return Array.from({ length: count }, (_, place) => ({
+  return Array.from({ length: count }, (_, index) => ({
     first_name: 'Person',
-    last_name: String(place + 1),
+    last_name: String(index + 1),
   }))
 }
 
@@ -147,7 +147,7 @@ export function getDesk(page: Page) {
     /** The names of all rows, in order. */
     names: () => page.locator('tbody .rows-name a').allTextContents(),
     /** The status that a row shows, with a mark while it is being saved. */
-    standing: async (name: string) => (await row(name).locator('.decisions-pill').textContent()) ?? '',
+    rowStatus: async (name: string) => (await row(name).locator('.decisions-pill').textContent()) ?? '',
     /** The same for the open application. */
     pill: page.locator('.application-head .decisions-pill'),
     select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
@@ -168,7 +168,7 @@ export function getDesk(page: Page) {
 }
 
 /** The names of the functions that a page calls, in order. */
-export function callsOf(page: Page): string[] {
+export function recordCalls(page: Page): string[] {
   const names: string[] = []
   page.on('request', (request) => {
     const [, name] = /\/rpc\/(\w+)$/.exec(request.url()) ?? []
@@ -182,8 +182,7 @@ export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement
     const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
-    const named =
-      element?.getAttribute('aria-label') ?? (label ? element.labels?.[0]?.textContent : undefined)
-    return `${element?.tagName}: ${named ?? element?.textContent ?? ''}`.slice(0, 60)
+    const name = element?.getAttribute('aria-label') ?? (label ? element.labels?.[0]?.textContent : undefined)
+    return `${element?.tagName}: ${name ?? element?.textContent ?? ''}`.slice(0, 60)
   })
 }

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
-import { atEnd, currentScope } from './endings.ts'
+import { atTestEnd, currentScope } from './cleanup.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer, strictCheckout } from './server.ts'
 import { connectToFiles } from './sql.ts'
@@ -16,41 +16,41 @@ export interface DeskServer {
   /** The real client of a signed-in organiser. The account is created if needed. */
   signedIn(email: string): Promise<SupabaseClient>
   /** Kills the server, and starts it again on the same database and port. */
-  killed(): Promise<void>
+  killAndRestart(): Promise<void>
   close(): Promise<void>
 }
 
 /**
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
- * @param kept The directory of the database, by default a new one.
+ * @param existing The directory of the database, by default a new one.
  * @param checkout The folder of the server, by default that of the journeys.
  */
 export async function startDesk(
   settings: Record<string, string> = {},
-  kept?: { path: string },
+  existing?: { path: string },
   checkout = strictCheckout(),
 ): Promise<DeskServer> {
-  const made = kept ? undefined : await dataDirectory()
-  const path = kept?.path ?? made?.path ?? ''
-  const given = { ...settings, DATA_DIR: path }
-  let server = await startServer(given, checkout)
+  const created = existing ? undefined : await dataDirectory()
+  const path = existing?.path ?? created?.path ?? ''
+  const serverSettings = { ...settings, DATA_DIR: path }
+  let server = await startServer(serverSettings, checkout)
   const { origin } = server
-  const inThisScope = currentScope()
+  const inScope = currentScope()
   const sql = connectToFiles(path)
-  const close = atEnd(async () => {
+  const close = atTestEnd(async () => {
     await sql.end()
     await server.stop()
-    await made?.remove()
+    await created?.remove()
   })
   return {
     origin,
     sql,
     close,
     signedIn: (email) => signInOrganiser(sql, origin, email),
-    async killed() {
+    async killAndRestart() {
       await server.stop('SIGKILL')
-      server = await inThisScope(() => startServer({ ...given, PORT: new URL(origin).port }, checkout))
+      server = await inScope(() => startServer({ ...serverSettings, PORT: new URL(origin).port }, checkout))
     },
   }
 }
@@ -70,20 +70,20 @@ export async function signInOrganiser(sql: Sql, origin: string, email: string): 
   return client
 }
 
-const known = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
+const clientsOfDesks = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
 
 /**
  * Signs somebody in at a server, and only once: an address has a low limit of sign-ins a minute.
  *
  * @param who Their name in this map. Without `signIn` it is an organiser's email address.
  */
-export function knownAt(
+export function signedInClient(
   desk: Pick<DeskServer, 'signedIn'>,
   who: string,
   signIn: () => Promise<SupabaseClient> = () => desk.signedIn(who),
 ): Promise<SupabaseClient> {
-  const all = known.get(desk) ?? new Map<string, Promise<SupabaseClient>>()
-  known.set(desk, all)
+  const all = clientsOfDesks.get(desk) ?? new Map<string, Promise<SupabaseClient>>()
+  clientsOfDesks.set(desk, all)
   const client = all.get(who) ?? signIn()
   all.set(who, client)
   return client

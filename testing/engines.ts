@@ -41,23 +41,23 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
     return executablePath === undefined
       ? undefined
-      : () => byPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
+      : () => startWithPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
   },
   firefox() {
-    if (existsSync(firefox.executablePath())) return () => byPlaywright(firefox)
+    if (existsSync(firefox.executablePath())) return () => startWithPlaywright(firefox)
     const executablePath = findExecutable(['firefox-esr', 'firefox'])
     return executablePath === undefined
       ? undefined
-      : () => byPuppeteer({ browser: 'firefox', executablePath })
+      : () => startWithPuppeteer({ browser: 'firefox', executablePath })
   },
   webkit() {
-    if (existsSync(webkit.executablePath())) return () => byPlaywright(webkit)
+    if (existsSync(webkit.executablePath())) return () => startWithPlaywright(webkit)
     const driver = findExecutable(['WebKitWebDriver'])
     const browser = findExecutable([], miniBrowsers())
     const display = process.env['DISPLAY'] ? undefined : findExecutable(['xvfb-run'])
     if (driver === undefined || browser === undefined) return undefined
     if (display === undefined && !process.env['DISPLAY']) return undefined
-    return () => byWebDriver(display === undefined ? [driver] : [display, '-a', driver], browser)
+    return () => startWithWebDriver(display === undefined ? [driver] : [display, '-a', driver], browser)
   },
 }
 
@@ -72,15 +72,15 @@ function miniBrowsers() {
   }
 }
 
-async function byPlaywright(type: BrowserType): Promise<Engine> {
+async function startWithPlaywright(type: BrowserType): Promise<Engine> {
   const engine = await type.launch({ timeout })
   return {
-    browser: async () => inPage(await engine.newPage()),
+    browser: async () => browserOfPage(await engine.newPage()),
     stop: () => engine.close(),
   }
 }
 
-function inPage(page: Page): EngineBrowser {
+function browserOfPage(page: Page): EngineBrowser {
   page.setDefaultTimeout(timeout)
   return {
     open: async (url) => void (await page.goto(url)),
@@ -94,15 +94,15 @@ function inPage(page: Page): EngineBrowser {
   }
 }
 
-async function byPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engine> {
+async function startWithPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engine> {
   const engine = await launch({ headless: true, timeout, ...options })
   return {
-    browser: async () => inContext(await engine.createBrowserContext()),
+    browser: async () => browserOfContext(await engine.createBrowserContext()),
     stop: () => engine.close(),
   }
 }
 
-async function inContext(context: BrowserContext): Promise<EngineBrowser> {
+async function browserOfContext(context: BrowserContext): Promise<EngineBrowser> {
   const page = await context.newPage()
   page.setDefaultTimeout(timeout)
   return {
@@ -128,9 +128,9 @@ const longestStart = 10_000
  * Drives WebKitGTK with its own driver over the W3C's WebDriver protocol. On a busy machine, about one session in a hundred never
  * begins because the browser does not start. Then another driver is started.
  */
-async function byWebDriver(command: string[], binary: string): Promise<Engine> {
+async function startWithWebDriver(command: string[], binary: string): Promise<Engine> {
   let driver = await startDriver(command)
-  const begin = async (tries: number): Promise<EngineBrowser> => {
+  const startSession = async (tries: number): Promise<EngineBrowser> => {
     const session = new Builder()
       .usingServer(driver.address)
       .withCapabilities({
@@ -139,16 +139,18 @@ async function byWebDriver(command: string[], binary: string): Promise<Engine> {
       })
       .build()
     try {
-      return inSession(await within(longestStart, 'beginning a session of WebKit', Promise.resolve(session)))
+      return browserOfSession(
+        await within(longestStart, 'beginning a session of WebKit', Promise.resolve(session)),
+      )
     } catch (error) {
       if (tries === 1) throw error
       console.warn('WebKit’s driver began no session, and is started again:', error)
       await driver.stop()
       driver = await startDriver(command)
-      return begin(tries - 1)
+      return startSession(tries - 1)
     }
   }
-  return { browser: () => begin(3), stop: () => driver.stop() }
+  return { browser: () => startSession(3), stop: () => driver.stop() }
 }
 
 async function startDriver([program = '', ...arguments_]: string[]) {
@@ -167,7 +169,7 @@ async function startDriver([program = '', ...arguments_]: string[]) {
   }
 }
 
-function inSession(driver: WebDriver): EngineBrowser {
+function browserOfSession(driver: WebDriver): EngineBrowser {
   return {
     open: (url) => driver.get(url),
     type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),

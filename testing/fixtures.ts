@@ -231,7 +231,7 @@ const readLines = async (file: string) =>
 
 /** A mail server and an automation that accept everything. */
 async function startReceivers() {
-  const [mails, receiver] = await Promise.all([startMailServer(), startReceiver()])
+  const [mailServer, receiver] = await Promise.all([startMailServer(), startReceiver()])
   const toldOf = ({ url, body }: { url: string; body: string }) => {
     const given = new URLSearchParams(body)
     const kind = given.get('event') ?? url.slice(1)
@@ -239,7 +239,7 @@ async function startReceivers() {
   }
   return {
     settings: {
-      SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+      SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
       MAIL_FROM: 'hello@example.org',
       MAIL_PER_MINUTE: '0',
       SITE_URL: 'https://retreat.example.org',
@@ -249,10 +249,10 @@ async function startReceivers() {
     /** All deliveries so far. */
     arrived: () =>
       [
-        ...mails.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
+        ...mailServer.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
         ...receiver.received.map(toldOf),
       ].toSorted(),
-    close: () => Promise.all([mails.close(), receiver.close()]),
+    close: () => Promise.all([mailServer.close(), receiver.close()]),
   }
 }
 

@@ -6,29 +6,29 @@ import type { AddressInfo } from 'node:net'
 export interface Gate {
   origin: string
   /** The number of requests for the script so far. */
-  asked: () => number
+  scriptRequests: () => number
   /** From now on such requests pass, wait for a later `pass`, or lose their connection. */
-  scripts: (fate: 'pass' | 'hold' | 'cut') => void
+  setScriptFate: (fate: 'pass' | 'hold' | 'cut') => void
   close(): void
 }
 
 export async function startGate(target: string): Promise<Gate> {
   let fate: 'pass' | 'hold' | 'cut' = 'pass'
-  let asked = 0
+  let count = 0
   let held: (() => void)[] = []
 
   const pass = (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers, url = '/' } = request
-    const onward = send(new URL(url, target), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
+    const outgoing = send(new URL(url, target), { method, headers }, (forwarded) => {
+      response.writeHead(forwarded.statusCode ?? 502, forwarded.headers)
+      forwarded.pipe(response)
     })
-    onward.on('error', () => response.destroy())
-    request.pipe(onward)
+    outgoing.on('error', () => response.destroy())
+    request.pipe(outgoing)
   }
   const server = createServer((request, response) => {
     if (!request.url?.endsWith('.js')) return pass(request, response)
-    asked += 1
+    count += 1
     if (fate === 'cut') response.destroy()
     else if (fate === 'hold') held.push(() => pass(request, response))
     else pass(request, response)
@@ -37,11 +37,11 @@ export async function startGate(target: string): Promise<Gate> {
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
-    scripts(next) {
+    scriptRequests: () => count,
+    setScriptFate(next) {
       fate = next
       if (fate !== 'pass') return
-      for (const letPass of held) letPass()
+      for (const release of held) release()
       held = []
     },
     close() {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as ask, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** The stand-in's keys, in the two kinds of a project: a publishable key, and the older JWT of the role `anon`. */
 export const publishableKey = 'sb_publishable_of-the-tests_12345678'
@@ -34,7 +34,7 @@ export async function startHostedGateway(backend: { origin: string; key: string 
       return
     }
     const { host: _, authorization, ...others } = headers
-    const sent = ask(`${backend.origin}${url}`, {
+    const forwarded = ask(`${backend.origin}${url}`, {
       method,
       headers: {
         ...others,
@@ -42,17 +42,17 @@ export async function startHostedGateway(backend: { origin: string; key: string 
         ...(authorization !== undefined && authorization !== `Bearer ${olderKey}` && { authorization }),
       },
     })
-    sent.on('response', (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
+    forwarded.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
     })
-    sent.on('error', () => outgoing.destroy())
-    outgoing.on('close', () => sent.destroy())
-    incoming.pipe(sent)
+    forwarded.on('error', () => outgoing.destroy())
+    outgoing.on('close', () => forwarded.destroy())
+    incoming.pipe(forwarded)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  atEnd(async () => {
+  atTestEnd(async () => {
     server.close()
     server.closeAllConnections()
     await once(server, 'close')

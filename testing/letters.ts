@@ -5,12 +5,12 @@ import type { Sql } from '../src/server/database/sql.ts'
  *
  * @param first The number in the first email address, `a1@example.org`.
  */
-export async function storeDueLetters(sql: Sql, many: number, first = 1): Promise<void> {
+export async function storeDueLetters(sql: Sql, count: number, first = 1): Promise<void> {
   await sql`
     with application as (
       insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
       select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r', true
-      from generate_series(${first}::int, ${first + many - 1}::int) as n
+      from generate_series(${first}::int, ${first + count - 1}::int) as n
       returning id
     ), letter as (
       insert into private.letters (application_id, template, state) select id, 'Travel', 'released' from application
@@ -21,7 +21,7 @@ export async function storeDueLetters(sql: Sql, many: number, first = 1): Promis
 }
 
 /** The unusual properties of a letter's delivery. */
-interface Trip {
+interface DeliveryOptions {
   kind?: 'letter' | 'decision' | 'receipt'
   state?: 'waiting' | 'sending' | 'done' | 'failed'
   subject?: string
@@ -34,7 +34,7 @@ interface Trip {
   dueIn?: number
 }
 
-const tripValues = ({
+const deliveryValues = ({
   kind = 'letter',
   state = 'waiting',
   subject = 's',
@@ -44,10 +44,14 @@ const tripValues = ({
   reply = '',
   isRefused = false,
   dueIn = 0,
-}: Trip) => [kind, state, subject, body, author, attempts, reply, isRefused, dueIn] as const
+}: DeliveryOptions) => [kind, state, subject, body, author, attempts, reply, isRefused, dueIn] as const
 
-async function storeTrips(sql: Sql, letters: { id: string | null; application_id: string }[], trip: Trip) {
-  const [kind, state, subject, body, author, attempts, reply, isRefused, dueIn] = tripValues(trip)
+async function storeDeliveries(
+  sql: Sql,
+  letters: { id: string | null; application_id: string }[],
+  options: DeliveryOptions,
+) {
+  const [kind, state, subject, body, author, attempts, reply, isRefused, dueIn] = deliveryValues(options)
   for (const { id, application_id } of letters) {
     await sql`
       insert into private.deliveries (kind, application_id, letter_id, state, subject, body, author, act, attempts, reply,
@@ -60,28 +64,32 @@ async function storeTrips(sql: Sql, letters: { id: string | null; application_id
 }
 
 /** Releases the drafts of one application or of all, as if an organiser had, and stores the outcome of their deliveries. */
-export async function releaseDrafts(sql: Sql, trip: Trip, application: string | null = null): Promise<void> {
+export async function releaseDrafts(
+  sql: Sql,
+  options: DeliveryOptions,
+  application: string | null = null,
+): Promise<void> {
   const letters = await sql<{ id: string; application_id: string }[]>`
     update private.letters set state = 'released'
     where state = 'draft' and (${application}::uuid is null or application_id = ${application})
     returning id, application_id`
-  await storeTrips(sql, letters, trip)
+  await storeDeliveries(sql, letters, options)
 }
 
 /** Stores a released letter, or a receipt. */
 export async function storeLetter(
   sql: Sql,
   application: string,
-  { template, ...trip }: Trip & { template: string },
+  { template, ...options }: DeliveryOptions & { template: string },
 ): Promise<void> {
   const letters =
-    trip.kind === 'receipt'
+    options.kind === 'receipt'
       ? [{ id: null, application_id: application }]
       : await sql<{ id: string; application_id: string }[]>`
           insert into private.letters (application_id, template, state) values (${application}, ${template}, 'released')
           on conflict (application_id, template) do update set state = 'released'
           returning id, application_id`
-  await storeTrips(sql, letters, trip)
+  await storeDeliveries(sql, letters, options)
 }
 
 /**
@@ -89,7 +97,7 @@ export async function storeLetter(
  *
  * @returns A function that restores them.
  */
-export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
+export async function rememberTemplates(sql: Sql): Promise<() => Promise<void>> {
   const [{ templates }] = await sql<[{ templates: unknown }]>`
     select jsonb_agg(template) as templates from private.templates as template`
   return async () => {
@@ -106,7 +114,7 @@ export async function templatesOf(sql: Sql): Promise<() => Promise<void>> {
  * @param discarded The letters that organisers discarded, which therefore may be missing.
  * @returns A sentence for each fault.
  */
-export async function wrongsOf(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
+export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
   const rows = await sql<{ wrong: string }[]>`
     with main as (
       select delivery.*, template, delivery.state in ('waiting', 'sending', 'failed') as is_open,

@@ -18,7 +18,7 @@ interface Image {
  * @param origin The page's address in this test.
  * @param siteUrl Its public address, which the address of the preview image begins with.
  */
-export async function linkPreview(origin: string, siteUrl: string): Promise<LinkPreview> {
+export async function readLinkPreview(origin: string, siteUrl: string): Promise<LinkPreview> {
   const html = await (await fetch(origin)).text()
   const tags: Record<string, string> = {}
   for (const [, name = '', content = ''] of html.matchAll(

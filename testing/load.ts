@@ -2,15 +2,15 @@ import { send } from './client.ts'
 import { anApplication } from './form.ts'
 
 /** Work in a loop. */
-export interface Repeated {
+export interface RepeatedWork {
   /** Resolves when the condition is true. It is checked after each piece of work. */
-  reached(condition: () => boolean): Promise<void>
+  waitUntil(condition: () => boolean): Promise<void>
   /** Resolves when the current work is done and the loop has ended. */
   end(): Promise<void>
 }
 
 /** Repeats each work in parallel with the others, until told to end. */
-export function repeat(works: readonly (() => Promise<unknown>)[]): Repeated {
+export function startRepeating(works: readonly (() => Promise<unknown>)[]): RepeatedWork {
   const waiting = new Set<() => void>()
   let ended = false
   const loops = Promise.all(
@@ -22,7 +22,7 @@ export function repeat(works: readonly (() => Promise<unknown>)[]): Repeated {
     }),
   )
   return {
-    reached: (condition) =>
+    waitUntil: (condition) =>
       new Promise<void>((resolve) => {
         const check = () => {
           if (!condition()) return
@@ -39,7 +39,7 @@ export function repeat(works: readonly (() => Promise<unknown>)[]): Repeated {
 }
 
 /** Applications in the process of being sent. */
-export interface Load extends Repeated {
+export interface Load extends RepeatedWork {
   /** The email addresses of the acknowledged applications. */
   acknowledged: string[]
   /** The times of their acknowledgement, in milliseconds of `performance.now()`. */
@@ -48,7 +48,7 @@ export interface Load extends Repeated {
 }
 
 /** Sends applications without a pause, several in parallel, until told to end. Collects the acknowledged ones. */
-export function load(origin: string): Load {
+export function startLoad(origin: string): Load {
   const acknowledged: string[] = []
   const times: number[] = []
   const statuses = new Set<number | string>()
@@ -60,5 +60,5 @@ export function load(origin: string): Load {
     acknowledged.push(application.email)
     times.push(performance.now())
   }
-  return { acknowledged, times, statuses, ...repeat(Array.from({ length: 8 }, () => sendOne)) }
+  return { acknowledged, times, statuses, ...startRepeating(Array.from({ length: 8 }, () => sendOne)) }
 }

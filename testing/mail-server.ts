@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** A received email. */
 export interface ReceivedMail {
@@ -34,7 +34,7 @@ export interface MailServer {
   /** The number of open connections. */
   connections(): number
   /** Resolves with all emails to an address once there are this many, earlier ones included. */
-  count(number: number, to: string): Promise<ReceivedMail[]>
+  waitFor(number: number, to: string): Promise<ReceivedMail[]>
   close(): Promise<void>
 }
 
@@ -50,21 +50,21 @@ export interface MailServer {
  */
 export async function startMailServer({
   user,
-  refuses = false,
-  answer = () => undefined,
+  refusesRecipients: refuses = false,
+  refusalAt: answer = () => undefined,
   pause = 0,
   startTls = false,
 }: {
   user?: { name: string; password: string }
-  refuses?: boolean
-  answer?: (at: 'greeting' | 'MAIL FROM' | 'RCPT TO' | 'DATA', address: string) => Refusal | undefined
+  refusesRecipients?: boolean
+  refusalAt?: (step: 'greeting' | 'MAIL FROM' | 'RCPT TO' | 'DATA', address: string) => Refusal | undefined
   pause?: number
   startTls?: boolean
 } = {}): Promise<MailServer> {
   const received: ReceivedMail[] = []
   const waiting = new Set<() => void>()
   const sockets = new Map<number, Socket>()
-  const say = (refusal: Refusal | undefined, { remotePort }: { remotePort: number }, done: Done) => {
+  const respond = (refusal: Refusal | undefined, { remotePort }: { remotePort: number }, done: Done) => {
     if (refusal === 'hang') return
     if (refusal === 'break off') sockets.get(remotePort)?.destroy()
     else if (refusal === undefined) done(null)
@@ -79,14 +79,14 @@ export async function startMailServer({
       else done(new Error('wrong'))
     },
     onConnect(session, done) {
-      say(answer('greeting', ''), session, done)
+      respond(answer('greeting', ''), session, done)
     },
     onMailFrom({ address }, session, done) {
-      say(answer('MAIL FROM', address), session, done)
+      respond(answer('MAIL FROM', address), session, done)
     },
     onRcptTo({ address }, session, done) {
       const refusal = refuses ? { code: 550, text: `no such user ${address}` } : answer('RCPT TO', address)
-      say(refusal, session, done)
+      respond(refusal, session, done)
     },
     onData(stream, session, done) {
       const { envelope, secure, user: name } = session
@@ -94,9 +94,9 @@ export async function startMailServer({
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
         const refusal = answer('DATA', envelope.rcptTo[0]?.address ?? '')
-        if (refusal !== undefined) return say(refusal, session, done)
+        if (refusal !== undefined) return respond(refusal, session, done)
         const raw = Buffer.concat(chunks).toString()
-        const text = decoded(raw)
+        const text = decode(raw)
         received.push({
           at: new Date(),
           from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
@@ -127,7 +127,7 @@ export async function startMailServer({
     port: (server.server.address() as AddressInfo).port,
     received,
     connections: () => sockets.size,
-    count: (number, to) =>
+    waitFor: (number, to) =>
       new Promise((resolve) => {
         const check = () => {
           const mails = received.filter((mail) => mail.to.includes(to))
@@ -138,7 +138,7 @@ export async function startMailServer({
         waiting.add(check)
         check()
       }),
-    close: atEnd(
+    close: atTestEnd(
       () =>
         new Promise<void>((resolve) => {
           server.close(() => resolve())
@@ -153,10 +153,14 @@ export async function startMailServer({
  *
  * @returns Its port, and a promise that resolves when a client has disconnected.
  */
-export async function startTrickle(): Promise<{ port: number; left: Promise<void>; close(): Promise<void> }> {
+export async function startTrickle(): Promise<{
+  port: number
+  disconnected: Promise<void>
+  close(): Promise<void>
+}> {
   const sockets = new Set<Socket>()
-  let leave = () => {}
-  const left = new Promise<void>((resolve) => (leave = resolve))
+  let disconnect = () => {}
+  const disconnected = new Promise<void>((resolve) => (disconnect = resolve))
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.write('220 here\r\n')
@@ -169,15 +173,15 @@ export async function startTrickle(): Promise<{ port: number; left: Promise<void
     socket.on('close', () => {
       clearInterval(trickling)
       sockets.delete(socket)
-      leave()
+      disconnect()
     })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    left,
-    close: atEnd(
+    disconnected: disconnected,
+    close: atTestEnd(
       () =>
         new Promise<void>((resolve) => {
           server.close(() => resolve())
@@ -190,7 +194,7 @@ export async function startTrickle(): Promise<{ port: number; left: Promise<void
 type Done = (error?: Error | null) => void
 
 /** Undoes quoted-printable, which breaks long links over lines. */
-function decoded(raw: string) {
+function decode(raw: string) {
   return raw
     .replaceAll('\r\n', '\n')
     .replace(/=\n/g, '')

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { Resolver } from 'node:dns/promises'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** The records of each name, by type. A `silence` never gets a reply. */
 export type Zone = Readonly<
@@ -20,12 +20,12 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> 
   const socket = createSocket('udp4')
   socket.on('message', (query, { address, port }) => {
     const { name, type, end } = questionOf(query)
-    const held = zone[name.toLowerCase()]
-    if (held === 'silence') return
+    const records = zone[name.toLowerCase()]
+    if (records === 'silence') return
     const [kind] = Object.entries(types).find(([, number]) => number === type) ?? []
-    const values = typeof held === 'object' ? (held[kind as keyof typeof types] ?? []) : []
+    const values = typeof records === 'object' ? (records[kind as keyof typeof types] ?? []) : []
     const answers = values.map((value) => record(type, dataOf(type, value)))
-    const code = held === 'failure' ? 2 : held === undefined ? 3 : 0
+    const code = records === 'failure' ? 2 : records === undefined ? 3 : 0
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)
     header.writeUInt16BE(0x8180 | code, 2)
@@ -37,19 +37,19 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> 
   await once(socket, 'listening')
   const names = new Resolver({ timeout: 250, tries: 1 })
   names.setServers([`127.0.0.1:${socket.address().port}`])
-  atEnd(() => void socket.close())
+  atTestEnd(() => void socket.close())
   return { names }
 }
 
 /** The question of a message (RFC 1035, 4.1.2), and its end. */
 function questionOf(message: Buffer) {
   const labels: string[] = []
-  let at = 12
-  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
-    labels.push(message.toString('latin1', at + 1, at + 1 + length))
-    at += 1 + length
+  let offset = 12
+  for (let length = message[offset] ?? 0; length > 0; length = message[offset] ?? 0) {
+    labels.push(message.toString('latin1', offset + 1, offset + 1 + length))
+    offset += 1 + length
   }
-  return { name: labels.join('.'), type: message.readUInt16BE(at + 1), end: at + 5 }
+  return { name: labels.join('.'), type: message.readUInt16BE(offset + 1), end: offset + 5 }
 }
 
 function record(type: number, data: Buffer) {

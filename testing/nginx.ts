@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { programOf } from './needed.ts'
+import { findProgram } from './requirements.ts'
 import { startProxy, type RunningProxy } from './proxy.ts'
 import { temporaryDirectory } from './server.ts'
 
@@ -13,7 +13,7 @@ import { temporaryDirectory } from './server.ts'
  * @throws {Error} It says what to install, or holds nginx's output if nginx ends.
  */
 export async function startNginx(http: string): Promise<RunningProxy> {
-  const program = programOf('nginx', 'nginx-light')
+  const program = findProgram('nginx', 'nginx-light')
   const directory = await temporaryDirectory()
   // A file of its own, so that nginx reports mistakes with the caller's line numbers.
   await writeFile(join(directory.path, 'http.conf'), http)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { unprivileged } from '../src/server/database/programs.ts'
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 import { freePort } from './ports.ts'
 import type { TestPostgres } from './postgres.ts'
 import { temporaryDirectory } from './server.ts'
@@ -49,7 +49,7 @@ export const initdbOptions = ['--username=postgres', '--encoding=UTF8', '--no-lo
  * @param programs Their folder.
  * @param directory The folder that they may write to.
  */
-export async function commandsOf(
+export async function commandRunner(
   programs: string,
   directory: string,
 ): Promise<(program: string, ...options: string[]) => Promise<void>> {
@@ -69,7 +69,7 @@ export async function commandsOf(
 export async function startOtherPostgres(programs: string): Promise<OtherPostgres> {
   const directory = await temporaryDirectory()
   const data = join(directory.path, 'pgdata')
-  const command = await commandsOf(programs, directory.path)
+  const command = await commandRunner(programs, directory.path)
   await command('initdb', `--pgdata=${data}`, ...initdbOptions)
   const port = await freePort()
   const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c fsync=off`
@@ -84,7 +84,7 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
   )
   const url = (database = 'postgres', user = 'postgres') => `postgres://${user}@127.0.0.1:${port}/${database}`
   const admin = connectTo(url(), 2)
-  const close = atEnd(async () => {
+  const close = atTestEnd(async () => {
     await admin.end()
     await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'fast')
   })
@@ -92,12 +92,12 @@ export async function startOtherPostgres(programs: string): Promise<OtherPostgre
 }
 
 /** The messages if Debian's or npm's PostgreSQL is not available. */
-export const noDebian =
+export const noDebianPostgres =
   "There is no PostgreSQL 15 of Debian's with plpgsql_check: apt-get install postgresql-15-plpgsql-check."
-export const notFetched = (major: Major) =>
+export const noFetchedPostgres = (major: Major) =>
   `npm could not fetch PostgreSQL ${major}, which is ${packageName}@${versions[major]}.`
 
 /** Whether Debian's PostgreSQL is installed, with the extension that checks functions. */
-export const isDebianThere = () =>
+export const isDebianPostgresInstalled = () =>
   existsSync(join(debianPrograms, 'initdb')) &&
   existsSync('/usr/share/postgresql/15/extension/plpgsql_check.control')

@@ -6,7 +6,7 @@ export interface Output {
   /** The whole output so far. */
   output: () => string
   /** Resolves when the output contains the text. Rejects with the whole output if the program ends first. */
-  printed: (text: string | RegExp) => Promise<void>
+  waitForOutput: (text: string | RegExp) => Promise<void>
 }
 
 /** Collects a program's output on its piped streams. */
@@ -22,7 +22,7 @@ export function outputOf(child: ChildProcess): Output {
   const exited = once(child, 'exit')
   return {
     output: () => output,
-    printed: (text) =>
+    waitForOutput: (text) =>
       new Promise<void>((resolve, reject) => {
         const check = () => {
           if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return

@@ -3,22 +3,22 @@ import type { Page } from 'playwright-core'
 /**
  * The page's excess width over its window, and the elements that stick out, in CSS pixels.
  *
- * @param aside Selects elements that may stick out: drawings, and parts with their own scrolling.
+ * @param mayOverflow Selects elements that may stick out: drawings, and parts with their own scrolling.
  */
 export function overflow(
   page: Page,
-  aside = 'svg, .visually-hidden',
+  mayOverflow = 'svg, .visually-hidden',
 ): Promise<{ scroll: number; wide: string[] }> {
-  return page.evaluate((except) => {
+  return page.evaluate((ignored) => {
     const width = document.documentElement.clientWidth
     const wide = [...document.querySelectorAll('body *')].filter(
-      (element) => !element.closest(except) && element.getBoundingClientRect().right > width + 0.5,
+      (element) => !element.closest(ignored) && element.getBoundingClientRect().right > width + 0.5,
     )
     return {
       scroll: document.documentElement.scrollWidth - width,
       wide: wide.map((element) => element.outerHTML.slice(0, 80)),
     }
-  }, aside)
+  }, mayOverflow)
 }
 
 /** The words that are broken across two lines. */

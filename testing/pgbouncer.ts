@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { programOf } from './needed.ts'
+import { findProgram } from './requirements.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
@@ -26,7 +26,7 @@ export async function startPooler(
   target: string,
   tls?: { key: string; certificate: string },
 ): Promise<TestPooler> {
-  const program = programOf('pgbouncer')
+  const program = findProgram('pgbouncer')
   const directory = await temporaryDirectory()
   const { hostname, port, pathname, username } = new URL(target)
   const listening = await freePort()
@@ -59,7 +59,7 @@ export async function startPooler(
   const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })
   endWithTest(child)
   const ended = once(child, 'exit')
-  await outputOf(child).printed('process up')
+  await outputOf(child).waitForOutput('process up')
   return {
     url: `postgres://${username}@localhost:${listening}${pathname}`,
     async stop() {

@@ -2,8 +2,8 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
-import { atEnd } from './endings.ts'
-import { gone, postmasterOf } from './postmaster.ts'
+import { atTestEnd } from './cleanup.ts'
+import { waitForExit, postmasterOf } from './postmaster.ts'
 import { dataDirectory } from './server.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectToFiles } from './sql.ts'
@@ -18,16 +18,16 @@ export interface TestPostgres {
   freeze(): void
   thaw(): void
   /** Ends each open connection, by FIN or by RST. */
-  cut(by: 'FIN' | 'RST'): void
+  closeConnections(packet: 'FIN' | 'RST'): void
   /**
    * Ends each open connection in the middle of the next data that the database sends on it.
    *
    * @param at The number of bytes to pass on, of this many. All of them keep the connection open for now.
    * @returns A function that spares the connections without any data so far.
    */
-  cutInside(at: (length: number) => number): () => void
+  closeInsideData(at: (length: number) => number): () => void
   /** Kills it with a signal, and starts it again on the same files. */
-  killed(signal: NodeJS.Signals): Promise<void>
+  killAndRestart(signal: NodeJS.Signals): Promise<void>
   close(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const admin = connectToFiles(directory.path, 2)
-  const close = atEnd(async () => {
+  const close = atTestEnd(async () => {
     await admin.end()
     server.close()
     for (const socket of sockets()) socket.destroy()
@@ -93,20 +93,20 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
       isFrozen = false
       for (const socket of sockets()) socket.resume()
     },
-    cut(by) {
+    closeConnections(by) {
       for (const { outside } of links) void (by === 'FIN' ? outside.end() : outside.resetAndDestroy())
     },
-    cutInside(at) {
+    closeInsideData(at) {
       for (const link of links) link.cutAt = at
       return () => {
         for (const link of links) delete link.cutAt
       }
     },
-    async killed(signal) {
+    async killAndRestart(signal) {
       const pid = await postmasterOf(directory.path)
       if (pid === undefined) throw new Error('There is no PostgreSQL to be killed.')
       process.kill(pid, signal)
-      await gone(pid)
+      await waitForExit(pid)
       await ensureCluster(directory.path, false)
     },
     close,

@@ -5,48 +5,48 @@ import {
   type MailSenderOptions,
 } from '../src/server/letters/mail-sender.ts'
 import { openTestDatabase } from './database.ts'
-import { atEnd } from './endings.ts'
-import { templatesOf } from './letters.ts'
+import { atTestEnd } from './cleanup.ts'
+import { rememberTemplates } from './letters.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import { mailServerAt } from './sign-in.ts'
 
-interface Logged {
+interface LogLine {
   message: string
   details: Record<string, unknown>
 }
 
 /** A database with letters, and the postmen and mail servers of one test. */
-export interface TestOutbox {
+export interface PostmanFixture {
   database: Database
   receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
   /** A postman, by default without a pace, and its log. */
   postmanFor: (
     server: Pick<MailServer, 'port'>,
     options?: Partial<MailSenderOptions>,
-  ) => { postman: MailSender; lines: Logged[] }
+  ) => { postman: MailSender; lines: LogLine[] }
   /** Moves all times back by this many seconds, so that waiting deliveries become due. */
-  pass: (seconds: number) => Promise<void>
+  advanceTime: (seconds: number) => Promise<void>
   /** Restores the initial contents. */
-  empty: () => Promise<void>
+  reset: () => Promise<void>
 }
 
 /** Collects all log lines. */
-export function aLog() {
-  const lines: Logged[] = []
+export function recordLog() {
+  const lines: LogLine[] = []
   const write = (details: object, message: string) => {
     lines.push({ message, details: { ...details } })
   }
   return { log: { info: write, warn: write }, lines }
 }
 
-export async function startOutbox(): Promise<TestOutbox> {
+export async function startPostmanFixture(): Promise<PostmanFixture> {
   const database = await openTestDatabase()
-  const restoreTemplates = await templatesOf(database.owner)
+  const restoreTemplates = await rememberTemplates(database.owner)
   return {
     database,
     receiver: startMailServer,
     postmanFor(server, options) {
-      const { log, lines } = aLog()
+      const { log, lines } = recordLog()
       const postman = startMailSender({
         sql: database.server,
         mailServer: mailServerAt(server.port),
@@ -55,10 +55,10 @@ export async function startOutbox(): Promise<TestOutbox> {
         log,
         ...options,
       })
-      atEnd(() => postman.stop())
+      atTestEnd(() => postman.stop())
       return { postman, lines }
     },
-    async pass(seconds) {
+    async advanceTime(seconds) {
       const earlier = database.owner`- ${seconds} * interval '1 second'`
       await database.owner`
         with moved as (
@@ -73,7 +73,7 @@ export async function startOutbox(): Promise<TestOutbox> {
         update private.postman
         set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier}`
     },
-    async empty() {
+    async reset() {
       await database.owner`delete from public.retreat_applications`
       await database.owner`delete from auth.users`
       await database.owner`delete from private.postman`

@@ -13,7 +13,7 @@ export async function postmasterOf(dataDir: string): Promise<number | undefined>
 }
 
 /** Resolves when a process has ended. A zombie that nobody reaps has ended too, as in a container without an init. */
-export async function gone(pid: number): Promise<void> {
+export async function waitForExit(pid: number): Promise<void> {
   const hasEnded = async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
     return /\) (\w)/.exec(stat)?.[1] === 'Z'

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-import { atEnd } from './endings.ts'
-import { gone, postmasterOf } from './postmaster.ts'
+import { atTestEnd } from './cleanup.ts'
+import { waitForExit, postmasterOf } from './postmaster.ts'
 
 /** Milliseconds between the request to stop and the kill. */
 const longestStop = 20_000
@@ -14,7 +14,7 @@ const longestStop = 20_000
  */
 export function endWithTest(child: ChildProcess, dataDir?: string): void {
   const isRunning = () => child.exitCode === null && child.signalCode === null
-  atEnd(async () => {
+  atTestEnd(async () => {
     if (isRunning()) {
       const exited = once(child, 'exit')
       const killing = setTimeout(() => child.kill('SIGKILL'), longestStop)
@@ -35,5 +35,5 @@ export async function endDatabase(dataDir: string): Promise<void> {
   if (pid === undefined) return
   process.kill(pid, 'SIGQUIT')
   process.kill(pid, 'SIGCONT')
-  await gone(pid)
+  await waitForExit(pid)
 }

@@ -9,7 +9,7 @@ export interface RunningProxy {
   /** The whole log so far. */
   output: () => string
   /** Resolves when its log contains the text. */
-  logged: (text: RegExp) => Promise<void>
+  waitForLog: (text: RegExp) => Promise<void>
   /** Ends it at once, with its open connections. */
   stop(): Promise<void>
 }
@@ -29,11 +29,11 @@ export async function startProxy(
   const child = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe'], env })
   endWithTest(child)
   const ended = once(child, 'exit')
-  const { output, printed } = outputOf(child)
-  await printed(ready)
+  const { output, waitForOutput } = outputOf(child)
+  await waitForOutput(ready)
   return {
     output,
-    logged: printed,
+    waitForLog: waitForOutput,
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** A request as received. */
-export interface Received {
+export interface ReceivedRequest {
   method: string
   url: string
   headers: IncomingHttpHeaders
@@ -14,18 +14,19 @@ export interface Received {
 /** An HTTP server that records its requests. */
 export interface Receiver {
   origin: string
-  received: Received[]
+  received: ReceivedRequest[]
   /** Resolves when there are this many requests that satisfy `matches`, earlier ones included. */
-  count(number: number, matches?: (request: Received) => boolean): Promise<Received[]>
+  waitFor(number: number, matches?: (request: ReceivedRequest) => boolean): Promise<ReceivedRequest[]>
   close(): Promise<void>
 }
 
 /** Starts a receiver on a free port of the loopback address. `answer` writes the response, by default 200 and "ok". */
 export async function startReceiver(
-  answer: (request: Received, response: ServerResponse) => void = (_request, response) => response.end('ok'),
+  respond: (request: ReceivedRequest, response: ServerResponse) => void = (_request, response) =>
+    response.end('ok'),
   port = 0,
 ): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const waiting = new Set<() => void>()
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
@@ -35,11 +36,11 @@ export async function startReceiver(
       const request = { method, url, headers, body: Buffer.concat(chunks).toString() }
       received.push(request)
       for (const check of waiting) check()
-      answer(request, response)
+      respond(request, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const close = atEnd(
+  const close = atTestEnd(
     () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -49,7 +50,7 @@ export async function startReceiver(
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    count: (number, matches = () => true) =>
+    waitFor: (number, matches = () => true) =>
       new Promise((resolve) => {
         const check = () => {
           const matching = received.filter(matches)

@@ -20,19 +20,19 @@ export async function readCommands(
 ): Promise<string[]> {
   const [, section = ''] = (await readFile(path, 'utf8')).split(`\n## ${heading}\n`)
   const [text = ''] = section.split('\n## ')
-  const fenced = new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm')
-  const blocks = [...text.matchAll(fenced)].map(([, indent = '', block = '']) =>
+  const codeBlock = new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm')
+  const blocks = [...text.matchAll(codeBlock)].map(([, indent = '', block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
-  const mark = '\n\u0000'
-  return replaceAll(`${path}, "${heading}",`, blocks.join(mark), replacements).split(mark)
+  const separator = '\n\u0000'
+  return replaceAll(`${path}, "${heading}",`, blocks.join(separator), replacements).split(separator)
 }
 
 function replaceAll(where: string, text: string, replacements: Record<string, string>) {
-  let written = text
-  for (const [theirs, ours] of Object.entries(replacements)) {
-    if (!written.includes(theirs)) throw new Error(`${where} says nowhere "${theirs}"`)
-    written = written.replaceAll(theirs, ours)
+  let result = text
+  for (const [documented, actual] of Object.entries(replacements)) {
+    if (!result.includes(documented)) throw new Error(`${where} says nowhere "${documented}"`)
+    result = result.replaceAll(documented, actual)
   }
-  return written
+  return result
 }

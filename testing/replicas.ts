@@ -3,9 +3,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-import { atEnd } from './endings.ts'
-import { programOf } from './needed.ts'
-import { commandsOf, debianPrograms, initdbOptions } from './other-postgres.ts'
+import { atTestEnd } from './cleanup.ts'
+import { findProgram } from './requirements.ts'
+import { commandRunner, debianPrograms, initdbOptions } from './other-postgres.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
@@ -36,9 +36,9 @@ interface Node {
 
 /** @throws {Error} It says what to install. */
 export async function startReplicas(): Promise<Replicas> {
-  const program = programOf('haproxy')
+  const program = findProgram('haproxy')
   const directory = await temporaryDirectory()
-  const command = await commandsOf(debianPrograms, directory.path)
+  const command = await commandRunner(debianPrograms, directory.path)
   const node = async (name: string): Promise<Node> => {
     const port = await freePort()
     const admin = createPool(
@@ -48,7 +48,7 @@ export async function startReplicas(): Promise<Replicas> {
     return { port, data: join(directory.path, name), admin }
   }
   let [primary, standby] = [await node('one'), await node('two')]
-  atEnd(async () => {
+  atTestEnd(async () => {
     for (const { admin, data } of [primary, standby]) {
       await admin.end(1_000)
       // A test may have killed one of them.
@@ -59,7 +59,7 @@ export async function startReplicas(): Promise<Replicas> {
     const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=`
     await command('pg_ctl', 'start', `--pgdata=${data}`, `--log=${data}.log`, '--wait', '-o', options)
   }
-  const follow = async () => {
+  const makeStandby = async () => {
     await rm(standby.data, { recursive: true, force: true })
     const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=follower`
     await command(
@@ -79,7 +79,7 @@ export async function startReplicas(): Promise<Replicas> {
   await command('initdb', `--pgdata=${primary.data}`, ...initdbOptions)
   await start(primary)
   await primary.admin`create role haproxy login connection limit 4`
-  await follow()
+  await makeStandby()
 
   const listening = await freePort()
   const recipe = await readFile('deploy/haproxy-postgresql.cfg', 'utf8')
@@ -93,7 +93,7 @@ export async function startReplicas(): Promise<Replicas> {
   })
   endWithTest(haproxy)
   // Before HAProxy has checked both, it treats either as the primary.
-  await outputOf(haproxy).printed(/ is DOWN/)
+  await outputOf(haproxy).waitForOutput(/ is DOWN/)
 
   return {
     url: `postgres://postgres@127.0.0.1:${listening}/postgres`,
@@ -110,7 +110,7 @@ export async function startReplicas(): Promise<Replicas> {
       await primary.admin`alter system set synchronous_standby_names = ''`
       await primary.admin`select pg_reload_conf()`
     },
-    rejoin: follow,
+    rejoin: makeStandby,
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 
-import { answerStates, aToken, placesStand } from './answer-page.ts'
+import { answerStates, newToken, mockInvitations } from './answer-page.ts'
 import { deskStates, storeExamples } from './desk-states.ts'
-import { knownAt, signInPage, type DeskServer } from './desk.ts'
-import { longStates, storeLong } from './long-states.ts'
+import { signedInClient, signInPage, type DeskServer } from './desk.ts'
+import { extremeStates, storeExtremes } from './extreme-states.ts'
 import { signInStates } from './sign-in-states.ts'
-import { states } from './states.ts'
+import { formStates } from './form-states.ts'
 
 /** A screen in one of its states. */
 interface Screen {
@@ -21,16 +21,16 @@ type Reach = Screen['reach']
 
 const nothing = async () => {}
 
-const ofForm = (reach: Reach): Screen => ({ address: '/', prepare: nothing, reach })
+const formScreen = (reach: Reach): Screen => ({ address: '/', prepare: nothing, reach })
 
 /** Starts at the list of all applications. */
-const ofDesk =
+const deskScreen =
   (store: (desk: DeskServer) => Promise<void>) =>
   (reach: Reach): Screen => ({
     address: '/desk#/?status=all',
     async prepare(page, desk) {
       await store(desk)
-      await signInPage(await knownAt(desk, 'grace@example.org'))(page)
+      await signInPage(await signedInClient(desk, 'grace@example.org'))(page)
     },
     async reach(page, desk) {
       await page.locator('tbody .rows-name a').first().waitFor()
@@ -38,7 +38,7 @@ const ofDesk =
     },
   })
 
-const ofSignIn = ({ hash, as, reach }: (typeof signInStates)[string]): Screen => ({
+const signInScreen = ({ hash, as, reach }: (typeof signInStates)[string]): Screen => ({
   address: `/desk${hash}`,
   async prepare(page, desk) {
     if (as) await signInPage(await as(desk))(page)
@@ -46,24 +46,24 @@ const ofSignIn = ({ hash, as, reach }: (typeof signInStates)[string]): Screen =>
   reach,
 })
 
-const ofAnswer = ({ place, reach }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
-  address: `/answer/#${aToken()}`,
-  prepare: (page) => placesStand(page, () => place),
+const answerScreen = ({ place, reach }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
+  address: `/answer/#${newToken()}`,
+  prepare: (page) => mockInvitations(page, () => place),
   reach,
 })
 
 /** Makes screens of states, with their page's name before each name. */
-function screensOf<State>(page: string, all: Record<string, State>, screenOf: (state: State) => Screen) {
+function screensOf<State>(page: string, states: Record<string, State>, screenOf: (state: State) => Screen) {
   return Object.fromEntries(
-    Object.entries(all).map(([name, state]) => [`${page}-${name}`, screenOf(state)] as const),
+    Object.entries(states).map(([name, state]) => [`${page}-${name}`, screenOf(state)] as const),
   )
 }
 
 /** Every screen that axe checks in every scheme and that has pictures. */
 export const screens: Record<string, Screen> = {
-  ...screensOf('form', states, ofForm),
-  ...screensOf('desk', deskStates, ofDesk(storeExamples)),
-  ...screensOf('desk', longStates, ofDesk(storeLong)),
-  ...screensOf('desk', signInStates, ofSignIn),
-  ...screensOf('answer', answerStates, ofAnswer),
+  ...screensOf('form', formStates, formScreen),
+  ...screensOf('desk', deskStates, deskScreen(storeExamples)),
+  ...screensOf('desk', extremeStates, deskScreen(storeExtremes)),
+  ...screensOf('desk', signInStates, signInScreen),
+  ...screensOf('answer', answerStates, answerScreen),
 }

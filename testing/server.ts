@@ -4,15 +4,15 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 import { outputOf, type Output } from './output.ts'
 import { endDatabase, endWithTest } from './programs.ts'
-import { temporaryPlace } from './temporary-place.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 type Environment = Record<string, string>
 
 /** The result of a finished command. */
-export interface Finished {
+export interface CommandResult {
   code: number | null
   stdout: string
   stderr: string
@@ -33,10 +33,10 @@ function environmentWith(settings: Environment) {
 
 /** A new directory. It is removed after the test or the file that made it, with the database that runs in it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(beginningOfPath())
+  const path = await mkdtemp(pathPrefix())
   return {
     path,
-    remove: atEnd(async () => {
+    remove: atTestEnd(async () => {
       await endDatabase(path)
       await rm(path, { recursive: true, force: true, maxRetries: 10 })
     }),
@@ -44,11 +44,11 @@ export async function temporaryDirectory(): Promise<{ path: string; remove(): Pr
 }
 
 /** Short, since the path of a database's socket may have 107 bytes. */
-function beginningOfPath() {
+function pathPrefix() {
   const { TEST_RUN, VITEST } = process.env
   if (VITEST && TEST_RUN === undefined)
     throw new Error('A unit test has no database: vitest.config.ts says which folders have one.')
-  return TEST_RUN === undefined ? join(temporaryPlace(), 'unplugged-') : `${TEST_RUN}/`
+  return TEST_RUN === undefined ? join(temporaryFolder(), 'unplugged-') : `${TEST_RUN}/`
 }
 
 /**
@@ -65,7 +65,7 @@ export async function dataDirectory(
 }
 
 /** The settings for a new database with the schema at an unused path. */
-export async function preparedAt(path: string): Promise<{ DATA_DIR: string }> {
+export async function prepareDatabase(path: string): Promise<{ DATA_DIR: string }> {
   await mkdir(path, { mode: 0o700 })
   await copyPrepared('database', path)
   return { DATA_DIR: path }
@@ -91,15 +91,15 @@ export function strictCheckout(): string {
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
   endWithTest(child, settings['DATA_DIR'])
-  const { output, printed } = outputOf(child)
+  const { output, waitForOutput } = outputOf(child)
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  await printed(/is ready at .*\n/)
+  await waitForOutput(/is ready at .*\n/)
   const [, origin = ''] = /is ready at (.*)\//.exec(output()) ?? []
   return {
     origin,
     process: child,
     output,
-    printed,
+    waitForOutput: waitForOutput,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
       const [code, killedBy] = await exited
@@ -118,7 +118,7 @@ export async function runCommand(
   settings: Environment,
   input?: string,
   meanwhile: (child: ChildProcess) => Promise<unknown> = async () => {},
-): Promise<Finished> {
+): Promise<CommandResult> {
   const child = spawn(process.execPath, ['start.js', ...args], { env: environmentWith(settings) })
   endWithTest(child, settings['DATA_DIR'])
   let stdout = ''

@@ -3,8 +3,8 @@ import { TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 
 import { getDesk } from './desk-page.ts'
-import { knownAt, type DeskServer } from './desk.ts'
-import { withoutPauses } from './pauses.ts'
+import { signedInClient, type DeskServer } from './desk.ts'
+import { withoutBackOff } from './back-off.ts'
 
 /** A screen of the sign-in, and the way to it. */
 interface SignInState {
@@ -20,11 +20,11 @@ const email = (page: Page) => page.getByLabel('Email', { exact: true })
 const code = (page: Page) => page.getByLabel('Code', { exact: true })
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).waitFor()
 
-const grace = (desk: DeskServer) => knownAt(desk, 'grace@example.org')
+const grace = (desk: DeskServer) => signedInClient(desk, 'grace@example.org')
 
 /** A sign-in without the second factor that the account has. */
 const withFactor = (desk: DeskServer) =>
-  knownAt(desk, 'with a factor', async () => {
+  signedInClient(desk, 'with a factor', async () => {
     const first = await desk.signedIn('rosalind@example.org')
     const { data: factor } = await first.auth.mfa.enroll({ factorType: 'totp' })
     await first.auth.mfa.challengeAndVerify({
@@ -36,7 +36,7 @@ const withFactor = (desk: DeskServer) =>
 
 /** A signed-in user who is no longer an organiser. */
 const stranger = (desk: DeskServer) =>
-  knownAt(desk, 'stranger', async () => {
+  signedInClient(desk, 'stranger', async () => {
     const client = await desk.signedIn('mary@example.org')
     await desk.sql`
       delete from private.organisers using auth.users where account_id = users.id and email = 'mary@example.org'`
@@ -106,7 +106,7 @@ export const signInStates: Record<string, SignInState> = {
     hash: '',
     as: grace,
     async reach(page) {
-      await withoutPauses(page)
+      await withoutBackOff(page)
       await page.route('**/rpc/**', (route) => route.fulfill({ status: 503, json: { code: 'PGRST000' } }))
       await page.reload()
       await heading('The desk cannot be opened now')(page)

@@ -8,7 +8,7 @@ import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import type { Database } from '../src/server/database/database.ts'
 import type { Settings } from '../src/settings/server-settings.ts'
 import { openTestDatabase } from './database.ts'
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 
 export const anonKey = 'public-anon-key'
@@ -51,7 +51,7 @@ export function mailServerAt(port: number): NonNullable<Settings['mailServer']> 
   return { host: '127.0.0.1', port, secure: false, user: '', password: '', from }
 }
 
-let made = 0
+let organisersMade = 0
 
 /**
  * Starts a server that organisers can sign in to. It trusts one proxy, so that a test may choose any address in
@@ -60,7 +60,7 @@ let made = 0
 export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<SignInServer> {
   const mail = await startMailServer()
   const database = await openTestDatabase()
-  const start = async (own: Partial<AppSettings> = {}, way: AppDatabase = database) => {
+  const start = async (changes: Partial<AppSettings> = {}, usedDatabase: AppDatabase = database) => {
     const app = await createApp({
       settings: {
         anonKey,
@@ -69,28 +69,28 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         rateLimitPerMinute: 0,
         mailServer: mailServerAt(mail.port),
         ...settings,
-        ...own,
+        ...changes,
       },
-      database: way,
+      database: usedDatabase,
       // A password check takes 50 ms otherwise.
       passwordCost: 4,
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo
     const origin = `http://127.0.0.1:${port}`
-    return { origin, call: callTo(origin), close: atEnd(() => app.close()) }
+    return { origin, call: callTo(origin), close: atTestEnd(() => app.close()) }
   }
   const { origin, call, close } = await start()
 
   const client: SignInServer['client'] = ({ flowType = 'implicit' } = {}) =>
     createClient(origin, anonKey, {
       auth: { flowType, autoRefreshToken: false, persistSession: false, detectSessionInUrl: false },
-      global: { headers: { 'x-forwarded-for': anAddress() } },
+      global: { headers: { 'x-forwarded-for': unusedIpAddress() } },
       realtime: { transport: ws as never },
     })
   const organiser: SignInServer['organiser'] = async (email) => {
-    made += 1
-    const address = email ?? `organiser-${made}@example.org`
+    organisersMade += 1
+    const address = email ?? `organiser-${organisersMade}@example.org`
     await addOrganiser(database.owner, address)
     return address
   }
@@ -102,13 +102,13 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
     organiser,
     async signedIn(email) {
       const address = await organiser(email)
-      const signing = client()
-      const { error } = await signing.auth.verifyOtp({
+      const signedInClient = client()
+      const { error } = await signedInClient.auth.verifyOtp({
         type: 'magiclink',
         token_hash: await operatorSecret(database.owner, address),
       })
       if (error) throw error
-      return { client: signing, email: address }
+      return { client: signedInClient, email: address }
     },
     call,
     another: start,
@@ -124,7 +124,7 @@ export function callTo(origin: string): Call {
       redirect: 'manual',
       headers: {
         apikey: anonKey,
-        'x-forwarded-for': anAddress(),
+        'x-forwarded-for': unusedIpAddress(),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -135,15 +135,17 @@ export function callTo(origin: string): Call {
 let addresses = 0
 
 /** An unused IP address, since rate limits count by address. */
-export function anAddress(): string {
+export function unusedIpAddress(): string {
   addresses += 1
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`
 }
 
 /** The response to a call. */
-export async function said(answer: Response | Promise<Response>): Promise<{ status: number; body: unknown }> {
-  const { status } = await answer
-  const text = await (await answer).text()
+export async function readResponse(
+  response: Response | Promise<Response>,
+): Promise<{ status: number; body: unknown }> {
+  const { status } = await response
+  const text = await (await response).text()
   return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
 }
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-import { atEnd } from './endings.ts'
-import { cannotRun, noMount } from './needed.ts'
+import { atTestEnd } from './cleanup.ts'
+import { cannotRun, noMount } from './requirements.ts'
 
 const run = promisify(execFile)
 
@@ -24,5 +24,5 @@ export async function mountSmallDisk(
   } catch {
     cannotRun(skip, noMount)
   }
-  atEnd(() => run('umount', ['-l', folder]))
+  atTestEnd(() => run('umount', ['-l', folder]))
 }

@@ -2,28 +2,28 @@ import { parseAddress } from '../src/server/database/address.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import { embedded } from '../src/server/database/pools.ts'
 import { identifier, sqlOf, Template, type Parameter, type Sql } from '../src/server/database/sql.ts'
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** Connections to the embedded database as its superuser. */
 export function connectToFiles(dataDir: string, size = 1): Pool {
-  return endedAtEnd(
+  return endAtTestEnd(
     createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }),
   )
 }
 
 /** Connections to the database at an address. */
 export function connectTo(url: string, size = 1): Pool {
-  return endedAtEnd(createPool(parseAddress(url).address, { size }))
+  return endAtTestEnd(createPool(parseAddress(url).address, { size }))
 }
 
-function endedAtEnd(pool: Pool): Pool {
-  atEnd(() => pool.end())
+function endAtTestEnd(pool: Pool): Pool {
+  atTestEnd(() => pool.end())
   return pool
 }
 
 /** The columns and values of an insert. All rows have the columns of the first. */
-export function valuesOf<Row extends object>(given: Row | readonly Row[]): Template {
-  const rows = (Array.isArray(given) ? given : [given]) as Record<string, Parameter>[]
+export function valuesOf<Row extends object>(rowOrRows: Row | readonly Row[]): Template {
+  const rows = (Array.isArray(rowOrRows) ? rowOrRows : [rowOrRows]) as Record<string, Parameter>[]
   const columns = Object.keys(rows[0] ?? {})
   const list = (parts: readonly (Parameter | Template)[]) =>
     new Template(['(', ...parts.slice(1).map(() => ', '), ')'], parts)
@@ -35,7 +35,7 @@ export function valuesOf<Row extends object>(given: Row | readonly Row[]): Templ
 }
 
 /** A copy of `sql` that runs each statement inside `around`. */
-export function through(
+export function wrapStatements(
   sql: Sql,
   around: <Result>(
     run: () => Promise<Result>,
@@ -50,12 +50,12 @@ export function through(
 }
 
 /** A copy of `sql` that records each statement in a list, including those in transactions. */
-export function recorded(sql: Sql, sent: string[]): Sql {
+export function recordStatements(sql: Sql, statements: string[]): Sql {
   return sqlOf({
     run: (text, parameters, options) => {
-      sent.push(text)
+      statements.push(text)
       return sql.unsafe(text, parameters, options)
     },
-    begin: (mode, work) => sql.begin(mode, (transaction) => work(recorded(transaction, sent))),
+    begin: (mode, work) => sql.begin(mode, (transaction) => work(recordStatements(transaction, statements))),
   })
 }

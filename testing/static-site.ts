@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 
 /** Copies this checkout into an empty directory, for a build there. Gives the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
-  const left = new Set(
+  const excluded = new Set(
     ['.git', 'node_modules', 'dist', 'build', 'build.strict', 'data', 'release', 'screenshots', '.env'].map(
       (name) => resolve(name),
     ),
   )
-  await cp('.', directory, { recursive: true, filter: (source) => !left.has(resolve(source)) })
+  await cp('.', directory, { recursive: true, filter: (source) => !excluded.has(resolve(source)) })
   await symlink(resolve('node_modules'), join(directory, 'node_modules'))
   return directory
 }

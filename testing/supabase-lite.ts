@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 
-import { atEnd } from './endings.ts'
+import { atTestEnd } from './cleanup.ts'
 
 /** An email that the gateway would have sent. */
 interface LiteMail {
@@ -91,7 +91,7 @@ export async function startSupabaseLite(
     },
   })
   // It prints every refusal there, with its parameters.
-  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const consoleError = vi.spyOn(console, 'error').mockImplementation(() => {})
   const publicKey = 'sb_publishable_of_the_tests'
   const mails: LiteMail[] = []
   const app = new App({
@@ -111,15 +111,15 @@ export async function startSupabaseLite(
     port: 0,
     fetch: async (request: Request) =>
       request.method === 'OPTIONS'
-        ? allow(request)
-        : openToAll(await app.fetch(request, { peerAddress: null })),
+        ? answerPreflight(request)
+        : allowEveryOrigin(await app.fetch(request, { peerAddress: null })),
   })
   if (!server.listening) await once(server, 'listening')
-  atEnd(async () => {
+  atTestEnd(async () => {
     server.close()
     await once(server, 'close')
     await connection.close()
-    printed.mockRestore()
+    consoleError.mockRestore()
   })
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -132,15 +132,15 @@ export async function startSupabaseLite(
  * Answers a browser's preflight request for it. Its own sign-in allows no header there, and a function with arguments gives 404.
  * In a project the gateway answers.
  */
-function allow({ headers }: Request): Response {
-  const answer = new Response(null, { status: 204 })
-  answer.headers.set('access-control-allow-methods', headers.get('access-control-request-method') ?? '')
-  answer.headers.set('access-control-allow-headers', headers.get('access-control-request-headers') ?? '')
-  return openToAll(answer)
+function answerPreflight({ headers }: Request): Response {
+  const response = new Response(null, { status: 204 })
+  response.headers.set('access-control-allow-methods', headers.get('access-control-request-method') ?? '')
+  response.headers.set('access-control-allow-headers', headers.get('access-control-request-headers') ?? '')
+  return allowEveryOrigin(response)
 }
 
-function openToAll(answer: Response): Response {
-  const headers = new Headers(answer.headers)
+function allowEveryOrigin(response: Response): Response {
+  const headers = new Headers(response.headers)
   headers.set('access-control-allow-origin', '*')
-  return new Response(answer.body, { status: answer.status, headers })
+  return new Response(response.body, { status: response.status, headers })
 }

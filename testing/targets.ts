@@ -8,11 +8,11 @@ export function smallTargets(page: Page): Promise<string[]> {
     const targets = root.querySelectorAll(
       'a[href], button, select, input, textarea, summary, label:has(input)',
     )
-    const answers = (target: Element, x: number, y: number) => {
+    const reacts = (target: Element, x: number, y: number) => {
       const hit = document.elementFromPoint(x, y)
       return hit !== null && target.contains(hit)
     }
-    const seen = [...targets].filter(
+    const visible = [...targets].filter(
       (target) =>
         target.checkVisibility() &&
         !target.closest('.visually-hidden, .skip') &&
@@ -20,7 +20,7 @@ export function smallTargets(page: Page): Promise<string[]> {
     )
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
     const small: string[] = []
-    for (const target of seen) {
+    for (const target of visible) {
       const [box] = target.getClientRects()
       if (box && box.width > least - 0.1 && box.height > least - 0.1) continue
       target.scrollIntoView({ block: 'center', inline: 'center' })
@@ -29,9 +29,9 @@ export function smallTargets(page: Page): Promise<string[]> {
       const { left = 0, top = 0, width = 0, height = 0 } = target.getClientRects()[0] ?? {}
       const [x, y] = [left + width / 2, top + height / 2]
       const reach = least / 2 - 0.5
-      const isSeen = answers(target, x, y)
-      const isHigh = [-reach, reach].every((by) => answers(target, x, y + by))
-      const isWide = width >= least || [-reach, reach].every((by) => answers(target, x + by, y))
+      const isSeen = reacts(target, x, y)
+      const isHigh = [-reach, reach].every((by) => reacts(target, x, y + by))
+      const isWide = width >= least || [-reach, reach].every((by) => reacts(target, x + by, y))
       if (isSeen && isHigh && isWide) continue
       small.push(`${target.outerHTML.slice(0, 90)} ${Math.round(width)} x ${Math.round(height)}`)
     }

@@ -23,13 +23,13 @@ export interface Visitor {
   /** Opens a page in a browser context of its own, and watches it: an error in its console fails the test. */
   open(url: string, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>): Promise<Page>
   /** Declares that console errors like this one are expected. */
-  expects(message: RegExp): void
+  allowConsoleError(message: RegExp): void
 }
 
 /** A reusable browser context, and a page in it that keeps its process. */
-interface Kept {
+interface ReusableContext {
   context: BrowserContext
-  keeper: Page
+  keptPage: Page
   /** Whether nothing permanent was changed in it. */
   isClean: boolean
 }
@@ -37,7 +37,7 @@ interface Kept {
 interface Fixtures {
   browser: Browser
   /** The contexts that no test uses now, by the options they were made for. */
-  idle: Map<string, Kept[]>
+  idle: Map<string, ReusableContext[]>
   visitor: Visitor
 }
 
@@ -66,27 +66,27 @@ export const test = base.extend<Fixtures>({
   ],
   visitor: async ({ browser, idle }, provide) => {
     const problems: string[] = []
-    const expected: RegExp[] = []
+    const allowed: RegExp[] = []
     const endings: (() => Promise<unknown>)[] = []
-    const anotherNew = async (options: BrowserContextOptions) => {
+    const createContext = async (options: BrowserContextOptions) => {
       const context = await browser.newContext(options)
       endings.push(() => context.close())
       return context
     }
-    const used = async (origin: string, options: BrowserContextOptions) => {
+    const reuseContext = async (origin: string, options: BrowserContextOptions) => {
       const key = JSON.stringify([origin, options])
       const others = idle.get(key) ?? []
       idle.set(key, others)
-      const kept = others.pop() ?? (await keep(browser, origin, options))
+      const reusable = others.pop() ?? (await createReusableContext(browser, origin, options))
       endings.push(async () => {
-        if (await emptied(kept)) others.push(kept)
+        if (await resetContext(reusable)) others.push(reusable)
       })
-      return kept.context
+      return reusable.context
     }
     await provide({
       async open(url, { isNew = false, ...given } = {}, prepare = async () => {}) {
         const options: BrowserContextOptions = { reducedMotion: 'reduce', ...given }
-        const context = await (isNew ? anotherNew(options) : used(new URL(url).origin, options))
+        const context = await (isNew ? createContext(options) : reuseContext(new URL(url).origin, options))
         const page = await context.newPage()
         page.on('pageerror', (error) => problems.push(error.message))
         page.on('console', (message) => {
@@ -102,31 +102,35 @@ export const test = base.extend<Fixtures>({
         await page.goto(url)
         return page
       },
-      expects: (message) => expected.push(message),
+      allowConsoleError: (message) => allowed.push(message),
     })
     await Promise.all(endings.map((end) => end()))
-    expect(problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)))).toEqual([])
+    expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
   },
 })
 
-async function keep(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Kept> {
+async function createReusableContext(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions,
+): Promise<ReusableContext> {
   const context = await browser.newContext(options)
-  const keeper = await context.newPage()
+  const keptPage = await context.newPage()
   // Without a request that the server would count.
-  await keeper.route('**', (route) => route.fulfill({ body: '' }))
-  await keeper.goto(origin)
-  const kept: Kept = { context, keeper, isClean: true }
+  await keptPage.route('**', (route) => route.fulfill({ body: '' }))
+  await keptPage.goto(origin)
+  const reusable: ReusableContext = { context, keptPage: keptPage, isClean: true }
   // An installed clock remains in all later pages.
   const install = context.clock.install.bind(context.clock)
   context.clock.install = (time) => {
-    kept.isClean = false
+    reusable.isClean = false
     return install(time)
   }
-  return kept
+  return reusable
 }
 
 /** @returns Whether it can be used again. */
-async function emptied({ context, keeper, isClean }: Kept) {
+async function resetContext({ context, keptPage: keeper, isClean }: ReusableContext) {
   if (!isClean) {
     await context.close()
     return false
@@ -165,7 +169,7 @@ export async function accessibilityProblems(
 }
 
 /** Signals to the page that someone is about to type. Resolves when its script has taken the form over. */
-export async function hydrated(page: Page): Promise<void> {
+export async function waitForHydration(page: Page): Promise<void> {
   await page.locator('form').dispatchEvent('pointerdown')
   await page.waitForFunction(() =>
     Object.keys(document.querySelector('form') ?? {}).some((name) => name.startsWith('__react')),

@@ -152,8 +152,8 @@ async function takeAnswer(mails: string) {
 }
 
 try {
-  const site = await demo.printed('The page')
-  const mails = await demo.printed('Its mails')
+  const site = await demo.waitForValue('The page')
+  const mails = await demo.waitForValue('Its mails')
   await takeForm(site)
   const signedIn = { storageState: await takeSignIn(`${site}desk`, mails) }
   await takeDesk(`${site}desk`, signedIn)

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskOfThisFile, focused, getDesk, people } from '../../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, people } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
-import { failToDecide, openApplication, storeLong } from '../../testing/long-states.ts'
+import { makeUnsavedDecisions, openApplication, storeExtremes } from '../../testing/extreme-states.ts'
 import { test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 /** A window in which an application replaces the list. */
 const alone = { width: 1100, height: 720 }
@@ -25,8 +25,8 @@ test.for(
 )(
   'the focused element is never behind the bar at the foot (%d x %d)',
   async ([width, height], { visitor }) => {
-    visitor.expects(failedRequest)
-    await storeLong(desk)
+    visitor.allowConsoleError(failedRequest)
+    await storeExtremes(desk)
     const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
     await getDesk(page).link('Ada Lovelace').waitFor()
     /** Tabs through the page. Gives the focused elements that were not visible. */
@@ -59,7 +59,7 @@ test.for(
     expect(await hidden('Tab')).toEqual([])
     expect(await hidden('Shift+Tab')).toEqual([])
     await page.getByLabel('Select all shown').uncheck()
-    await failToDecide(page)
+    await makeUnsavedDecisions(page)
     expect(await hidden('Tab')).toEqual([])
     expect(await hidden('Shift+Tab')).toEqual([])
     await openApplication(page, 'Ada Lovelace')
@@ -69,7 +69,7 @@ test.for(
 )
 
 test('on a phone the five buttons are in reach at every scroll position', async ({ visitor }) => {
-  await storeLong(desk)
+  await storeExtremes(desk)
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
   const inSight = () =>
@@ -97,7 +97,7 @@ test('on a phone the five buttons are in reach at every scroll position', async 
 test('with reduced motion an announcement appears without motion, and disappears automatically', async ({
   visitor,
 }) => {
-  await storeLong(desk)
+  await storeExtremes(desk)
   for (const reducedMotion of ['reduce', 'no-preference'] as const) {
     const page = await desk.open(visitor, '/?status=all', { reducedMotion })
     await openApplication(page, 'Ada Lovelace')
@@ -212,21 +212,21 @@ test('after a problem is settled the focus is on its application', async ({ visi
     await expect.poll(() => focused(page)).toBe(text)
   }
   await select('Person 1').check()
-  await desk.stand(first ? [first] : [], 'declined', desk.bob)
+  await desk.setStatus(first ? [first] : [], 'declined', desk.bob)
   await button('Accept').click()
   await button('Accept anyway').click()
   await at('A: Person 1')
   await expect.poll(() => alert.count()).toBe(0)
   await link('Person 2').click()
   await note.waitFor()
-  await desk.stand(second ? [second] : [], 'declined', desk.bob)
+  await desk.setStatus(second ? [second] : [], 'declined', desk.bob)
   await button('Accept').click()
   await button('Leave it Declined').click()
   await at('H1: Person 2')
 })
 
 test('the whole journey by keyboard alone, without single-key shortcuts', async ({ visitor }) => {
-  await storeLong(desk)
+  await storeExtremes(desk)
   const page = await desk.open(visitor, '', {
     viewport: { width: 1280, height: 720 },
     prepare: (opened) => opened.addInitScript(() => localStorage.setItem('unplugged-desk-keys', 'off')),

@@ -5,8 +5,8 @@ import { textFields } from '../../src/application/fields.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { brokenWords, overflow } from '../../testing/overflow.ts'
 import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../../testing/server.ts'
-import { states } from '../../testing/states.ts'
-import { hydrated, test } from '../../testing/visitor.ts'
+import { formStates } from '../../testing/form-states.ts'
+import { waitForHydration, test } from '../../testing/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -44,7 +44,7 @@ test('every control has its name, its role and whether it is required, in readin
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const roles = ['heading', 'form', 'group', 'radiogroup', 'textbox', 'radio', 'checkbox', 'button']
   const tree = (await accessibilityTree(page)).filter(({ role }) => roles.includes(role))
   expect(tree.map(({ role, name, required }) => `${role}: ${name}${required ? ' (required)' : ''}`)).toEqual([
@@ -99,14 +99,14 @@ test('each field says what it is for, so that browsers fill it in', async ({ vis
 })
 
 test('the whole journey by keyboard alone, and the focus is seen all the way', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const application = anApplication({
     paid_solution: 'custom',
     custom_solution: 'A cabin',
     team_size: '3-10',
   })
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 320 } })
-  await hydrated(page)
+  await waitForHydration(page)
   const { keyboard } = page
   const form = getForm(page)
 
@@ -178,9 +178,9 @@ const describedBy = (box: Locator) =>
   )
 
 test('a screen reader announces the send and its result', async ({ visitor }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await visitor.open(server.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   // The announcements: texts that are added to an existing live region.
   await page.evaluate(() => {
@@ -218,9 +218,9 @@ test('a screen reader announces the send and its result', async ({ visitor }) =>
 test('the boxes scroll into view and get the focus, and the red one does not move the text being read', async ({
   visitor,
 }) => {
-  visitor.expects(failedRequest)
+  visitor.allowConsoleError(failedRequest)
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } })
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
   const inPage = (element: Element) => element.getBoundingClientRect().top + window.scrollY
@@ -258,7 +258,7 @@ test('the boxes scroll into view and get the focus, and the red one does not mov
 test.for([320, 360, 768, 1024, 1440, 1920])(
   'nothing overflows at %d px, whatever is answered',
   async (width, { visitor }) => {
-    visitor.expects(failedRequest)
+    visitor.allowConsoleError(failedRequest)
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 } })
     expect(await overflow(page)).toEqual(none)
     const long = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(8)
@@ -356,7 +356,7 @@ test('reduced motion stops all motion; otherwise the icon bounces', async ({ vis
       ).length,
     }))
   const still = await visitor.open(server.origin, { reducedMotion: 'reduce' })
-  await states['in-progress']?.(still)
+  await formStates['in-progress']?.(still)
   expect(await moving(still)).toEqual({ animations: [], transitions: 0 })
   const lively = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
   expect((await moving(lively)).animations).toEqual(['bounce'])

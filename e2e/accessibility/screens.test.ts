@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 
-import { expectUsable } from '../../testing/accessible.ts'
+import { expectAccessible } from '../../testing/accessible.ts'
 import { startDesk, type DeskServer } from '../../testing/desk.ts'
 import { screens } from '../../testing/screens.ts'
-import { settled, spokenIn } from '../../testing/spoken.ts'
+import { settledText, screenReaderText } from '../../testing/screen-reader-text.ts'
 import { test } from '../../testing/visitor.ts'
 
 let desk: DeskServer
@@ -17,13 +17,13 @@ beforeAll(async () => {
 test.for(Object.entries(screens))(
   'axe finds nothing in light, dark or forced colours, nothing overflows, and targets are large enough: %s',
   async ([name, { address, prepare, reach }], { visitor }) => {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
     await reach(page, desk)
     // The repository contains the screen reader's text, so that every change to it is reviewed.
     const kept = join(import.meta.dirname, 'spoken', `${name}.txt`)
-    if (process.env['SPOKEN'] === 'write') writeFileSync(kept, await settled(page))
-    await expect.poll(() => spokenIn(page), { timeout: 20_000 }).toBe(readFileSync(kept, 'utf8'))
-    await expectUsable(page, name)
+    if (process.env['SPOKEN'] === 'write') writeFileSync(kept, await settledText(page))
+    await expect.poll(() => screenReaderText(page), { timeout: 20_000 }).toBe(readFileSync(kept, 'utf8'))
+    await expectAccessible(page, name)
   },
 )

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { hashPassword } from '../../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
-import { recorded } from '../../testing/sql.ts'
+import { recordStatements } from '../../testing/sql.ts'
 import { mailServerAt, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
@@ -131,7 +131,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
 
 /** Waits for an account's email and allows another one, as after a minute. */
 async function forget(email: string) {
-  await server.mail.count(1, email)
+  await server.mail.waitFor(1, email)
   await server.database.owner`
     update private.mail_requests set requested_at = requested_at - interval '1 hour'
     where address_hash = sha256(${email}::text::bytea)`
@@ -181,7 +181,7 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
   async (_what, state) => {
     const sent: string[] = []
     const { signIn, ...database } = server.database
-    const own = await server.another({}, { ...database, signIn: recorded(signIn, sent) })
+    const own = await server.another({}, { ...database, signIn: recordStatements(signIn, sent) })
     const sentBy = async (ask: Ask, email: string) => {
       sent.length = 0
       await ask(own.call, email)
@@ -205,7 +205,7 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
 
 /** Mail servers that fail, each with a way to end it. */
 const failing: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
-  'refuses everybody': () => startMailServer({ refuses: true }),
+  'refuses everybody': () => startMailServer({ refusesRecipients: true }),
   'is not there': async () => {
     const gone = await startSilence()
     await gone.close()

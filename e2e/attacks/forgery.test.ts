@@ -3,7 +3,7 @@ import { exportSPKI, generateKeyPair, importJWK, exportJWK, SignJWT, type JWK, t
 import { beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
-import { anAddress, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
+import { unusedIpAddress, readResponse, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
 
 let server: SignInServer
 
@@ -352,15 +352,15 @@ test.each([
     const email = await server.organiser()
     const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
     const body = { email, ...(isPkce ? challenge : {}) }
-    expect(await said(own.call('POST', path, body, headers))).toEqual({ status: 200, body: {} })
-    const [mail] = await server.mail.count(1, email)
+    expect(await readResponse(own.call('POST', path, body, headers))).toEqual({ status: 200, body: {} })
+    const [mail] = await server.mail.waitFor(1, email)
     expect(mail?.text).not.toContain('evil')
     // An email scanner finds a button there, and uses nothing up.
     if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
     expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
     const opened = await fetch((mail?.link ?? '').replace(site, own.origin), {
       redirect: 'manual',
-      headers: { 'x-forwarded-for': anAddress() },
+      headers: { 'x-forwarded-for': unusedIpAddress() },
     })
     const location = opened.headers.get('location') ?? ''
     // Otherwise it would prove nothing about a link that signs in.
@@ -441,7 +441,7 @@ test.each([
   ]
   const email = await server.organiser()
   await raw(own.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
   expect(mail?.text.toLowerCase()).not.toContain('evil')
   const body = JSON.stringify({ type: 'email', email, token: mail?.code })

@@ -5,7 +5,14 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
 import { extent, seed } from '../../testing/extent.ts'
-import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
+import {
+  unusedIpAddress,
+  bearerOf,
+  codeOf,
+  readResponse,
+  startSignIn,
+  type SignInServer,
+} from '../../testing/sign-in.ts'
 
 /** The same for the same seed, except tokens and ids. */
 const requests = extent(200, 3_000)
@@ -29,11 +36,11 @@ async function someValid(): Promise<Valid> {
     signedIn.map(async ({ client }) => (await bearerOf(client)).authorization),
   )
   const [headers = '', other = ''] = bearers
-  const factor = (await said(
+  const factor = (await readResponse(
     server.call('POST', 'factors', { factor_type: 'totp' }, { authorization: headers }),
   )) as { body: { id: string; totp: { secret: string } } }
   const { id } = factor.body
-  const challenge = (await said(
+  const challenge = (await readResponse(
     server.call('POST', `factors/${id}/challenge`, {}, { authorization: headers }),
   )) as { body: { id: string } }
   const { data } = (await signedIn[2]?.client.auth.getSession()) ?? {}
@@ -325,7 +332,7 @@ test(`${requests} nonsense requests to all calls all get a response, never with 
       const content = Buffer.from(body, encoding)
       const always = [
         'host: fuzz',
-        `x-forwarded-for: ${anAddress()}`,
+        `x-forwarded-for: ${unusedIpAddress()}`,
         'connection: close',
         `content-length: ${content.length}`,
       ]
@@ -380,7 +387,7 @@ test('values that cannot be drawn, written or stored are refused or ignored, eve
     const [method = '', path = ''] = call.split(' ')
     const answer = await fetch(`${server.origin}/auth/v1/${path}`, {
       method,
-      headers: { apikey: 'public-anon-key', 'x-forwarded-for': anAddress(), ...headers },
+      headers: { apikey: 'public-anon-key', 'x-forwarded-for': unusedIpAddress(), ...headers },
       body,
     })
     const status = what === 'data with a number that is none' ? 200 : 400
@@ -396,7 +403,7 @@ test.each([
   const headers = await bearerOf(client)
   const answer = await fetch(`${server.origin}/auth/v1/user`, {
     method: 'PUT',
-    headers: { apikey: 'public-anon-key', 'x-forwarded-for': anAddress(), ...headers },
+    headers: { apikey: 'public-anon-key', 'x-forwarded-for': unusedIpAddress(), ...headers },
     body: `{"data":${data}}`,
   })
   expect(answer.status).toBe(400)

@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { startMailServer, type MailServer } from '../../testing/mail-server.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 import { secretOf, verifyLink } from '../../testing/links.ts'
-import { callTo, codeOf, said } from '../../testing/sign-in.ts'
+import { callTo, codeOf, readResponse } from '../../testing/sign-in.ts'
 
 const user = { name: 'MARK-user', password: 'MARK-mail-password' }
 
@@ -42,15 +42,15 @@ test('wrong codes count across a restart; the emailed link, a session and the ke
   const first = await startServer(settings)
   const call = callTo(first.origin)
   const secret = secretOf(await addOrganiser(email))
-  const signedIn = await said(call('POST', 'verify', { type: 'magiclink', token_hash: secret }))
+  const signedIn = await readResponse(call('POST', 'verify', { type: 'magiclink', token_hash: secret }))
   const { access_token, refresh_token } = signedIn.body as Tokens
   await call('POST', 'otp', { email })
-  const [{ code, link } = { code: '', link: '' }] = await mail.count(1, email)
+  const [{ code, link } = { code: '', link: '' }] = await mail.waitFor(1, email)
   const wrong = ['000000', '111111', '222222', '333333', '444444', '555555'].filter((each) => each !== code)
   const guess = (own: typeof call, token: string) =>
-    said(own('POST', 'verify', { type: 'email', email, token }))
+    readResponse(own('POST', 'verify', { type: 'email', email, token }))
   for (const token of wrong.slice(0, 3)) expect((await guess(call, token)).status).toBe(403)
-  const { keys } = (await said(call('GET', '.well-known/jwks.json'))).body as { keys: unknown }
+  const { keys } = (await readResponse(call('GET', '.well-known/jwks.json'))).body as { keys: unknown }
   await first.stop()
 
   const second = await startServer(settings)
@@ -64,7 +64,7 @@ test('wrong codes count across a restart; the emailed link, a session and the ke
   const bearer = { authorization: `Bearer ${access_token}` }
   expect((await later('GET', 'user', undefined, bearer)).status).toBe(200)
   expect((await later('POST', 'token?grant_type=refresh_token', { refresh_token })).status).toBe(200)
-  expect((await said(later('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
+  expect((await readResponse(later('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
 })
 
 test('no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails', async () => {
@@ -77,14 +77,14 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   const server = await startServer(settings)
   const call = callTo(server.origin)
   const tokensOf = async (answering: Promise<Response>) => {
-    const { status, body } = await said(answering)
+    const { status, body } = await readResponse(answering)
     expect(status).toBe(200)
     const { access_token, refresh_token } = body as Tokens
     secrets.push(access_token, refresh_token)
     return { refresh_token, headers: { authorization: `Bearer ${access_token}` } }
   }
   const mailsTo = async (to: string, number: number) => {
-    const mails = await mail.count(number, to)
+    const mails = await mail.waitFor(number, to)
     for (const { code, link } of mails) {
       // The notice of a change has neither.
       if (code !== '') secrets.push(code)
@@ -129,14 +129,14 @@ test('no code, token, secret, password or address of an organiser stands in a lo
 
   // A second factor.
   const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }
-  const enrolled = await said(call('POST', 'factors', enrolment, headers))
+  const enrolled = await readResponse(call('POST', 'factors', enrolment, headers))
   // Refused because of its name.
   await call('POST', 'factors', enrolment, headers)
   const factor = enrolled.body as { id: string; totp: { secret: string; uri: string } }
   const shown = codeOf(factor.totp.secret)
   secrets.push(factor.totp.secret, factor.totp.uri, shown)
   const from = { ...headers, 'x-forwarded-for': '192.0.2.1' }
-  const challenge = await said(call('POST', `factors/${factor.id}/challenge`, {}, from))
+  const challenge = await readResponse(call('POST', `factors/${factor.id}/challenge`, {}, from))
   const { id: challenge_id } = challenge.body as { id: string }
   await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: 'mark-0' }, from)
   await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from))
@@ -157,7 +157,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   output += server.output()
 
   // Mail servers that refuse, and that do not exist.
-  const refusing = await startMailServer({ user, refuses: true })
+  const refusing = await startMailServer({ user, refusesRecipients: true })
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
   const { port } = closed.address() as AddressInfo
@@ -167,7 +167,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
     const address = `mark-failing-${index}@example.org`
     await addOrganiser(address)
     await callTo(own.origin)('POST', 'otp', { email: address })
-    await own.printed('a mail was not sent')
+    await own.waitForOutput('a mail was not sent')
     await own.stop()
     output += own.output()
   }

@@ -3,7 +3,14 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { removeOrganiser } from '../../src/server/auth/organisers.ts'
 import { secretOf, verifyLink } from '../../testing/links.ts'
-import { anAddress, bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../testing/sign-in.ts'
+import {
+  unusedIpAddress,
+  bearerOf,
+  codeOf,
+  readResponse,
+  startSignIn,
+  type SignInServer,
+} from '../../testing/sign-in.ts'
 
 let server: SignInServer
 
@@ -19,8 +26,11 @@ interface Tokens {
 
 /** The email that somebody gets after asking to sign in. */
 async function askForMail(email: string, fields: Record<string, unknown> = {}) {
-  expect(await said(server.call('POST', 'otp', { email, ...fields }))).toEqual({ status: 200, body: {} })
-  const [mail] = await server.mail.count(1, email)
+  expect(await readResponse(server.call('POST', 'otp', { email, ...fields }))).toEqual({
+    status: 200,
+    body: {},
+  })
+  const [mail] = await server.mail.waitFor(1, email)
   return { code: mail?.code ?? '', link: mail?.link ?? '' }
 }
 
@@ -38,7 +48,7 @@ async function signIn(email: string): Promise<Tokens> {
 }
 
 const refreshBy = (refresh_token: string, call = server.call) =>
-  said(call('POST', 'token?grant_type=refresh_token', { refresh_token }))
+  readResponse(call('POST', 'token?grant_type=refresh_token', { refresh_token }))
 
 const sessionOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { session_id: string })
@@ -52,11 +62,15 @@ test('five wrong codes from anywhere invalidate a code on every server, even a n
   const types = ['email', 'magiclink', 'recovery', 'email', 'magiclink']
   for (const [index, token] of wrongCodes(code, 5).entries()) {
     const call = calls[index] ?? server.call
-    expect(await said(call('POST', 'verify', { type: types[index], email, token }))).toEqual(codeRefused)
+    expect(await readResponse(call('POST', 'verify', { type: types[index], email, token }))).toEqual(
+      codeRefused,
+    )
   }
   const later = await server.another()
   for (const call of [server.call, other.call, later.call]) {
-    expect(await said(call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(codeRefused)
+    expect(await readResponse(call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(
+      codeRefused,
+    )
   }
   const opened = await fetch(verifyLink(link), { redirect: 'manual' })
   expect(opened.headers.get('location')).toContain('#access_token=')
@@ -68,7 +82,7 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const [other, later] = [await server.another(), await server.another()]
   const tryPassword = (address: string, password: string, { call } = other) =>
-    said(call('POST', 'token?grant_type=password', { email: address, password }))
+    readResponse(call('POST', 'token?grant_type=password', { email: address, password }))
   const refused = (status: number, error_code: string, msg: string) => ({
     status,
     body: { code: status, error_code, msg },
@@ -90,9 +104,9 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect((await client.auth.getUser()).data.user?.email).toBe(email)
   await server.call('POST', 'otp', { email })
   // The other email reports the password.
-  const link = (await server.mail.count(2, email)).map((mail) => mail.link).join('')
+  const link = (await server.mail.waitFor(2, email)).map((mail) => mail.link).join('')
   expect(
-    await said(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
+    await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
   ).toMatchObject({ status: 200 })
   // The successful sign-in resets the count.
   expect(await tryPassword(email, 'a guess')).toEqual(wrong)
@@ -124,7 +138,9 @@ test('a code after four wrong tries still signs in', async () => {
   const email = await server.organiser()
   const { code } = await askForMail(email)
   for (const token of wrongCodes(code, 4)) {
-    expect(await said(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(codeRefused)
+    expect(await readResponse(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(
+      codeRefused,
+    )
   }
   const right = await server.call('POST', 'verify', { type: 'email', email, token: code })
   expect(right.status).toBe(200)
@@ -140,7 +156,7 @@ test('simultaneous guesses are counted one by one', async () => {
   const [row] = await server.database.owner<{ wrong_codes: number }[]>`
     select wrong_codes from auth.one_time_tokens where relates_to = ${email}`
   expect(row?.wrong_codes).toBe(5)
-  expect(await said(server.call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(
+  expect(await readResponse(server.call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(
     codeRefused,
   )
 })
@@ -152,13 +168,15 @@ test('after five codes that ended by wrong guesses, emails have only a link unti
     await server.database.owner`delete from private.mail_requests`
     await server.call('POST', mails % 2 === 0 ? 'otp' : 'recover', { email, ...fields })
     mails += 1
-    const mail = (await server.mail.count(mails, email)).at(-1)
+    const mail = (await server.mail.waitFor(mails, email)).at(-1)
     if (mail === undefined) throw new Error('no mail came')
     return mail
   }
   const guess = async (code: string, count: number) => {
     for (const token of wrongCodes(code, count)) {
-      expect(await said(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(codeRefused)
+      expect(await readResponse(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(
+        codeRefused,
+      )
     }
   }
   const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
@@ -180,11 +198,13 @@ test('after five codes that ended by wrong guesses, emails have only a link unti
   expect(without.text).not.toMatch(/Your code is/)
   const { link } = await ask()
   expect(
-    await said(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
+    await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
   ).toMatchObject({ status: 200 })
   const { code, subject } = await ask()
   expect(subject).toEqual(hasCode)
-  expect(await said(server.call('POST', 'verify', { type: 'email', email, token: code }))).toMatchObject({
+  expect(
+    await readResponse(server.call('POST', 'verify', { type: 'email', email, token: code })),
+  ).toMatchObject({
     status: 200,
   })
 })
@@ -202,7 +222,7 @@ test('the link cannot be computed from the address and the code, or from the tab
   for (const guess of guesses) {
     for (const token of [guess, `pkce_${guess}`]) {
       const body = { type: 'magiclink', token_hash: token }
-      expect(await said(server.call('POST', 'verify', body)), `for ${token}`).toEqual(codeRefused)
+      expect(await readResponse(server.call('POST', 'verify', body)), `for ${token}`).toEqual(codeRefused)
       const opened = await server.call('GET', `verify?type=magiclink&token=${token}`)
       expect(opened.headers.get('location'), `for ${token}`).toContain('error_code=otp_expired')
     }
@@ -225,7 +245,7 @@ test('a code is invalid for another address and for another purpose', async () =
   ]
   for (const attempt of attempts) {
     expect(
-      await said(server.call('POST', 'verify', { ...attempt, token: code })),
+      await readResponse(server.call('POST', 'verify', { ...attempt, token: code })),
       `for ${attempt.type}`,
     ).toEqual(codeRefused)
   }
@@ -247,10 +267,10 @@ async function withFactor(email: string) {
 
 /** Sends a code of a second factor from an unused IP address. */
 async function showCode(headers: { authorization: string }, factorId: string, code: string) {
-  const from = { ...headers, 'x-forwarded-for': anAddress() }
-  const challenge = await said(server.call('POST', `factors/${factorId}/challenge`, {}, from))
+  const from = { ...headers, 'x-forwarded-for': unusedIpAddress() }
+  const challenge = await readResponse(server.call('POST', `factors/${factorId}/challenge`, {}, from))
   const { id: challenge_id } = challenge.body as { id: string }
-  return said(server.call('POST', `factors/${factorId}/verify`, { challenge_id, code }, from))
+  return readResponse(server.call('POST', `factors/${factorId}/verify`, { challenge_id, code }, from))
 }
 
 const wrongFactorCode = (secret: string) => {
@@ -358,7 +378,7 @@ test('reuse of a stolen refresh token ends the session for the thief and its own
 /** Expects that the sign-in and the desk refuse this token. */
 async function expectNoAccess(token: string, error_code = 'session_not_found') {
   const headers = { authorization: `Bearer ${token}` }
-  expect(await said(server.call('GET', 'user', undefined, headers))).toMatchObject({
+  expect(await readResponse(server.call('GET', 'user', undefined, headers))).toMatchObject({
     status: 403,
     body: { error_code },
   })
@@ -366,7 +386,7 @@ async function expectNoAccess(token: string, error_code = 'session_not_found') {
 }
 
 function askDesk(token: string, origin = server.origin) {
-  return said(
+  return readResponse(
     fetch(`${origin}/rest/v1/rpc/desk_me`, {
       method: 'POST',
       headers: { apikey: 'public-anon-key', authorization: `Bearer ${token}` },
@@ -405,7 +425,9 @@ test('of ten simultaneous uses of one code on two servers, one signs in', async 
   const other = await server.another()
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
-      said((index % 2 ? server : other).call('POST', 'verify', { type: 'email', email, token: code })),
+      readResponse(
+        (index % 2 ? server : other).call('POST', 'verify', { type: 'email', email, token: code }),
+      ),
     ),
   )
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -443,7 +465,7 @@ async function authCodeOf(email: string, verifier: string) {
 }
 
 const exchange = (auth_code: string, code_verifier: string) =>
-  said(server.call('POST', 'token?grant_type=pkce', { auth_code, code_verifier }))
+  readResponse(server.call('POST', 'token?grant_type=pkce', { auth_code, code_verifier }))
 
 test('of ten simultaneous uses of one PKCE code one signs in, and none without the verifier', async () => {
   const verifier = randomUUID() + randomUUID()
@@ -497,7 +519,7 @@ test('of ten simultaneous requests for an email one is granted, and one email ar
   ])
   // Waits for the pending emails.
   await own.close()
-  expect(await server.mail.count(1, email)).toHaveLength(1)
+  expect(await server.mail.waitFor(1, email)).toHaveLength(1)
 })
 
 test('two simultaneous confirmations of a change of address change it', async () => {
@@ -506,7 +528,7 @@ test('two simultaneous confirmations of a change of address change it', async ()
     const { client, email } = await server.signedIn()
     const to = `changed-${randomUUID()}@example.org`
     expect((await client.auth.updateUser({ email: to })).error).toBeNull()
-    const mails = [...(await server.mail.count(1, email)), ...(await server.mail.count(1, to))]
+    const mails = [...(await server.mail.waitFor(1, email)), ...(await server.mail.waitFor(1, to))]
     const answers = await Promise.all(
       mails.map(({ code, to: [address = ''] }) =>
         server.call('POST', 'verify', { type: 'email_change', email: address, token: code }),

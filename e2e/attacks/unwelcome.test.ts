@@ -68,7 +68,7 @@ test('headers over 16 KiB are refused', async () => {
 test('an address has a limit of applications a minute, and reads when it may continue', async ({
   visitor,
 }) => {
-  visitor.expects(/429/)
+  visitor.allowConsoleError(/429/)
   await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin }) => {
     expect(await send(origin, anApplication())).toBe(201)
     const answer = await fetch(origin + path, {
@@ -105,10 +105,10 @@ test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise 
     return (await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(anApplication()) }))
       .status
   }
-  await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin, output, printed }) => {
+  await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin, output, waitForOutput }) => {
     expect(await post(origin, '192.0.2.1')).toBe(201)
     expect(await post(origin, '192.0.2.2')).toBe(429)
-    await printed('TRUST_PROXY is off')
+    await waitForOutput('TRUST_PROXY is off')
     expect(output().split('TRUST_PROXY is off')).toHaveLength(2)
   })
   await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ origin, output }) => {
@@ -227,7 +227,7 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect([...answer.headers.keys()]).not.toContain('server')
   expect([...answer.headers.keys()]).not.toContain('x-powered-by')
 
-  visitor.expects(/Content Security Policy/)
+  visitor.allowConsoleError(/Content Security Policy/)
   const page = await visitor.open(server.origin)
   const ran = await page.evaluate(async () => {
     const holder = document.createElement('div')
@@ -277,8 +277,8 @@ test("neither the server's log nor the database's names an applicant or holds an
     await fetch(own.origin, { method: 'POST', body: new URLSearchParams({ first_name: body }) })
   }
   await fetch(`${own.origin}/MARK10?first_name=MARK11`)
-  await own.printed('receiver says no')
-  await own.printed('"status":404')
+  await own.waitForOutput('receiver says no')
+  await own.waitForOutput('"status":404')
   await own.stop()
   const databaseLog = await readFile(join(directory.path, 'postgres.log'), 'utf8')
   const log = own.output()

@@ -10,13 +10,13 @@ import { csvHeader, tableColumns } from '../../src/application/csv.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { cannotRun, noMount } from '../../testing/needed.ts'
+import { cannotRun, noMount } from '../../testing/requirements.ts'
 import { outputOf } from '../../testing/output.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { valuesOf } from '../../testing/sql.ts'
-import { silence } from '../../testing/silent-folder.ts'
+import { makeUnresponsive } from '../../testing/unresponsive-folder.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let settings: Record<string, string>
@@ -39,7 +39,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
   test('the list says that there are no applications yet', async () => {
     const server = await startServer(settings)
     await server.stop()
-    await server.printed('"msg":"stopped"}\n')
+    await server.waitForOutput('"msg":"stopped"}\n')
     const lines = server.output().trimEnd().split('\n')
     expect(lines.filter((line) => line.includes('migration'))).toEqual([
       expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
@@ -218,18 +218,18 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
     const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
     const server = await startServer(delivering)
-    await server.printed('webhook given up')
+    await server.waitForOutput('webhook given up')
     expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
     expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +3\n/)
     status = 200
     expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
       '3 deliveries that had been given up will be tried again.\n',
     )
-    await server.printed('webhook delivered')
+    await server.waitForOutput('webhook delivered')
     expect(await list()).toMatch(/Webhook {7}delivered 2/)
     status = 500
     await send(server.origin, anApplication())
-    await server.printed('webhook failed')
+    await server.waitForOutput('webhook failed')
     expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
     expect((await runCommand(['webhooks', '--list'], settings)).stdout).toMatch(
       /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
@@ -250,7 +250,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     )
     const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)
     expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
-    await server.printed(/"attempt":6,"status":200/)
+    await server.waitForOutput(/"attempt":6,"status":200/)
     expect(await server.stop()).toBe(0)
   })
 
@@ -306,7 +306,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'))
     const assets = join(path, 'dist', 'assets')
     // Not even root may look into another user's file system.
-    const restore = await silence(assets, 65_534).catch(() => cannotRun(skip, noMount))
+    const restore = await makeUnresponsive(assets, 65_534).catch(() => cannotRun(skip, noMount))
     const child = spawn(process.execPath, ['start.js'], {
       cwd: path,
       env: { ...process.env, PORT: '0', ...settings },

@@ -12,7 +12,7 @@ import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
-import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
@@ -24,7 +24,7 @@ const idsOf = (stdout: string) =>
 
 test('a backup taken during inserts is restored completely, and nothing is delivered twice', async () => {
   const directory = await temporaryDirectory()
-  const original = await preparedAt(join(directory.path, 'original'))
+  const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
 
@@ -36,11 +36,11 @@ test('a backup taken during inserts is restored completely, and nothing is deliv
     anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085'.repeat(1_000) }),
   )
   for (const application of delivered) await send(delivering.origin, application)
-  await hook.count(delivered.length)
+  await hook.waitFor(delivered.length)
   refusing = true
   const refused = Array.from({ length: 5 }, () => anApplication())
   for (const application of refused) await send(delivering.origin, application)
-  await hook.count(delivered.length + refused.length)
+  await hook.waitFor(delivered.length + refused.length)
   await delivering.stop()
   const server = await startServer(original)
 
@@ -82,7 +82,7 @@ test('a backup taken during inserts is restored completely, and nothing is deliv
   const last = anApplication()
   expect(await send(again.origin, last)).toBe(201)
   const expected = refused.length + before.length + 1
-  const came = await second.count(expected)
+  const came = await second.waitFor(expected)
   const ids = came.map(({ headers }) => headers['webhook-id'])
   expect(new Set(ids).size).toBe(expected)
   expect(ids.filter((id) => deliveredIds.has(String(id)))).toEqual([])
@@ -119,8 +119,8 @@ async function deskOf(dataDir: string) {
 
 test("a restore brings back the organisers' work on the applications, and a closed door", async () => {
   const directory = await temporaryDirectory()
-  const original = await preparedAt(join(directory.path, 'original'))
-  const copy = await preparedAt(join(directory.path, 'copy'))
+  const original = await prepareDatabase(join(directory.path, 'original'))
+  const copy = await prepareDatabase(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const stored = [anApplication({ reason: 'a long one '.repeat(500) }), anApplication()]
@@ -242,7 +242,7 @@ test("a restore brings back the organisers' work on the applications, and a clos
 
   // A database without applications may have a history, which would mix with the other's.
   await rm(copy.DATA_DIR, { recursive: true })
-  await preparedAt(copy.DATA_DIR)
+  await prepareDatabase(copy.DATA_DIR)
   await runCommand(['door', '--close'], copy)
   const refused = await runCommand(['restore', '--from', folder], copy)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -251,8 +251,8 @@ test("a restore brings back the organisers' work on the applications, and a clos
 
 test('a database from before the desk or the receipts is backed up, and restored behind a closed door', async () => {
   const directory = await temporaryDirectory()
-  const original = await preparedAt(join(directory.path, 'original'))
-  const copy = await preparedAt(join(directory.path, 'copy'))
+  const original = await prepareDatabase(join(directory.path, 'original'))
+  const copy = await prepareDatabase(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const application = anApplication()
@@ -296,8 +296,8 @@ test('a database from before the desk or the receipts is backed up, and restored
 
 test('a backup of the first versions, without a manifest, is restored with a warning', async () => {
   const directory = await temporaryDirectory()
-  const original = await preparedAt(join(directory.path, 'original'))
-  const copy = await preparedAt(join(directory.path, 'copy'))
+  const original = await prepareDatabase(join(directory.path, 'original'))
+  const copy = await prepareDatabase(join(directory.path, 'copy'))
   const folder = join(directory.path, 'backup')
   const server = await startServer(original)
   const application = anApplication()
@@ -344,7 +344,7 @@ test('a backup of the first versions, without a manifest, is restored with a war
 
 test('an impossible backup or restore is refused in one sentence and leaves nothing', async () => {
   const directory = await temporaryDirectory()
-  const settings = await preparedAt(join(directory.path, 'data'))
+  const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
   const oneSentence = async (command: string[], sentence: RegExp) => {
     const { code, stdout, stderr } = await runCommand(command, settings)
@@ -427,7 +427,7 @@ test('an impossible backup or restore is refused in one sentence and leaves noth
 const large = await temporaryDirectory()
 let filling: Promise<void> | undefined
 async function fill() {
-  const { DATA_DIR: path } = await preparedAt(join(large.path, 'data'))
+  const { DATA_DIR: path } = await prepareDatabase(join(large.path, 'data'))
   const database = await openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
@@ -444,7 +444,7 @@ async function filled(path: string) {
 
 test('files beside a backup are kept, and nobody else can read what is written', async () => {
   const directory = await temporaryDirectory()
-  const settings = await preparedAt(join(directory.path, 'data'))
+  const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'photos')
   await mkdir(`${folder}.partial`)
   await writeFile(join(`${folder}.partial`, 'holiday.jpg'), 'x')
@@ -499,7 +499,7 @@ const readiness = async ({ origin }: { origin: string }) => {
 
 test('a restore of an automatic backup erases again everybody who was erased since, unless it is told not to', async () => {
   const directory = await temporaryDirectory()
-  const settings = await preparedAt(join(directory.path, 'data'))
+  const settings = await prepareDatabase(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const before = await startServer(settings)
@@ -508,7 +508,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   await before.stop()
 
   const server = await startServer({ ...settings, BACKUP_DIR: dir })
-  await server.printed('"msg":"backup made"')
+  await server.waitForOutput('"msg":"backup made"')
   const [name = ''] = await backupsIn(dir)
   expect(name).toMatch(/^unplugged-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/)
   await expect
@@ -531,7 +531,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   )
 
   const from = ['restore', '--from', join(dir, name)]
-  const copy = await preparedAt(join(directory.path, 'copy'))
+  const copy = await prepareDatabase(join(directory.path, 'copy'))
   const restored = await runCommand(from, copy)
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
@@ -543,7 +543,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   await again.stop()
   expect(await list()).toMatch(/aaa$/)
 
-  const whole = await preparedAt(join(directory.path, 'whole'))
+  const whole = await prepareDatabase(join(directory.path, 'whole'))
   const kept = await runCommand([...from, '--keep-erased'], whole)
   expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
   // The list in BACKUP_DIR counts too, if the backup is in another folder.
@@ -557,7 +557,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
 
 test('a check restores a backup in another place, compares it row by row, and leaves nothing', async () => {
   const directory = await temporaryDirectory()
-  const settings = await preparedAt(join(directory.path, 'data'))
+  const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
   const aside = join(directory.path, 'aside')
   await mkdir(aside)
@@ -627,9 +627,9 @@ test('a full or read-only disk for backups is reported, harms nothing else, and 
   const run = promisify(execFile)
   const filler = join(dir, 'filler')
   await writeFile(filler, Buffer.alloc(64 * 1024)).catch(() => {})
-  const settings = { ...(await preparedAt(join(directory.path, 'data'))), BACKUP_DIR: dir }
+  const settings = { ...(await prepareDatabase(join(directory.path, 'data'))), BACKUP_DIR: dir }
   const server = await startServer(settings)
-  await server.printed(/ENOSPC.*"msg":"the backup failed"/)
+  await server.waitForOutput(/ENOSPC.*"msg":"the backup failed"/)
   expect(await readiness(server)).toMatchObject({
     status: 200,
     newestBackupSeconds: null,
@@ -661,7 +661,7 @@ test('a full or read-only disk for backups is reported, harms nothing else, and 
   await server.stop()
   await run('mount', ['-o', 'remount,rw', dir])
   const again = await startServer(settings)
-  await again.printed('"msg":"backup made"')
+  await again.waitForOutput('"msg":"backup made"')
   await expect.poll(list).toBe(`${digestOf(first)}\n${digestOf(second)}\n`)
   await expect.poll(() => readiness(again)).toMatchObject({ backupsFailingSince: null })
   await again.stop()
@@ -687,7 +687,7 @@ test('a server stopped or killed during a backup leaves no partial one under its
   expect(left).toMatch(/^\.unplugged-/)
 
   const again = await startServer(settings)
-  await again.printed('"msg":"backup made"')
+  await again.waitForOutput('"msg":"backup made"')
   const [made = '', ...others] = await backupsIn(dir)
   expect({ made, others }).toEqual({ made: expect.stringMatching(/^unplugged-/) as string, others: [] })
   await again.stop()
@@ -701,7 +701,7 @@ test('the schema changes after a backup, and if none is possible the server star
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
-  const settings = await preparedAt(join(directory.path, 'data'))
+  const settings = await prepareDatabase(join(directory.path, 'data'))
   /** Removes the newest part of the schema, as in the database of an earlier version. */
   const setBack = async () => {
     const database = connectToFiles(settings.DATA_DIR)
@@ -728,7 +728,7 @@ test('the schema changes after a backup, and if none is possible the server star
   expect(others).toEqual([])
   expect((await readdir(join(dir, made))).filter((name) => /erasures|installation/.test(name))).toEqual([])
   const restored = await runCommand(['restore', '--from', join(dir, made)], {
-    ...(await preparedAt(join(directory.path, 'copy'))),
+    ...(await prepareDatabase(join(directory.path, 'copy'))),
   })
   expect(restored.stdout).toMatch(/^Restored 1 application to /)
 

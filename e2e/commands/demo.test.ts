@@ -92,7 +92,7 @@ test('the demonstration shows its own people and letters, ignores all settings, 
   const used = await aFolder('used')
   await (await aFolder('killed')).abandon()
   const demo = runDemo()
-  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.printed))
+  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.waitForValue))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
   // The folder of another demonstration stays, and that of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))

@@ -99,9 +99,9 @@ test('if all is well each line of the doctor is ok, it exits with 0, and its tes
     'test mail': `ok: 127.0.0.1:${mailServer.port} took a mail to grace@example.org: see whether it arrives, and where.`,
     'test delivery': `ok: ${receiver.origin} took a delivery of the type "test" (200).`,
   })
-  const [mail] = await mailServer.count(1, 'grace@example.org')
+  const [mail] = await mailServer.waitFor(1, 'grace@example.org')
   expect(mail?.subject).toBe('[Test] Unplugged. can write to you')
-  const [delivery] = await receiver.count(1)
+  const [delivery] = await receiver.waitFor(1)
   expect(new URLSearchParams(delivery?.body).get('type')).toBe('test')
   const sign = () =>
     new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>, {

@@ -7,10 +7,10 @@ import { runCommand, startServer } from '../../testing/server.ts'
 
 test('a command counts, lists, retries and stops letters beside a server', async () => {
   let refuses = true
-  const [postgres, mails] = await Promise.all([
+  const [postgres, mailServer] = await Promise.all([
     startPostgres(),
     startMailServer({
-      answer: (at, address) =>
+      refusalAt: (at, address) =>
         at === 'RCPT TO' && address.startsWith('a1@') && refuses
           ? { code: 550, text: 'no \u001b[31msuch user' }
           : undefined,
@@ -18,7 +18,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
   ])
   const settings = {
     DATABASE_URL: postgres.url(),
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   }
@@ -28,11 +28,11 @@ test('a command counts, lists, retries and stops letters beside a server', async
     return stdout
   }
   const server = await startServer(settings)
-  expect(server.output()).toContain(`\nEmails are sent by 127.0.0.1:${mails.port}.\n`)
+  expect(server.output()).toContain(`\nEmails are sent by 127.0.0.1:${mailServer.port}.\n`)
   expect(await letters('--stop')).toBe('No letter leaves from now on.\n')
   await storeDueLetters(postgres.admin, 3)
   expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
-  expect(mails.received).toEqual([])
+  expect(mailServer.received).toEqual([])
   expect(await letters('--start')).toBe('Sending resumed.\n')
   // As after a release, each can be stopped for a minute.
   expect(
@@ -61,7 +61,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
   await expect.poll(states).toBe('sent,sent,sent')
   expect(await letters('--list')).toBe('')
   expect(await letters('--retry')).toBe('0 letters will be tried again.\n')
-  expect(mails.received).toHaveLength(3)
+  expect(mailServer.received).toHaveLength(3)
   expect(await runCommand(['letters', '--stop', '--retry'], settings)).toMatchObject({
     code: 1,
     stderr: '--stop and --retry are two things: choose one.\n',

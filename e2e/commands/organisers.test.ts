@@ -195,7 +195,7 @@ test('two servers on one database share keys, sessions and codes', async () => {
     status: 429,
     code: 'over_email_send_rate_limit',
   })
-  const [received] = await mail.count(1, 'ada@example.org')
+  const [received] = await mail.waitFor(1, 'ada@example.org')
   const verified = await beside.auth.verifyOtp({
     email: 'ada@example.org',
     token: received?.code ?? '',

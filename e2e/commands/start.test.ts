@@ -200,7 +200,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
         201, 409,
       ])
     }
-    expect(await receiver.count(2)).toHaveLength(2)
+    expect(await receiver.waitFor(2)).toHaveLength(2)
     expect(await client.rpc('desk_list', { filter: {}, after: null })).toMatchObject({
       data: { applications: [{}, {}] },
       error: null,

@@ -8,7 +8,7 @@ import type { Application } from '../../src/application/application.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { anApplication } from '../../testing/form.ts'
 import { endWithTest } from '../../testing/programs.ts'
-import { cannotRun } from '../../testing/needed.ts'
+import { cannotRun } from '../../testing/requirements.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 import { valuesOf } from '../../testing/sql.ts'
 

@@ -4,7 +4,7 @@ import { checks } from '../../src/contract/checks.ts'
 import { deskCallArguments } from '../../src/contract/desk-calls.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { olderKey, publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
-import { startReceiver, type Received, type Receiver } from '../../testing/receiver.ts'
+import { startReceiver, type ReceivedRequest, type Receiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory, temporaryDirectory } from '../../testing/server.ts'
 
 let directory: Awaited<ReturnType<typeof dataDirectory>>
@@ -155,7 +155,7 @@ test('a website that is no backend fails each check, and cannot control the term
 })
 
 test('a request above a rate limit is retried at the stated time', async () => {
-  const posts: Received[] = []
+  const posts: ReceivedRequest[] = []
   const { stdout, stderr } = await verifyStandIn((request, response) => {
     if (request.method === 'POST') posts.push(request)
     if (posts.length === 1) response.writeHead(429, { 'retry-after': '0' }).end()

@@ -19,7 +19,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, sizeOf, unpackRelease } from '../../testing/archive.ts'
 import { send } from '../../testing/client.ts'
-import { atEnd } from '../../testing/endings.ts'
+import { atTestEnd } from '../../testing/cleanup.ts'
 import { anApplication } from '../../testing/form.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
@@ -153,8 +153,8 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     await writeFile(join(bin, name), `#!/bin/sh\n${text}\n`)
     await chmod(join(bin, name), 0o755)
   }
-  atEnd(() => void systemd.close())
-  for (const path of [dataDir, aside]) atEnd(() => endDatabase(path))
+  atTestEnd(() => void systemd.close())
+  for (const path of [dataDir, aside]) atTestEnd(() => endDatabase(path))
 
   const origin = `http://127.0.0.1:${PORT}`
   return {
@@ -277,7 +277,7 @@ const timeOf = (backup: string) =>
 test('if 1.0.0 has its database in its folder, the documented commands move it beside the versions', async () => {
   const machine = await machineOf100({})
   const { opt, command } = machine
-  atEnd(() => endDatabase(join(opt, 'unplugged-data')))
+  atTestEnd(() => endDatabase(join(opt, 'unplugged-data')))
   await fill(machine)
   const before = await command('applications', '--json')
   const [, makeLink = '', moveOut = ''] = await readCommands(operate, 'Update', { '/opt': opt })

@@ -10,12 +10,12 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import ws from 'ws'
 
-import { atEnd } from '../../testing/endings.ts'
+import { atTestEnd } from '../../testing/cleanup.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { newProject } from '../../testing/hosted-project.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
-import { cannotRun } from '../../testing/needed.ts'
+import { cannotRun } from '../../testing/requirements.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
@@ -81,7 +81,7 @@ beforeAll(async () => {
   const host = fastify()
   await host.register(fastifyStatic, { root })
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
-  atEnd(() => host.close())
+  atTestEnd(() => host.close())
   // Its first call with row level security tries to grant everything to everybody. The database refuses that to a role that does
   // not own the tables.
   await clientOf(started).rpc('desk_me')
@@ -262,17 +262,17 @@ test('our server beside the project sends its letters, before that a mail progra
   await page.getByText('You are coming. See you there.').waitFor()
   expect(await ask('desk_places')).toMatchObject({ coming: 1, zone: 'Europe/Berlin' })
 
-  const mails = await startMailServer()
+  const mailServer = await startMailServer()
   await startServer({
     DATABASE_URL: project.url,
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
     SITE_URL: site,
   })
   await expect.poll(isThere).toBe(true)
   await send()
-  const [letter] = await mails.count(1, 'eve@example.com')
+  const [letter] = await mailServer.waitFor(1, 'eve@example.com')
   expect(letter).toMatchObject({
     subject: 'Your place at Unplugged',
     text: expect.stringContaining(link) as string,
@@ -280,7 +280,9 @@ test('our server beside the project sends its letters, before that a mail progra
   await ask('desk_set_letters', { version: 0, reply_to: '', receipts: true })
   await ask('desk_set_notices', { notices: 'each' })
   await apply('bob@example.com')
-  expect(await mails.count(1, 'bob@example.com')).toMatchObject([{ subject: 'We have your application' }])
-  const [notice] = await mails.count(1, 'grace@example.org')
+  expect(await mailServer.waitFor(1, 'bob@example.com')).toMatchObject([
+    { subject: 'We have your application' },
+  ])
+  const [notice] = await mailServer.waitFor(1, 'grace@example.org')
   expect(notice?.text).toContain(`${site}/desk#/applications/`)
 })

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
-import { cannotRun } from '../../testing/needed.ts'
-import { isDebianThere, noDebian } from '../../testing/other-postgres.ts'
-import { startReceiver, type Received } from '../../testing/receiver.ts'
+import { cannotRun } from '../../testing/requirements.ts'
+import { isDebianPostgresInstalled, noDebianPostgres } from '../../testing/other-postgres.ts'
+import { startReceiver, type ReceivedRequest } from '../../testing/receiver.ts'
 import { startReplicas } from '../../testing/replicas.ts'
 import { startServer } from '../../testing/server.ts'
 
@@ -17,14 +17,14 @@ const between = 100
 test('the primary dies three times under load: no acknowledged application is lost or duplicated, and no server restarts', async ({
   skip,
 }) => {
-  if (!isDebianThere()) return cannotRun(skip, noDebian)
+  if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
   const replicas = await startReplicas()
   const hook = await startReceiver()
-  const mails = await startMailServer()
+  const mailServer = await startMailServer()
   const settings = {
     DATABASE_URL: replicas.url,
     WEBHOOK_URL: hook.origin,
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'team@example.org',
     MAIL_PER_MINUTE: '6000',
   }
@@ -83,14 +83,16 @@ test('the primary dies three times under load: no acknowledged application is lo
     from private.deliveries where state <> 'done' having count(*) > 0`
   }
   await expect.poll(open, { timeout: 240_000, interval: 1_000 }).toEqual([])
-  const delivered = new Set(hook.received.map(({ body }: Received) => new URLSearchParams(body).get('email')))
-  const written = new Set(mails.received.flatMap(({ to }) => to))
+  const delivered = new Set(
+    hook.received.map(({ body }: ReceivedRequest) => new URLSearchParams(body).get('email')),
+  )
+  const written = new Set(mailServer.received.flatMap(({ to }) => to))
   for (const { email } of acknowledged) {
     expect(delivered).toContain(email)
     expect(written).toContain(email)
   }
   await Promise.all(servers.map((server) => server.stop()))
-  await Promise.all([hook.close(), mails.close()])
+  await Promise.all([hook.close(), mailServer.close()])
 }, 600_000)
 
 /** The longest time between two moments, in ms. */

@@ -1,19 +1,24 @@
 import { expect, test } from 'vitest'
 
 import { backupRestored, dumpMigrated, migrateDump, restoreBackup } from '../../testing/fixtures.ts'
-import { cannotRun } from '../../testing/needed.ts'
-import { debianPrograms, isDebianThere, noDebian, startOtherPostgres } from '../../testing/other-postgres.ts'
+import { cannotRun } from '../../testing/requirements.ts'
+import {
+  debianPrograms,
+  isDebianPostgresInstalled,
+  noDebianPostgres,
+  startOtherPostgres,
+} from '../../testing/other-postgres.ts'
 
 test("on Debian's PostgreSQL 15 a database of 1.0.0 is migrated with every row and state", async ({
   skip,
 }) => {
-  if (!isDebianThere()) return cannotRun(skip, noDebian)
+  if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
   const postgres = await startOtherPostgres(debianPrograms)
   expect(await migrateDump(postgres)).toEqual(dumpMigrated)
 })
 
 test("on Debian's PostgreSQL 15 a backup of 1.0.0 is restored with every row and state", async ({ skip }) => {
-  if (!isDebianThere()) return cannotRun(skip, noDebian)
+  if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
   const postgres = await startOtherPostgres(debianPrograms)
   expect(await restoreBackup(postgres)).toEqual(backupRestored)
 })

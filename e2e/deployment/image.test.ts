@@ -40,7 +40,7 @@ test('with a read-only root the image stores an application, is backed up, stops
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const start = async () => {
     container = await startContainer(image, directory.path, settings)
-    await container.printed('is ready at')
+    await container.waitForOutput('is ready at')
     return container
   }
   const first = await start()

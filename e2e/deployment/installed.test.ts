@@ -4,8 +4,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
-import { cannotRun } from '../../testing/needed.ts'
-import { debianPrograms, fetchPostgres, noDebian, notFetched } from '../../testing/other-postgres.ts'
+import { cannotRun } from '../../testing/requirements.ts'
+import {
+  debianPrograms,
+  fetchPostgres,
+  noDebianPostgres,
+  noFetchedPostgres,
+} from '../../testing/other-postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
@@ -27,7 +32,7 @@ async function contentOf(dataDir: string) {
 test('an installed PostgreSQL runs the same files, and rebuilds the indexes once after another minor version', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, notFetched(18))
+  if (programs === undefined) return cannotRun(skip, noFetchedPostgres(18))
   const directory = await temporaryDirectory()
   const DATA_DIR = join(directory.path, 'data')
   const former = await startServer({ DATA_DIR, POSTGRES_BIN: programs })
@@ -60,7 +65,7 @@ test('an installed PostgreSQL runs the same files, and rebuilds the indexes once
 })
 
 test('an installed PostgreSQL of another major version is refused in one sentence', async ({ skip }) => {
-  if (!existsSync(join(debianPrograms, 'initdb'))) return cannotRun(skip, noDebian)
+  if (!existsSync(join(debianPrograms, 'initdb'))) return cannotRun(skip, noDebianPostgres)
   const directory = await temporaryDirectory()
   const settings = { DATA_DIR: directory.path, POSTGRES_BIN: debianPrograms }
   for (const command of [[], ['applications']]) {

@@ -10,7 +10,7 @@ import { freePort } from '../../testing/ports.ts'
 import { readRecipe } from '../../testing/recipe.ts'
 import { dataDirectory, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { buildStaticSite } from '../../testing/static-site.ts'
-import { hydrated, test } from '../../testing/visitor.ts'
+import { waitForHydration, test } from '../../testing/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
@@ -37,7 +37,7 @@ beforeAll(async () => {
 test('a founder applies on the static page that nginx serves', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(site.origin)
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(application)
   await form.button.click()

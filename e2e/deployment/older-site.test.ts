@@ -44,7 +44,7 @@ async function signIn(visitor: Visitor, email: string) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   await page.getByLabel('Email', { exact: true }).fill(email)
   await button('Send code').click()
-  const [{ code } = { code: '' }] = await mail.count(1, email)
+  const [{ code } = { code: '' }] = await mail.waitFor(1, email)
   await page.getByLabel('Code', { exact: true }).fill(code)
   await button('Sign in').click()
   await page.getByRole('heading', { name: 'Applications', exact: true }).waitFor()
@@ -77,7 +77,7 @@ test('with the form of 1.0.0 somebody applies, is accepted and written to, and g
   await button('Send 1 letter').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send 1 letter' }).click()
   await says('1 letter on the way')
-  const [letter] = await mail.count(1, application.email)
+  const [letter] = await mail.waitFor(1, application.email)
   const [link = ''] = new RegExp(`${site}/answer/#\\S+`).exec(letter?.text ?? '') ?? []
   const answer = await visitor.open(link)
   await answer.getByRole('button', { name: 'I am coming' }).click()
@@ -128,7 +128,7 @@ test('the desk of 1.0.0 closes the door, shows each screen, and reports calls th
   }
 
   // PostgREST's response to a call that a later schema no longer has.
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const json = { code: 'PGRST202', message: 'Could not find the function in the schema cache' }
   const headers = { 'access-control-allow-origin': '*' }
   await page.route('**/rpc/desk_places', (route) => route.fulfill({ status: 404, headers, json }))

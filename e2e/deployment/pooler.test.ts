@@ -35,7 +35,7 @@ test('everything works behind a transaction pooler with one setting', async () =
   })
   expect(await forged.json()).toMatchObject({ code: '42501' })
 
-  const delivered = await receiver.count(applications.length)
+  const delivered = await receiver.waitFor(applications.length)
   expect(new Set(delivered.map(({ headers }) => headers['webhook-id'])).size).toBe(applications.length)
   const { stdout } = await runCommand(['applications', '--json'], settings)
   expect(stdout.trim().split('\n')).toHaveLength(applications.length)

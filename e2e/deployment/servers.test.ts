@@ -7,7 +7,7 @@ import { anApplication } from '../../testing/form.ts'
 import { startNginx } from '../../testing/nginx.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
-import { startReceiver, type Received } from '../../testing/receiver.ts'
+import { startReceiver, type ReceivedRequest } from '../../testing/receiver.ts'
 import { startServer } from '../../testing/server.ts'
 
 /** The response time of a slow receiver, so that two deliveries of one application would overlap. */
@@ -17,7 +17,7 @@ test('three servers share one database, and one is killed under load: nothing is
   const database = await startPostgres()
   const underWay = new Set<string>()
   const together: string[] = []
-  const receive = ({ headers }: Received, response: ServerResponse) => {
+  const receive = ({ headers }: ReceivedRequest, response: ServerResponse) => {
     const id = String(headers['webhook-id'])
     if (underWay.has(id)) together.push(id)
     underWay.add(id)
@@ -48,7 +48,7 @@ test('three servers share one database, and one is killed under load: nothing is
   const senders = Array.from({ length: 20 }, async () => {
     for (let count = 0; count < 50; count += 1) acknowledged.push(await untilAnswered())
   })
-  await hook.count(200)
+  await hook.waitFor(200)
   await first?.stop('SIGKILL')
   await Promise.all(senders)
   expect(acknowledged).toHaveLength(1_000)
@@ -63,9 +63,9 @@ test('three servers share one database, and one is killed under load: nothing is
 
   const deliveriesOf =
     (email: string) =>
-    ({ body }: Received) =>
+    ({ body }: ReceivedRequest) =>
       new URLSearchParams(body).get('email') === email
-  for (const email of acknowledged) await hook.count(1, deliveriesOf(email))
+  for (const email of acknowledged) await hook.waitFor(1, deliveriesOf(email))
   await Promise.all(servers.slice(1).map((server) => server.stop()))
   // A delivery that the killed server made without recording it is repeated after its lease of 30 s.
   const undelivered = () => database.admin<{ email: string }[]>`
@@ -94,7 +94,7 @@ test('two servers behind nginx restart one after the other, and nobody is refuse
   }
   await one.stop()
   await sendSome()
-  await nginx.logged(new RegExp(`Connection refused.*127\\.0\\.0\\.1:${ports[0]}/`))
+  await nginx.waitForLog(new RegExp(`Connection refused.*127\\.0\\.0\\.1:${ports[0]}/`))
   one = await start(ports[0])
   await two.stop()
   await sendSome()
@@ -112,7 +112,7 @@ test('whichever server starts makes the waiting deliveries', async () => {
   const servers = await Promise.all(
     [1, 2].map(() => startServer({ DATABASE_URL: database.url(), WEBHOOK_URL: hook.origin })),
   )
-  await hook.count(applications.length)
+  await hook.waitFor(applications.length)
   await Promise.all(servers.map((server) => server.stop()))
   expect(hook.received).toHaveLength(applications.length)
 })

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { packRelease, unpackRelease } from '../../testing/archive.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { cannotRun } from '../../testing/needed.ts'
+import { cannotRun } from '../../testing/requirements.ts'
 import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
 import { endWithTest } from '../../testing/programs.ts'
@@ -47,8 +47,8 @@ test("the server and its commands run as the unit's user, with the unit's settin
   const asUser = { uid: nobody, gid: nobody, env: { PATH: process.env['PATH'], HOME: '/nonexistent' } }
   const child = spawn(process.execPath, ['start.js'], { ...asUser, cwd: product })
   endWithTest(child, state)
-  const { printed } = outputOf(child)
-  await printed('"msg":"backup made"')
+  const { waitForOutput } = outputOf(child)
+  await waitForOutput('"msg":"backup made"')
   const application = anApplication()
   expect(await send(`http://127.0.0.1:${port}`, application)).toBe(201)
 

@@ -17,8 +17,8 @@ import { readCatalogue } from '../../testing/catalogue.ts'
 import { startDesk } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
 import { endWithTest } from '../../testing/programs.ts'
-import { cannotRun } from '../../testing/needed.ts'
-import { fetchPostgres, notFetched } from '../../testing/other-postgres.ts'
+import { cannotRun } from '../../testing/requirements.ts'
+import { fetchPostgres, noFetchedPostgres } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { connectToFiles, valuesOf } from '../../testing/sql.ts'
 
@@ -85,7 +85,7 @@ async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
 const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VERSION'), 'utf8'))
 
 test('a server converts the files of an older PostgreSQL completely, and continues', async ({ skip }) => {
-  if (programs === undefined) return cannotRun(skip, notFetched(17))
+  if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory({ arePrograms: false })
   const early = await runCommand(['applications'], { DATA_DIR: directory.path })
   expect(early.stderr).toContain('start the server once, which brings it over.')
@@ -168,7 +168,7 @@ async function filesOf100(old: Files, schema: string) {
 test('the old files permit a return: they stay unchanged, and the schema changes in the new ones, after a backup', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, notFetched(17))
+  if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory({ areFiles: false })
   const backups = join(dirname(directory.path), 'backups')
   await mkdir(backups, { mode: 0o700 })
@@ -213,7 +213,7 @@ test('the old files permit a return: they stay unchanged, and the schema changes
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
   'a kill when %s appears leaves complete files that start',
   async (name, { skip }) => {
-    if (programs === undefined) return cannotRun(skip, notFetched(17))
+    if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
     const directory = await oldDirectory()
     const killed = spawn(process.execPath, ['start.js'], {
       env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory.path },
@@ -239,7 +239,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
 test('if the old programs cannot be fetched, one sentence names the command, and nothing is changed', async ({
   skip,
 }) => {
-  if (programs === undefined) return cannotRun(skip, notFetched(17))
+  if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory({ arePrograms: false })
   const settings = {
     DATA_DIR: directory.path,
@@ -255,7 +255,7 @@ test('if the old programs cannot be fetched, one sentence names the command, and
 })
 
 test('a foreign table prevents the conversion of older files, and is named', async ({ skip }) => {
-  if (programs === undefined) return cannotRun(skip, notFetched(17))
+  if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
   await startFiles(old)

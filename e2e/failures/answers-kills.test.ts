@@ -101,7 +101,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
     await expect
       .poll(() => acknowledged.size, { timeout: 60_000, interval: 5 })
       .toBeGreaterThanOrEqual(enough)
-    await desk.killed()
+    await desk.killAndRestart()
   }
   await Promise.all(answering)
   isOver = true

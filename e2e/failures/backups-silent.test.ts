@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { send } from '../../testing/client.ts'
-import { atEnd } from '../../testing/endings.ts'
+import { atTestEnd } from '../../testing/cleanup.ts'
 import { anApplication } from '../../testing/form.ts'
-import { cannotRun, noMount } from '../../testing/needed.ts'
-import { preparedAt, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { silence } from '../../testing/silent-folder.ts'
+import { cannotRun, noMount } from '../../testing/requirements.ts'
+import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
+import { makeUnresponsive } from '../../testing/unresponsive-folder.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
@@ -19,13 +19,13 @@ async function aServer() {
   const directory = await temporaryDirectory()
   const backups = join(directory.path, 'backups')
   await mkdir(backups, { mode: 0o700 })
-  const prepared = await preparedAt(join(directory.path, 'data'))
+  const prepared = await prepareDatabase(join(directory.path, 'data'))
   return { backups, settings: { ...prepared, BACKUP_DIR: backups } }
 }
 
 /** Makes the folder unresponsive until the test ends. */
 async function silenceIt(folder: string, skip: (why: string) => never) {
-  atEnd(await silence(folder).catch(() => cannotRun(skip, noMount)))
+  atTestEnd(await makeUnresponsive(folder).catch(() => cannotRun(skip, noMount)))
 }
 
 test('a hanging folder of backups is reported, and blocks nothing else, not even the stop', async ({
@@ -34,13 +34,13 @@ test('a hanging folder of backups is reported, and blocks nothing else, not even
   const { backups, settings } = await aServer()
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
-  await server.printed('"backup made"')
+  await server.waitForOutput('"backup made"')
   await silenceIt(backups, skip)
   const sql = connectToFiles(settings.DATA_DIR)
   await sql`delete from public.retreat_applications`
   await sql.end()
-  await server.printed(/whose files do not answer.*"the list of erasures failed"/)
-  await server.printed(/whose files do not answer.*"the backup failed"/)
+  await server.waitForOutput(/whose files do not answer.*"the list of erasures failed"/)
+  await server.waitForOutput(/whose files do not answer.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
   // Other users of the thread pool: scripts and passwords.
@@ -88,9 +88,9 @@ test('a folder of backups that others may write to is refused, and told when it 
   }
   await chmod(backups, 0o755)
   const server = await startServer(settings)
-  await server.printed('"backup made"')
+  await server.waitForOutput('"backup made"')
   await chmod(backups, 0o777)
-  await server.printed(/which others may write to.*"the backup failed"/)
+  await server.waitForOutput(/which others may write to.*"the backup failed"/)
   const { stdout } = await runCommand(['doctor'], settings)
   expect(stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", which others may write to/m)
   expect(await server.stop()).toBe(0)

@@ -5,8 +5,8 @@ import type { Sql } from '../../src/server/database/sql.ts'
 import { send } from '../../testing/client.ts'
 import { signInOrganiser } from '../../testing/desk.ts'
 import { anApplication } from '../../testing/form.ts'
-import { repeat, type Repeated } from '../../testing/load.ts'
-import { anAddress } from '../../testing/sign-in.ts'
+import { startRepeating, type RepeatedWork } from '../../testing/load.ts'
+import { unusedIpAddress } from '../../testing/sign-in.ts'
 import { outcomeOf, type Call, type Outcome } from './verdicts.ts'
 
 /** A signed-in organiser. */
@@ -19,7 +19,7 @@ interface Person {
 }
 
 /** Constant calls of everything that a server does for people. */
-export interface Callers extends Repeated {
+export interface Callers extends RepeatedWork {
   /** The finished calls, in order of their ends. The judge of them removes them. */
   calls: Call[]
   kinds: readonly string[]
@@ -76,7 +76,7 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         apikey: 'public-anon-key',
-        'x-forwarded-for': anAddress(),
+        'x-forwarded-for': unusedIpAddress(),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
@@ -156,5 +156,5 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
     if (outcome === 'dropped') await wait(backOff)
     else if (work === signIn && outcome === 'right') await wait(signInPause)
   })
-  return { calls, kinds: Object.keys(kinds), acknowledged, ...repeat(works) }
+  return { calls, kinds: Object.keys(kinds), acknowledged, ...startRepeating(works) }
 }

@@ -31,7 +31,7 @@ type Way = (random: () => number, callers: Callers) => Promise<unknown>
 function passed(callers: Callers, many: number) {
   const { calls } = callers
   const enough = calls.length + many
-  return callers.reached(() => calls.length >= enough)
+  return callers.waitUntil(() => calls.length >= enough)
 }
 
 /**
@@ -46,7 +46,7 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
   const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null
   const callers = call(server.origin, await invite(sql, server.origin))
   const { calls, kinds, acknowledged } = callers
-  const reached = (condition: () => boolean) => callers.reached(() => hasEnded() || condition())
+  const reached = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
 
   const all = Object.entries(ways)
   const rounds = Number(givenRounds ?? extent(1, 20) * all.length)
@@ -100,23 +100,23 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
 test('no lost connection to an external database gives a wrong response', async () => {
   const postgres = await startPostgres('database')
   const problems = await withstand({ DATABASE_URL: postgres.url() }, postgres.admin, {
-    ended: async () => postgres.cut('FIN'),
-    reset: async () => postgres.cut('RST'),
+    ended: async () => postgres.closeConnections('FIN'),
+    reset: async () => postgres.closeConnections('RST'),
     'cut inside a row': async (random, callers) => {
       // A single connection as often as many. Half of the cuts are near the end of the result, after the last row.
       let left = Math.ceil(2 ** (random() * 4))
       const inside = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
-      const spare = postgres.cutInside((length) => (left-- > 0 ? inside(length) : length))
+      const spare = postgres.closeInsideData((length) => (left-- > 0 ? inside(length) : length))
       await passed(callers, 50)
       spare()
     },
     'frozen, then ended': async (random) => {
       postgres.freeze()
       await wait(random() * 1_000)
-      postgres.cut('FIN')
+      postgres.closeConnections('FIN')
       postgres.thaw()
     },
-    killed: (random) => postgres.killed(random() < 0.5 ? 'SIGQUIT' : 'SIGKILL'),
+    killed: (random) => postgres.killAndRestart(random() < 0.5 ? 'SIGQUIT' : 'SIGKILL'),
   })
   await postgres.close()
   expect(problems).toEqual([])

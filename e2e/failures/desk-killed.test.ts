@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { deskOfThisFile, getDesk, people } from '../../testing/desk-page.ts'
+import { deskForTestFile, getDesk, people } from '../../testing/desk-page.ts'
 import { extent, seed } from '../../testing/extent.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { test } from '../../testing/visitor.ts'
@@ -8,12 +8,12 @@ import { test } from '../../testing/visitor.ts'
 /** The number of kills during decisions. More in a longer run. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(2, 5))
 
-const desk = deskOfThisFile()
+const desk = deskForTestFile()
 
 test(`of ${rounds} servers killed during decisions, every confirmed decision is saved`, async ({
   visitor,
 }) => {
-  visitor.expects(/Failed to load resource/)
+  visitor.allowConsoleError(/Failed to load resource/)
   const random = randomFrom(seed)
   const stored = await desk.store(people(8))
   const page = await desk.open(visitor)
@@ -42,7 +42,7 @@ test(`of ${rounds} servers killed during decisions, every confirmed decision is 
   for (let round = 0; round < rounds; round += 1) {
     const enough = (await heard()).length + 3 + Math.floor(random() * 10)
     await expect.poll(async () => (await heard()).length, { timeout: 60_000 }).toBeGreaterThan(enough)
-    await desk.killed()
+    await desk.killAndRestart()
   }
   isOver = true
   await deciding

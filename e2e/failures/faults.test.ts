@@ -7,11 +7,11 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { load } from '../../testing/load.ts'
-import { gone, postmasterOf } from '../../testing/postmaster.ts'
+import { startLoad } from '../../testing/load.ts'
+import { waitForExit, postmasterOf } from '../../testing/postmaster.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
 import {
-  preparedAt,
+  prepareDatabase,
   runCommand,
   startServer,
   temporaryDirectory,
@@ -25,7 +25,7 @@ let settings: Record<string, string>
 
 beforeEach(async () => {
   directory = await temporaryDirectory()
-  settings = await preparedAt(join(directory.path, 'data'))
+  settings = await prepareDatabase(join(directory.path, 'data'))
 })
 
 const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
@@ -39,13 +39,13 @@ const isRefused = (origin: string) =>
 
 test('the database killed under load: errors meanwhile, then automatic recovery without losses', async () => {
   const server = await startServer(settings)
-  const sending = load(server.origin)
-  await sending.reached(() => sending.acknowledged.length >= 100)
+  const sending = startLoad(server.origin)
+  await sending.waitUntil(() => sending.acknowledged.length >= 100)
   process.kill((await postmaster()) ?? 0, 'SIGKILL')
-  await sending.reached(() => sending.statuses.has(503))
-  await server.printed('the database is back')
+  await sending.waitUntil(() => sending.statuses.has(503))
+  await server.waitForOutput('the database is back')
   const before = sending.acknowledged.length
-  await sending.reached(() => sending.acknowledged.length >= before + 100)
+  await sending.waitUntil(() => sending.acknowledged.length >= before + 100)
   await sending.end()
   expect([...sending.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
   expect(await server.stop()).toBe(0)
@@ -55,15 +55,15 @@ test('the database killed under load: errors meanwhile, then automatic recovery 
 
 test('one of the database processes killed under load: errors meanwhile, then automatic recovery without losses', async () => {
   const server = await startServer(settings)
-  const sending = load(server.origin)
-  await sending.reached(() => sending.acknowledged.length >= 100)
+  const sending = startLoad(server.origin)
+  await sending.waitUntil(() => sending.acknowledged.length >= 100)
   const sql = connect()
   const [backend] = await sql<{ pid: number }[]>`
     select pid from pg_stat_activity where application_name = 'unplugged visitors' limit 1`
   process.kill(backend?.pid ?? 0, 'SIGKILL')
-  await server.printed('the database is back')
+  await server.waitForOutput('the database is back')
   const before = sending.acknowledged.length
-  await sending.reached(() => sending.acknowledged.length >= before + 100)
+  await sending.waitUntil(() => sending.acknowledged.length >= before + 100)
   await sending.end()
   await sql.end(1_000)
   expect(await server.stop()).toBe(0)
@@ -94,7 +94,7 @@ test('SIGTERM: pending requests are answered, the exit code is 0, and no process
   // The exit event may precede the last output.
   await expect.poll(server.output).toMatch(/"signal":"SIGTERM","msg":"stopped"\}\n$/)
   await closing
-  await gone(pid)
+  await waitForExit(pid)
   expect(await postmaster()).toBeUndefined()
   expect(await storedEmails(settings)).toEqual([application.email])
 })
@@ -113,7 +113,7 @@ test('SIGTERM to npm alone, which started the server, stops the server', async (
   expect(pid).toBeGreaterThan(0)
   npm.kill('SIGTERM')
   await once(npm, 'exit')
-  await gone(pid)
+  await waitForExit(pid)
   const [, origin = ''] = /is ready at (.*)\//.exec(output) ?? []
   await expect(fetch(origin)).rejects.toThrow('fetch failed')
 })
@@ -166,7 +166,7 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
     await server.stop('SIGKILL')
     const file = join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid')
     process.kill(pid, 'SIGKILL')
-    await gone(pid)
+    await waitForExit(pid)
     // The shell becomes a program that does not reap its children.
     const foreign = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
     const [unreaped] = (await once(foreign.stdout, 'data')) as [Buffer]
@@ -201,7 +201,7 @@ test('a full disk is reported to visitors and health checks, and loses no acknow
 }) => {
   const small = join(directory.path, 'small')
   await mountSmallDisk(small, '120m', skip)
-  settings = await preparedAt(join(small, 'data'))
+  settings = await prepareDatabase(join(small, 'data'))
   const server = await startServer(settings)
   const filler = join(small, 'filler')
   const acknowledged: string[] = []

@@ -5,9 +5,9 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
-import { gone } from '../../testing/postmaster.ts'
+import { waitForExit } from '../../testing/postmaster.ts'
 import {
-  preparedAt,
+  prepareDatabase,
   runCommand,
   startServer,
   temporaryDirectory,
@@ -26,7 +26,7 @@ let settings: Record<string, string>
 beforeEach(async () => {
   directory = await temporaryDirectory()
   data = join(directory.path, 'data')
-  settings = await preparedAt(data)
+  settings = await prepareDatabase(data)
 })
 
 async function postmaster() {
@@ -38,8 +38,8 @@ const ready = async ({ origin }: RunningServer) => {
   return [response.status, ((await response.json()) as { status: string }).status]
 }
 
-const toldThatGone = ({ printed }: RunningServer) =>
-  within(limit, 'the sentence', printed(/is gone: mount the disk/))
+const toldThatGone = ({ waitForOutput }: RunningServer) =>
+  within(limit, 'the sentence', waitForOutput(/is gone: mount the disk/))
 
 const timesIn = (output: string, words: string) => output.split(words).length - 1
 
@@ -64,7 +64,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     }
     expect(existsSync(place)).toBe(false)
     await rename(`${directory.path}/unmounted`, place)
-    await server.printed('the database is back')
+    await server.waitForOutput('the database is back')
     const after = anApplication()
     expect(await send(server.origin, after)).toBe(201)
     expect(await ready(server)).toEqual([200, 'ok'])
@@ -92,7 +92,7 @@ test.each(['with its connections', 'without connections'])(
     }
     await sql.end(0)
     expect(await server.stop()).toBe(0)
-    await within(limit, 'the end of PostgreSQL', gone(pid))
+    await within(limit, 'the end of PostgreSQL', waitForExit(pid))
     expect(existsSync(data)).toBe(false)
     await rename(`${directory.path}/unmounted`, data)
     expect(await storedEmails(settings)).toEqual([application.email])
@@ -116,7 +116,7 @@ test('only a first start makes a database, and says so; beside backups of anothe
   const isNew = 'The database is new'
   const first = await startServer(withBackups)
   expect(first.output()).toContain(isNew)
-  await first.printed('"backup made"')
+  await first.waitForOutput('"backup made"')
   expect(await first.stop()).toBe(0)
   const second = await startServer(withBackups)
   expect(second.output()).not.toContain(isNew)

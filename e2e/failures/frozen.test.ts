@@ -19,7 +19,7 @@ test('a database that hangs is reported to the visitor, and service resumes when
   const hook = await startReceiver()
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
-  await hook.count(1)
+  await hook.waitFor(1)
   postgres.freeze()
   const application = anApplication()
   const answers = await Promise.all([
@@ -31,8 +31,8 @@ test('a database that hangs is reported to the visitor, and service resumes when
   ])
   expect(new Set(answers)).toEqual(new Set([503]))
   // The log has the reason, also for a form that the browser sent natively.
-  await server.printed(/"code":"DEADLINE"/)
-  await server.printed(/"code":"(DEADLINE|CONNECT_TIMEOUT)".*"msg":"an application was not stored"/)
+  await server.waitForOutput(/"code":"DEADLINE"/)
+  await server.waitForOutput(/"code":"(DEADLINE|CONNECT_TIMEOUT)".*"msg":"an application was not stored"/)
   expect((await fetch(`${server.origin}/readyz`)).status).toBe(503)
   expect((await fetch(server.origin)).status).toBe(200)
   postgres.thaw()
@@ -41,7 +41,7 @@ test('a database that hangs is reported to the visitor, and service resumes when
   const rows = await postgres.admin`
     select from public.retreat_applications where email = ${application.email}`
   expect(rows).toHaveLength(1)
-  await hook.count(2)
+  await hook.waitFor(2)
   expect(await server.stop()).toBe(0)
 })
 

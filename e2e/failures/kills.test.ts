@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { storedEmails } from '../../testing/client.ts'
 import { extent, seed } from '../../testing/extent.ts'
-import { load } from '../../testing/load.ts'
+import { startLoad } from '../../testing/load.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
 import { randomFrom } from '../../testing/random.ts'
@@ -19,9 +19,9 @@ test(`of ${rounds} servers killed under load, each acknowledged application is s
   const random = randomFrom(seed)
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServer(delivering)
-    const sending = load(server.origin)
+    const sending = startLoad(server.origin)
     const enough = 20 + Math.floor(random() * 200)
-    await sending.reached(() => sending.acknowledged.length >= enough)
+    await sending.waitUntil(() => sending.acknowledged.length >= enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
     await sending.end()
     acknowledged.push(...sending.acknowledged)
@@ -29,7 +29,7 @@ test(`of ${rounds} servers killed under load, each acknowledged application is s
   const server = await startServer(delivering)
   const emails = new Set(acknowledged.map((email) => encodeURIComponent(email)))
   const delivered = new Set<string>()
-  await receiver.count(1, ({ body }) => {
+  await receiver.waitFor(1, ({ body }) => {
     const email = /email=([^&]*)/.exec(body)?.[1] ?? ''
     if (emails.has(email)) delivered.add(email)
     return delivered.size === emails.size

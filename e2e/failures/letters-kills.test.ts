@@ -12,10 +12,10 @@ const many = extent(250, 1_000)
 
 test(`all of ${many} letters arrive through ${rounds} kills, and twice only if they were being sent`, async () => {
   const random = randomFrom(seed)
-  const [postgres, mails] = await Promise.all([startPostgres(), startMailServer()])
+  const [postgres, mailServer] = await Promise.all([startPostgres(), startMailServer()])
   const settings = {
     DATABASE_URL: postgres.url(),
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   }
@@ -27,8 +27,8 @@ test(`all of ${many} letters arrive through ${rounds} kills, and twice only if t
     (await admin`select from pg_stat_activity where application_name like 'unplugged%'`).length
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServer(settings)
-    const enough = mails.received.length + 1 + Math.floor(random() * 80)
-    await expect.poll(() => mails.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
+    const enough = mailServer.received.length + 1 + Math.floor(random() * 80)
+    await expect.poll(() => mailServer.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
     // The killed server's queries have ended. The update ends the leases of letters that were being sent.
     await expect.poll(connections).toBe(0)
@@ -40,7 +40,7 @@ test(`all of ${many} letters arrive through ${rounds} kills, and twice only if t
   await server.stop()
 
   const arrivals = new Map<string, number>()
-  for (const { text } of mails.received) {
+  for (const { text } of mailServer.received) {
     const [, id = ''] = /^Message-ID: <([0-9a-f-]{36})@example\.org>$/im.exec(text) ?? []
     arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
   }

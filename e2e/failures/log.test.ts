@@ -11,7 +11,7 @@ import { anApplication } from '../../testing/form.ts'
 import { endWithTest } from '../../testing/programs.ts'
 import { outputOf } from '../../testing/output.ts'
 import { freePort } from '../../testing/ports.ts'
-import { preparedAt, temporaryDirectory } from '../../testing/server.ts'
+import { prepareDatabase, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
 import { until } from '../../testing/until.ts'
 
@@ -22,7 +22,7 @@ let settings: { DATA_DIR: string }
 
 beforeEach(async () => {
   directory = await temporaryDirectory()
-  settings = await preparedAt(join(directory.path, 'data'))
+  settings = await prepareDatabase(join(directory.path, 'data'))
 })
 
 /** Resolves with a program's exit. It times out if the program hangs, unlike in a slow test. */
@@ -39,13 +39,13 @@ async function startInto(path: string, flags: string | number = 'a') {
   })
   closeSync(output)
   endWithTest(child, settings.DATA_DIR)
-  const { output: told, printed } = outputOf(child)
+  const { output: told, waitForOutput } = outputOf(child)
   const origin = `http://127.0.0.1:${port}`
   await until('a server that is ready', async () => {
     if (child.exitCode !== null || child.signalCode !== null) return true
     return (await fetch(`${origin}/readyz`)).status === 200
   })
-  return { child, origin, told, printed }
+  return { child, origin, told, printed: waitForOutput }
 }
 
 type Started = Awaited<ReturnType<typeof startInto>>

@@ -30,11 +30,11 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   await desk('desk_set_notices', { notices: 'each' })
   const application = anApplication({ first_name: 'Ada', email: 'ada@example.com' })
   expect(await send(server.origin, application)).toBe(201)
-  const [receipt] = await mails.count(1, 'ada@example.com')
+  const [receipt] = await mails.waitFor(1, 'ada@example.com')
   expect(receipt).toMatchObject({ subject: 'We have your application', from: 'hello@example.org' })
   expect(receipt?.raw).toMatch(/^Reply-To: team@example\.org\r$/m)
   expect(receipt?.text).toContain('Hello Ada,')
-  const [notice] = await mails.count(1, 'grace@example.org')
+  const [notice] = await mails.waitFor(1, 'grace@example.org')
   const [row] = (await desk('desk_list', { filter: {} })).applications
   const id = row?.id ?? ''
   expect(notice?.text).toContain(`${server.origin}/desk#/applications/${id}`)
@@ -42,7 +42,7 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const act = () => crypto.randomUUID()
   const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!', act: act() }
   expect(await desk('desk_send_test', text)).toEqual({ to: 'grace@example.org' })
-  const [, trial] = await mails.count(2, 'grace@example.org')
+  const [, trial] = await mails.waitFor(2, 'grace@example.org')
   expect(trial).toMatchObject({ subject: '[Test] Hello Ada' })
 
   const database = connectToFiles(directory.path)
@@ -52,9 +52,12 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const { letters } = await desk('desk_drafts', { occasion: 'accepted', after: null })
   expect(receiver.received).toEqual([])
   await desk('desk_release', { act: act(), letters, number: null, again: false })
-  const [told] = await receiver.count(1)
+  const [told] = await receiver.waitFor(1)
   expect(new URLSearchParams(told?.body).get('id')).toBe(id)
-  expect(await mails.count(2, 'ada@example.com')).toMatchObject([{}, { subject: 'Your place at Unplugged' }])
+  expect(await mails.waitFor(2, 'ada@example.com')).toMatchObject([
+    {},
+    { subject: 'Your place at Unplugged' },
+  ])
   // The log contains no email address.
   expect(server.output()).not.toMatch(/@example\.(com|org)/)
   expect(await server.stop()).toBe(0)

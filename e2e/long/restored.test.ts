@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverOfThisFile } from '../../testing/file-server.ts'
+import { serverForTestFile } from '../../testing/server-for-test-file.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { holdRequests } from '../../testing/held-requests.ts'
-import { hydrated, test } from '../../testing/visitor.ts'
+import { waitForHydration, test } from '../../testing/visitor.ts'
 
-const server = serverOfThisFile()
+const server = serverForTestFile()
 
 /** Resolves when the page's script has also done its first work on the form that it took over. */
 const takenOver = (page: Page) => page.waitForFunction(() => window.isHydrated)
@@ -42,7 +42,7 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
 })
 
 test('typed text remains even if the script had to rebuild the form', async ({ visitor }) => {
-  visitor.expects(/^Hydration failed because/)
+  visitor.allowConsoleError(/^Hydration failed because/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   let goOn = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
@@ -61,7 +61,7 @@ test('typed text remains even if the script had to rebuild the form', async ({ v
 })
 
 test('a restored page whose form was posted natively can send again', async ({ visitor }) => {
-  visitor.expects(/Failed to load resource|ERR_FAILED/)
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )
@@ -87,7 +87,7 @@ test('a page restored during its send continues to show it, and then the green b
   const page = await visitor.open(server.origin, {}, async (opened) => {
     goOn = await holdRequests(opened, '**/rest/v1/**')
   })
-  await hydrated(page)
+  await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
   const asked = page.waitForRequest('**/rest/v1/**')

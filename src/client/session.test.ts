@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test, vi } from 'vitest'
 
-import { atEnd } from '../../testing/endings.ts'
+import { atTestEnd } from '../../testing/cleanup.ts'
 import { createDesk } from './desk.ts'
 import { MissingScriptError } from './missing-script.ts'
 import { actRetryDelays, createSession, OfflineError, SignedOutError } from './session.ts'
@@ -19,7 +19,7 @@ async function sessionAt(
   const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  atEnd(() => {
+  atTestEnd(() => {
     server.closeAllConnections()
     server.close()
   })
@@ -66,7 +66,7 @@ test('the address of a backend keeps its folder, and may end with a slash', asyn
 })
 
 test('nobody can call anything without a session', async () => {
-  atEnd(() => void vi.unstubAllGlobals())
+  atTestEnd(() => void vi.unstubAllGlobals())
   vi.stubGlobal('localStorage', { getItem: () => null })
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
   await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(

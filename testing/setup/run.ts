@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { temporaryPlace } from '../temporary-place.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 /**
  * Before all tests: makes a folder for all their files, and names it in the environment of all their programs. After the run the
@@ -12,7 +12,7 @@ import { temporaryPlace } from '../temporary-place.ts'
 export default async function setup(): Promise<void> {
   // Each project of a run calls this, and they share one folder.
   if (process.env['TEST_RUN'] !== undefined) return
-  const folder = await mkdtemp(join(temporaryPlace(), 'unplugged-'))
+  const folder = await mkdtemp(join(temporaryFolder(), 'unplugged-'))
   // PostgreSQL runs as another user if root runs the tests.
   await chmod(folder, 0o755)
   // Its standard input ends with this process. It has its own process group, because Ctrl-C would end it too.

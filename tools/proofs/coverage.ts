@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-import { isDebianThere, noDebian } from '../../testing/other-postgres.ts'
+import { isDebianPostgresInstalled, noDebianPostgres } from '../../testing/other-postgres.ts'
 import { declarations, startProfiledPostgres, type ProfiledPostgres } from './profiled-postgres.ts'
 
 /** The part of Istanbul's JSON that this file reads. */
@@ -16,13 +16,13 @@ interface FileCoverage {
 
 const reports = 'tools/proofs/reports/coverage'
 
-const postgres = isDebianThere() ? await startProfiledPostgres() : undefined
+const postgres = isDebianPostgresInstalled() ? await startProfiledPostgres() : undefined
 try {
   // Failures are for `npm test` to report. One test need not pass on PostgreSQL 15.
   await runTests(postgres?.url('NAME'))
   await printScripts()
   if (postgres === undefined)
-    console.log(`\n${noDebian} What of the functions is reached is not known without it.`)
+    console.log(`\n${noDebianPostgres} What of the functions is reached is not known without it.`)
   else await printFunctions(postgres)
 } finally {
   await postgres?.close()

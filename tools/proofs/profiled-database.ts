@@ -1,6 +1,6 @@
 /** Replaces testing/database.ts while coverage counts the statements of the database's functions. */
 import { openDatabase, type Database } from '../../src/server/database/database.ts'
-import { atEnd } from '../../testing/endings.ts'
+import { atTestEnd } from '../../testing/cleanup.ts'
 import { connectTo } from '../../testing/sql.ts'
 import { prefix, template } from './profiled-postgres.ts'
 
@@ -21,6 +21,6 @@ export async function openTestDatabase(): Promise<Database> {
     { dataDir: '', databaseUrl: address(name) },
     { schema: 'migrate', holder: 'the tests' },
   )
-  atEnd(() => database.close())
+  atTestEnd(() => database.close())
   return database
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { openDatabase } from '../../src/server/database/database.ts'
-import { commandsOf, debianPrograms, initdbOptions } from '../../testing/other-postgres.ts'
+import { commandRunner, debianPrograms, initdbOptions } from '../../testing/other-postgres.ts'
 import { freePort } from '../../testing/ports.ts'
 import { connectTo } from '../../testing/sql.ts'
 
@@ -35,7 +35,7 @@ interface Statement {
 export async function startProfiledPostgres(): Promise<ProfiledPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'profiled-'))
   await chmod(directory, 0o755)
-  const command = await commandsOf(debianPrograms, directory)
+  const command = await commandRunner(debianPrograms, directory)
   const data = join(directory, 'pgdata')
   await command('initdb', `--pgdata=${data}`, ...initdbOptions)
   const port = await freePort()

@@ -3,9 +3,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { acceptSomebody } from '../../../testing/accepted.ts'
+import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
-import { aLog } from '../../../testing/postman.ts'
+import { recordLog } from '../../../testing/postman.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
@@ -24,7 +24,7 @@ async function startAutomation({ owner, server }: Database) {
     sql: server,
     outbox: outboxOf('rsvp'),
     receiver: { url: receiver.origin, secret: undefined },
-    log: aLog().log,
+    log: recordLog().log,
     interval: 50,
   })
   return {
@@ -62,11 +62,11 @@ test('a restore tells an automation no RSVP twice, and each waiting one once, by
   const directory = await temporaryDirectory()
   const folder = join(directory.path, 'backup')
   const first = await startAutomation(from)
-  const somebody = await acceptSomebody(from.owner)
+  const somebody = await storeAcceptedApplicant(from.owner)
   const answer = (given: string) =>
     from.owner`select public.answer_place(${somebody.token}, ${given}, gen_random_uuid())`
   await answer('coming')
-  await first.receiver.count(1)
+  await first.receiver.waitFor(1)
   await expect.poll(() => waiting(from)).toEqual([])
   await first.stop()
   await answer('not coming')
@@ -76,7 +76,7 @@ test('a restore tells an automation no RSVP twice, and each waiting one once, by
   // Into a database whose server is running.
   const second = await startAutomation(to)
   await restore(to.owner, await checkBackup(folder))
-  const [told] = await second.receiver.count(1)
+  const [told] = await second.receiver.waitFor(1)
   expect(told?.headers['webhook-id']).toBe(left?.id)
   expect(new URLSearchParams(told?.body).get('answer')).toBe('not coming')
   await expect.poll(() => waiting(to)).toEqual([])
@@ -94,7 +94,7 @@ test('a restore tells an automation no RSVP twice, and each waiting one once, by
 test('a backup older than invitations is restored with those of the accepted people', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
-  const { id } = await acceptSomebody(from.owner)
+  const { id } = await storeAcceptedApplicant(from.owner)
   await backUp(from.owner, folder)
   await withoutFile(folder, 'private.invitations')
   await withoutFile(folder, deliveries)

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'nod
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import type { Database } from '../database/database.ts'
@@ -57,7 +57,7 @@ test.each([
   ['the day after', '02:30', '2026-10-26T02:29:00+01:00', '2026-10-25T02:30:00+02:00'],
 ])('a time of day comes once a day here: %s', (_, at, now, expected) => {
   const { TZ } = process.env
-  atEnd(() => {
+  atTestEnd(() => {
     if (TZ === undefined) delete process.env['TZ']
     else process.env['TZ'] = TZ
   })

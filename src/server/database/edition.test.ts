@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 import ws from 'ws'
 
 import { openTestDatabase } from '../../../testing/database.ts'
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
-import { repeat } from '../../../testing/load.ts'
+import { startRepeating } from '../../../testing/load.ts'
 import { startPostgres } from '../../../testing/postgres.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
@@ -44,7 +44,7 @@ async function applicantOf(database: Database) {
     database,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
-  atEnd(() => app.close())
+  atTestEnd(() => app.close())
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   return createClient(origin, 'the-public-key', { realtime: { transport: ws as never } })
 }
@@ -151,11 +151,11 @@ test('while a database gets editions all applicants are stored once, and duplica
       if (!isDatabaseError(error) || !isDuplicate(error)) others.push(error)
     })
   }
-  const applying = repeat([applyTwice, applyTwice, applyTwice])
-  await applying.reached(() => stored >= 20)
+  const applying = startRepeating([applyTwice, applyTwice, applyTwice])
+  await applying.waitUntil(() => stored >= 20)
   await migrate(sql)
   const migrated = stored
-  await applying.reached(() => stored >= migrated + 20)
+  await applying.waitUntil(() => stored >= migrated + 20)
   await applying.end()
   expect(others).toEqual([])
   expect(

@@ -8,7 +8,7 @@ import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
 import { createBatchedInserts } from './insert-together.ts'
 import { insertApplications, rowsOf, type SentRows } from './insert.ts'
-import { through } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../testing/sql.ts'
 
 let database: Database
 
@@ -34,7 +34,7 @@ function watched({ isHeld = false } = {}) {
   const statements: unknown[] = []
   let letGo = () => {}
   const held = isHeld ? new Promise<void>((resolve) => (letGo = resolve)) : undefined
-  const connection = through(database.as(visitor), async (run, _text, [json]) => {
+  const connection = wrapStatements(database.as(visitor), async (run, _text, [json]) => {
     const sent: unknown = JSON.parse(String(json ?? '{}'))
     sizes.push(Array.isArray(sent) ? sent.length : 1)
     statements.push(sent)
@@ -190,7 +190,7 @@ test.each([
 
 test('a failure of the database is the result of all rows, and none is retried', async () => {
   let statements = 0
-  const full = through(database.as(visitor), async () => {
+  const full = wrapStatements(database.as(visitor), async () => {
     statements += 1
     await Promise.resolve()
     throw Object.assign(new DatabaseError('no space left', 0, 'error'), { code: '53100' })

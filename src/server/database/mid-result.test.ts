@@ -76,7 +76,7 @@ test.each(
   // A connection that is opened later would not be cut.
   await expectWhole(ask)
   // The response to the beginning of a transaction has fewer bytes.
-  const spare = server.cutInside((length) => (length < 2_000 ? length : at(length)))
+  const spare = server.closeInsideData((length) => (length < 2_000 ? length : at(length)))
   await expect(ask(statement)).rejects.toThrow('Connection terminated unexpectedly')
   spare()
   await expectWhole(ask)

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { parseAddress } from './address.ts'
 import { createPool, type PoolOptions } from './pool.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 function poolOf(options: PoolOptions, url = server.url()) {
   const pool = createPool(parseAddress(url).address, options)
-  atEnd(() => pool.end(0))
+  atTestEnd(() => pool.end(0))
   return pool
 }
 
@@ -45,7 +45,7 @@ async function cutter(bytes: number) {
     for (const socket of [outside, inside]) socket.on('error', destroy).on('close', destroy)
   })
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-  atEnd(() => void door.close())
+  atTestEnd(() => void door.close())
   return server.url().replace(/:\d+\//, `:${(door.address() as AddressInfo).port}/`)
 }
 

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const openWith = (databasePooler: 'transaction' | undefined) =>
     openDatabase({ ...location, databasePooler }, { schema: 'migrate' })
   databases = [await openWith(undefined), await openWith('transaction')]
-  for (const database of databases) atEnd(() => database.close())
+  for (const database of databases) atTestEnd(() => database.close())
 })
 
 const organiser: Caller = { role: 'authenticated', claims: { sub: "o'hara", role: 'authenticated' } }

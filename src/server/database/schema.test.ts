@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { storeDueLetters } from '../../../testing/letters.ts'
-import { claimLetter } from '../../../testing/mails.ts'
+import { claimLetter } from '../../../testing/claims.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { record as recordLetter } from '../letters/outcomes.ts'

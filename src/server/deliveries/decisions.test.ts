@@ -2,10 +2,10 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { atEnd } from '../../../testing/endings.ts'
-import { claimLetter } from '../../../testing/mails.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
+import { claimLetter } from '../../../testing/claims.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { aLog } from '../../../testing/postman.ts'
+import { recordLog } from '../../../testing/postman.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Letter, LettersOverview } from '../../client/desk/letters.ts'
@@ -14,7 +14,7 @@ import { record } from '../letters/outcomes.ts'
 import { countLetters, listUndelivered, retryUndelivered } from '../letters/overview.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { outboxOf } from './outbox.ts'
-import { through, valuesOf } from '../../../testing/sql.ts'
+import { wrapStatements, valuesOf } from '../../../testing/sql.ts'
 
 const outbox = outboxOf('decision')
 const claimDecisions = () => outbox.claimDue(sql(), 10)
@@ -42,7 +42,7 @@ const sql = () => server.database.owner
 /** An automation, and a server that tells it. */
 async function automation(...given: Parameters<typeof startReceiver>) {
   const receiver = await startReceiver(...given)
-  const { log, lines } = aLog()
+  const { log, lines } = recordLog()
   const tell = () => {
     const dispatcher = startDispatcher({
       sql: server.database.server,
@@ -51,7 +51,7 @@ async function automation(...given: Parameters<typeof startReceiver>) {
       log,
       interval: 50,
     })
-    return atEnd(() => dispatcher.stop())
+    return atTestEnd(() => dispatcher.stop())
   }
   const stop = tell()
   await expect
@@ -101,7 +101,7 @@ test('an automation is told of a decision when an organiser sends it, and not wh
   >`select max(at) as at from private.history where kind = 'status'`
   await sql()`update private.postman set problem = 'no mail'`
   await send()
-  const [request] = await receiver.count(1)
+  const [request] = await receiver.waitFor(1)
   expect(request).toMatchObject({
     method: 'POST',
     url: '/hook',
@@ -131,7 +131,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
   const id = await store()
   await decide(id, 'accepted')
   await send()
-  const [decision] = await receiver.count(1)
+  const [decision] = await receiver.waitFor(1)
   const [kept] = await sql()<[{ token: string; day: string }]>`
     select token, deadline::text as day from private.invitations where application_id = ${id}`
   expect(Object.fromEntries(new URLSearchParams(decision?.body))).toMatchObject({
@@ -144,14 +144,14 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
     sql: server.database.server,
     outbox: outboxOf('rsvp'),
     receiver: { url: `${receiver.origin}/hook`, secret },
-    log: aLog().log,
+    log: recordLog().log,
     interval: 50,
   })
-  atEnd(() => answers.stop())
+  atTestEnd(() => answers.stop())
   // The first one fails at first, and the ones behind it wait for it.
   answersWith = 500
   await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
-  await receiver.count(2)
+  await receiver.waitFor(2)
   await sql()`select public.answer_place(${kept.token}, 'not coming', gen_random_uuid())`
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
   await expect
@@ -160,7 +160,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
   expect(await countLetters(sql())).toMatchObject({ webhooksWaiting: 3, webhooksFailed: 0 })
   answersWith = 200
   await sql()`update private.deliveries set due_at = now() where kind = 'rsvp' and state = 'waiting' and attempts > 0`
-  const told = (await receiver.count(5)).slice(1).map(({ body, headers }) => ({
+  const told = (await receiver.waitFor(5)).slice(1).map(({ body, headers }) => ({
     ...Object.fromEntries(new URLSearchParams(body)),
     webhookId: headers['webhook-id'],
   }))
@@ -252,7 +252,7 @@ test('beside a mail server an automation is told what the email has told, and no
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
   await send()
   await carry()
-  const [request] = await receiver.count(1)
+  const [request] = await receiver.waitFor(1)
   expect(new URLSearchParams(request?.body).get('status')).toBe('accepted')
   await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: sent', 'mail: withdrawn'])
 })
@@ -436,7 +436,7 @@ test('a failed delivery is retried with the same id, and one with 410 is not', a
   const id = await store()
   await decide(id, 'accepted')
   await send()
-  await receiver.count(1)
+  await receiver.waitFor(1)
   await expect.poll(() => states(id)).toEqual(['automation: waiting'])
   const [failed] = await lettersOf(id)
   expect(failed).toMatchObject({ attempts: 1, answer: 'HTTP 500', uncertain: 0 })
@@ -444,7 +444,7 @@ test('a failed delivery is retried with the same id, and one with 410 is not', a
   expect(Date.parse(failed?.due_at ?? '') - Date.now()).toBeGreaterThan(3_500_000)
   status = 410
   await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
-  const [first, second] = await receiver.count(2)
+  const [first, second] = await receiver.waitFor(2)
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
   await expect.poll(() => states(id)).toEqual(['automation: refused'])
   expect(await countLetters(sql())).toMatchObject({
@@ -486,7 +486,7 @@ test('a try that a stop aborts may have told the automation', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await send()
-  await receiver.count(1)
+  await receiver.waitFor(1)
   await stop()
   expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
 })
@@ -501,20 +501,20 @@ test('nobody is told while organisers have stopped all letters', async () => {
   await decide(other, 'declined')
   await ask('stop', { stopped: false })
   await send('declined')
-  await receiver.count(2)
+  await receiver.waitFor(2)
   await ask('stop', { stopped: true })
   const third = await store('bob@example.org')
   await decide(third, 'accepted')
   await send()
   let looks = 0
   const another = startDispatcher({
-    sql: through(server.database.server, (run) => run().finally(() => (looks += 1))),
+    sql: wrapStatements(server.database.server, (run) => run().finally(() => (looks += 1))),
     outbox,
     receiver: { url: receiver.origin, secret },
-    log: aLog().log,
+    log: recordLog().log,
     interval: 10,
   })
-  atEnd(() => another.stop())
+  atTestEnd(() => another.stop())
   await expect.poll(() => looks).toBeGreaterThan(5)
   expect(receiver.received).toHaveLength(2)
 })
@@ -526,7 +526,7 @@ test('two servers tell each decision once, and automations get only decisions', 
   for (let index = 0; index < 20; index += 1) ids.push(await store(`a${index}@example.org`))
   for (const id of ids) await decide(id, 'accepted')
   await send()
-  await receiver.count(20)
+  await receiver.waitFor(20)
   await expect.poll(async () => (await countLetters(sql())).decisionsDelivered).toBe(20)
   const told = receiver.received.map(({ body }) => new URLSearchParams(body).get('id'))
   expect(new Set(told)).toEqual(new Set(ids))

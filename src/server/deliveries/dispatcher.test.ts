@@ -12,7 +12,7 @@ import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
 import { outboxOf, type Claim } from './outbox.ts'
 import type { Sql } from '../database/sql.ts'
-import { through } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../testing/sql.ts'
 
 const applications = outboxOf('application')
 const { claimDue, giveBack, record } = applications
@@ -263,7 +263,7 @@ test('the dispatcher polls without being woken', async () => {
   const { log, written } = aLog()
   let polled = () => {}
   const firstPoll = new Promise<void>((resolve) => (polled = resolve))
-  const sql = through(database.server, (run) => run().finally(() => polled()))
+  const sql = wrapStatements(database.server, (run) => run().finally(() => polled()))
   const dispatcher = startDispatcher({ sql, receiver: { url: receiver.origin, secret }, log, interval: 20 })
   await firstPoll
   await store()
@@ -374,7 +374,7 @@ test('a receiver that does not respond delays no other delivery', async () => {
     receiver: { url: receiver.origin, secret },
     log,
   })
-  await receiver.count(20, ({ headers }) => headers['webhook-id'] !== slowId)
+  await receiver.waitFor(20, ({ headers }) => headers['webhook-id'] !== slowId)
   await dispatcher.stop()
   // The aborted tries are due again and do not count.
   const unfinished = await database.owner`select attempts from private.deliveries where state <> 'done'`
@@ -387,7 +387,7 @@ test('two servers on one database share the deliveries: each is made once', asyn
   const { log } = aLog()
   const options = { sql: database.server, receiver: { url: receiver.origin, secret }, log }
   const dispatchers = [startDispatcher(options), startDispatcher(options)]
-  await receiver.count(60)
+  await receiver.waitFor(60)
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()))
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toHaveLength(60)

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { expect, test } from 'vitest'
 
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { deliver } from './webhook.ts'
 
@@ -13,7 +13,7 @@ const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
 /** The address of a server, as if it spoke HTTP over TLS. */
 async function listenTls(server: Server) {
   server.listen(0, '127.0.0.1')
-  atEnd(() => void server.close())
+  atTestEnd(() => void server.close())
   await once(server, 'listening')
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
@@ -84,7 +84,7 @@ test('a delivery that was sent without a response may have arrived, over a reuse
   expect(await send(receiver.origin)).toMatchObject({ delivered: true, status: 200 })
   answers = false
   const cancelled = send(`${receiver.origin}/cancelled`, cancellation.signal)
-  await receiver.count(1, ({ url }) => url === '/cancelled')
+  await receiver.waitFor(1, ({ url }) => url === '/cancelled')
   cancellation.abort()
   const results = await Promise.all([
     send(`${receiver.origin}/ends`),

@@ -15,7 +15,7 @@ import { backOffAll } from '../letters/mail-sender-state.ts'
 import { deliveryHealth } from '../deliveries/overview.ts'
 import { logOptions } from '../log.ts'
 import { health } from './health.ts'
-import { through } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../testing/sql.ts'
 
 let database: Database
 
@@ -129,7 +129,7 @@ test('successful deliveries are not read, however many there are', async () => {
 
 test('an application that met its deadline is reported for a minute, unless one was stored since', async () => {
   let answer: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
-  const as: Database['as'] = () => through(database.as(visitor), (run) => (isLate ? answer() : run()))
+  const as: Database['as'] = () => wrapStatements(database.as(visitor), (run) => (isLate ? answer() : run()))
   let isLate = true
   const app = await createApp({ settings, database: { ...database, as } })
   const apply = async () => {
@@ -168,7 +168,7 @@ test('after a failure to store an application, the server is ready once the data
   const app = fastify()
   const storage = { isFailing: true }
   let isFull = true
-  const sql = through(database.server, (run) =>
+  const sql = wrapStatements(database.server, (run) =>
     isFull ? Promise.reject(new Error('the disk is full')) : run(),
   )
   await app.register(health, { sql, delivers: true, storage, now: () => now })

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
 import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
-import { claimLetter, claimReceipt, claimTest } from '../../../testing/mails.ts'
-import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
+import { claimLetter, claimReceipt, claimTest } from '../../../testing/claims.ts'
+import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
@@ -14,20 +14,20 @@ import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
-import { through, valuesOf } from '../../../testing/sql.ts'
+import { wrapStatements, valuesOf } from '../../../testing/sql.ts'
 
-let outbox: TestOutbox
+let outbox: PostmanFixture
 let database: Database
-let receiver: TestOutbox['receiver']
-let postmanFor: TestOutbox['postmanFor']
-let pass: TestOutbox['pass']
+let receiver: PostmanFixture['receiver']
+let postmanFor: PostmanFixture['postmanFor']
+let advanceTime: PostmanFixture['advanceTime']
 
 beforeAll(async () => {
-  outbox = await startOutbox()
-  ;({ database, receiver, postmanFor, pass } = outbox)
+  outbox = await startPostmanFixture()
+  ;({ database, receiver, postmanFor, advanceTime } = outbox)
 })
 
-beforeEach(() => outbox.empty())
+beforeEach(() => outbox.reset())
 /** A letter that was released to somebody, or a receipt; returns its id. */
 async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
   const { email = to, occasion = 'free', subject = 'Your place' } = changes
@@ -115,13 +115,13 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
   const id = await released('ada@example.com')
   let asked = 0
   const server = await receiver({
-    answer: (at) =>
+    refusalAt: (at) =>
       at === 'RCPT TO' && (asked += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
   })
   const { postman } = postmanFor(server)
   await becomes([{ state: 'waiting', attempts: 1, uncertain: 0, answer: '451 come back later' }])
   expect(server.received).toEqual([])
-  await pass(6)
+  await advanceTime(6)
   postman.wake()
   await becomes([{ state: 'sent', attempts: 2, answer: '' }])
   expect(header(server.received[0]?.raw, 'Message-ID')).toBe(`<${id}@example.org>`)
@@ -134,7 +134,7 @@ test.each(['RCPT TO', 'DATA'])(
     await released('ada@example.com')
     await released('grace@example.com')
     const server = await receiver({
-      answer: (at, address) =>
+      refusalAt: (at, address) =>
         at === where && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
     })
     const { lines } = postmanFor(server)
@@ -153,17 +153,25 @@ test.each([
   ['DATA', 452],
 ])('%s answered with %d is retried', async (where, code) => {
   await released('ada@example.com')
-  postmanFor(await receiver({ answer: (at) => (at === where ? { code } : undefined) }))
+  postmanFor(await receiver({ refusalAt: (at) => (at === where ? { code } : undefined) }))
   await becomes([{ state: 'waiting', attempts: 1, uncertain: 0 }])
   expect(await postmanRow()).toMatchObject({ failures: 0 })
 })
 
 const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
-  ['the sender', { answer: (at) => (at === 'MAIL FROM' ? { code: 550 } : undefined) }, /sender.*550/],
-  ['the sender for now', { answer: (at) => (at === 'MAIL FROM' ? { code: 451 } : undefined) }, /sender.*451/],
-  ['the connection', { answer: (at) => (at === 'greeting' ? { code: 554 } : undefined) }, /554/],
-  ['the session at the sender', { answer: (at) => (at === 'MAIL FROM' ? 'break off' : undefined) }, /broke/],
-  ['more', { answer: (at) => (at === 'RCPT TO' ? { code: 421 } : undefined) }, /closing.*421/],
+  ['the sender', { refusalAt: (at) => (at === 'MAIL FROM' ? { code: 550 } : undefined) }, /sender.*550/],
+  [
+    'the sender for now',
+    { refusalAt: (at) => (at === 'MAIL FROM' ? { code: 451 } : undefined) },
+    /sender.*451/,
+  ],
+  ['the connection', { refusalAt: (at) => (at === 'greeting' ? { code: 554 } : undefined) }, /554/],
+  [
+    'the session at the sender',
+    { refusalAt: (at) => (at === 'MAIL FROM' ? 'break off' : undefined) },
+    /broke/,
+  ],
+  ['more', { refusalAt: (at) => (at === 'RCPT TO' ? { code: 421 } : undefined) }, /closing.*421/],
   ['the user', { user: { name: 'ada', password: 'secret' } }, /user and password.*535/],
 ]
 
@@ -200,12 +208,12 @@ test('when the mail server is back, letters are sent and the problem is cleared'
   await released('ada@example.com')
   let isBroken = true
   const server = await receiver({
-    answer: (at) => (isBroken && at === 'MAIL FROM' ? { code: 550 } : undefined),
+    refusalAt: (at) => (isBroken && at === 'MAIL FROM' ? { code: 550 } : undefined),
   })
   const { postman, lines } = postmanFor(server)
   await expect.poll(() => lines).toHaveLength(1)
   isBroken = false
-  await pass(6)
+  await advanceTime(6)
   postman.wake()
   await becomes([{ state: 'sent', attempts: 1 }])
   expect(await postmanRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
@@ -216,14 +224,14 @@ test('the time since when mail fails is known until any email is accepted, even 
   await backOffAll(database.owner, 'no')
   const first = await postmanRow()
   expect(first?.['failing_since']).toBeInstanceOf(Date)
-  await pass(6)
+  await advanceTime(6)
   expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await postmanRow()).toMatchObject({ failures: 2, failing_since: first?.['failing_since'] as Date })
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
-  await pass(16)
+  await advanceTime(16)
   postmanFor(await receiver())
   await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
@@ -231,7 +239,8 @@ test('the time since when mail fails is known until any email is accepted, even 
 test('a mail server that closed the connection meanwhile is tried again at once', async () => {
   let asked = 0
   const server = await receiver({
-    answer: (at) => (at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined),
+    refusalAt: (at) =>
+      at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined,
   })
   const { postman, lines } = postmanFor(server)
   for (const [index, name] of ['ada', 'grace'].entries()) {
@@ -254,7 +263,7 @@ test.each([
     await released('ada@example.com')
     for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
     const server = await receiver({
-      answer: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
+      refusalAt: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
     })
     postmanFor(server, { limit: 2_000 })
     await becomes([
@@ -296,21 +305,21 @@ test('while one letter to somebody is being sent no other is sent to them, in an
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
   // A dead server is not waited for.
-  await pass(91)
+  await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
 test('a connection that is closed over the same letter three times counts against that letter', async () => {
   await released('ada@example.com')
   const server = await receiver({
-    answer: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
+    refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
   })
   const { postman, lines } = postmanFor(server)
   for (const [times, wait] of [6, 16].entries()) {
     await expect.poll(() => lines).toHaveLength(times + 1)
     expect(lines[times]).toMatchObject({ message: 'letters are kept for a while', details: { code: 421 } })
     expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
-    await pass(wait)
+    await advanceTime(wait)
     postman.wake()
   }
   await becomes([{ state: 'waiting', attempts: 1, answer: expect.stringContaining('421') as string }])
@@ -329,7 +338,7 @@ test('a server that accepts emails and drops the connection gets each at most th
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
   const taken: string[] = []
   const server = await receiver({
-    answer: (at, to) => {
+    refusalAt: (at, to) => {
       if (at !== 'DATA') return undefined
       taken.push(to)
       return 'break off'
@@ -338,7 +347,7 @@ test('a server that accepts emails and drops the connection gets each at most th
   const { postman, lines } = postmanFor(server)
   for (const tries of [1, 2, 3]) {
     await expect.poll(() => lines).toHaveLength(2 * tries)
-    await pass(400)
+    await advanceTime(400)
     postman.wake()
   }
   await becomes([
@@ -440,7 +449,7 @@ test('a letter whose server died is retried and counted, unless it was withdrawn
   expect([first?.id, second?.id]).toEqual([kept, withdrawn])
   await decide(withdrawn, 'declined')
   expect(await claimLetter(database.owner)).toBeUndefined()
-  await pass(91)
+  await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
   expect(await claimLetter(database.owner)).toBeUndefined()
   await recordHeartbeat(database.owner, 'mail sender')
@@ -495,7 +504,7 @@ test('recording a result and claiming the next letter do not block each other', 
 test('after the last try a letter is given up', async () => {
   await released('ada@example.com')
   await database.owner`update private.deliveries set attempts = 9`
-  postmanFor(await receiver({ answer: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
+  postmanFor(await receiver({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
   await becomes([{ state: 'given up', attempts: 10, due_at: null }])
   expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
 })
@@ -507,7 +516,7 @@ test('nothing is sent while organisers have stopped all letters', async () => {
   let polls = 0
   const { postman } = postmanFor(server, {
     interval: 10,
-    sql: through(database.server, (run) => run().finally(() => (polls += 1))),
+    sql: wrapStatements(database.server, (run) => run().finally(() => (polls += 1))),
   })
   await expect.poll(() => polls).toBeGreaterThan(5)
   expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
@@ -538,7 +547,7 @@ test('a test is sent before letters that are due, since somebody waits for it', 
     select 'test', id, '[Test] s', 'b' from auth.users where email = 'waits@example.org'`
   const before = server.received.length
   await becomes(Array.from({ length: 40 }, () => ({ state: 'sent' })))
-  await server.count(1, 'waits@example.org')
+  await server.waitFor(1, 'waits@example.org')
   const place = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
   // The letters that five connections had begun, and one that was claimed next.
   expect(place - before).toBeLessThanOrEqual(6)
@@ -772,7 +781,7 @@ test('stopping the postman does not wait for a server that hangs, and an unsent 
   await released('ada@example.com')
   let isAsked = false
   const server = await receiver({
-    answer: (at) => {
+    refusalAt: (at) => {
       if (at !== 'RCPT TO') return undefined
       isAsked = true
       return 'hang'

@@ -1,20 +1,20 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
-import { claimNotice, claimTest } from '../../../testing/mails.ts'
+import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { claimNotice, claimTest } from '../../../testing/claims.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, record, type RecordedResult } from './outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-let outbox: TestOutbox
+let outbox: PostmanFixture
 
 beforeAll(async () => {
-  outbox = await startOutbox()
+  outbox = await startPostmanFixture()
 })
 
-beforeEach(() => outbox.empty())
+beforeEach(() => outbox.reset())
 const sql = () => outbox.database.owner
 const site = new URL('https://example.org/retreat/')
 const hour = 3_600
@@ -60,7 +60,7 @@ test('an organiser with notices hears of each application, with a link to it', a
   const id = await apply('Zoë')
   const server = await outbox.receiver()
   outbox.postmanFor(server)
-  const [mail] = await server.count(1, each)
+  const [mail] = await server.waitFor(1, each)
   expect(mail?.text).toContain('Zoë Lovelace has applied.')
   expect(mail?.text).toContain(`https://example.org/retreat/desk#/applications/${id}`)
   expect(mail?.text).toContain('There you can switch them off:\nhttps://example.org/retreat/desk#/account')
@@ -89,7 +89,7 @@ test('a notice has a plain name or none', async () => {
     names.map(([, , subject]) => subject),
   )
   for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('refused')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   const daily = await take()
   const body = daily && noticeMessage(daily, site).body
@@ -114,11 +114,11 @@ test('above ten an hour the daily email reports the rest', async () => {
   expect(await sql()`select id from private.deliveries where kind = 'notice'`).toHaveLength(10)
   expect(await takeAll()).toHaveLength(10)
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
-  await outbox.pass(hour + 1)
+  await outbox.advanceTime(hour + 1)
   await apply('Zoë')
   expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
-  await outbox.pass(day)
+  await outbox.advanceTime(day)
   await tidyNotices(sql())
   const [rest, ...others] = await takeAll()
   expect(rest).toMatchObject({
@@ -143,10 +143,10 @@ test('ten an hour is the limit, even for concurrent applications', async () => {
   // A retried one is not another one.
   const [failed] = single
   expect(failed && (await record(sql(), failed, retry))).toBe('retry')
-  await outbox.pass(10)
+  await outbox.advanceTime(10)
   expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
 })
@@ -164,7 +164,7 @@ test('a notice that could not be handed over is not one of the ten', async () =>
 test('a notice that waits when the daily email is due is replaced by it', async () => {
   await organiser('each')
   await apply('Ada')
-  await outbox.pass(hour)
+  await outbox.advanceTime(hour)
   // It was tried, and will be retried.
   await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
@@ -179,13 +179,13 @@ test('a notice that waits when the daily email is due is replaced by it', async 
 
 test('the daily email has the number and the names, and is sent only if somebody applied', async () => {
   const email = await organiser('daily')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
   for (let index = 0; index < 60; index += 1) await apply(named(index))
   await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await Promise.all([tidyNotices(sql()), tidyNotices(sql())])
   const [claim, ...others] = await takeAll()
   expect(others).toEqual([])
@@ -197,7 +197,7 @@ test('the daily email has the number and the names, and is sent only if somebody
   expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // The next one comes a day later, at the same time of day, and repeats nothing.
   expect(claim && (await record(sql(), claim, sent))).toBe('sent')
-  await outbox.pass(day)
+  await outbox.advanceTime(day)
   await tidyNotices(sql())
   expect(await takeAll()).toEqual([])
 })
@@ -205,16 +205,16 @@ test('the daily email has the number and the names, and is sent only if somebody
 test('a server that comes back writes the daily email and sends it', async () => {
   const email = await organiser('daily')
   await apply('Ada')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   const server = await outbox.receiver()
   outbox.postmanFor(server, { interval: 50 })
-  expect(await server.count(1, email)).toMatchObject([{ subject: '1 new application' }])
+  expect(await server.waitFor(1, email)).toMatchObject([{ subject: '1 new application' }])
 })
 
 test('the daily email keeps its time of day after days without a server', async () => {
   await organiser('daily')
   await apply('Ada')
-  await outbox.pass(5 * day + hour)
+  await outbox.advanceTime(5 * day + hour)
   await tidyNotices(sql())
   const [row] = await sql()`
     select round(extract(epoch from day_due_at - now()) / 3600)::int as hours from private.organisers`
@@ -249,7 +249,7 @@ test('an RSVP is reported like an application: singly, or in the daily email', a
   await organiser('daily')
   await answer(other, 'not coming')
   await answer(id, 'coming')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   const claim = await take()
   const daily = claim && noticeMessage(claim, site)
@@ -275,7 +275,7 @@ test('an erased person is named in no notice', async () => {
   await organiser('each')
   await organiser('daily')
   await apply('Eve')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   await sql()`update private.organisers set day_due_at = now() where notices = 'daily'`
   await tidyNotices(sql())
   await sql()`delete from public.retreat_applications`
@@ -285,7 +285,7 @@ test('an erased person is named in no notice', async () => {
 test('a notice that was not sent within a day is replaced by the daily email', async () => {
   await organiser('each')
   await apply('Ada')
-  await outbox.pass(day + 120)
+  await outbox.advanceTime(day + 120)
   expect(await takeAll()).toEqual([])
   await tidyNotices(sql())
   expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1 } }])
@@ -307,7 +307,7 @@ test("notices share the hour's limit with receipts, and tests do not wait for it
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
   ])
-  await outbox.pass(hour + 1)
+  await outbox.advanceTime(hour + 1)
   expect(await take()).toMatchObject({ to: email, attempt: 1 })
 })
 
@@ -323,7 +323,7 @@ test('each notice goes to one server; a failed one is retried, and a late result
   expect(again).toMatchObject({ id: claim.id, attempt: 1 })
   expect(await record(sql(), claim, retry)).toBe('retry')
   expect(await take()).toBeUndefined()
-  await outbox.pass(10)
+  await outbox.advanceTime(10)
   const second = await take()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
   expect(await record(sql(), claim, sent)).toBe('lost')

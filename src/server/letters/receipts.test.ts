@@ -1,21 +1,21 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startOutbox, type TestOutbox } from '../../../testing/postman.ts'
-import { claimReceipt as claimReceiptOf } from '../../../testing/mails.ts'
+import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { claimReceipt as claimReceiptOf } from '../../../testing/claims.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-let outbox: TestOutbox
+let outbox: PostmanFixture
 
 beforeAll(async () => {
-  outbox = await startOutbox()
+  outbox = await startPostmanFixture()
 })
 
 beforeEach(async () => {
-  await outbox.empty()
+  await outbox.reset()
   await switched(true)
 })
 const sql = () => outbox.database.owner
@@ -48,7 +48,7 @@ test('an applicant is sent a receipt once somebody switched receipts on', async 
   const id = await apply({ first_name: 'Zoë', email: 'Zoe@example.org' })
   const server = await outbox.receiver()
   outbox.postmanFor(server)
-  const [mail] = await server.count(1, 'Zoe@example.org')
+  const [mail] = await server.waitFor(1, 'Zoe@example.org')
   expect(mail).toMatchObject({ subject: 'We have your application' })
   expect(mail?.text).toContain('Hello Zoë,')
   await expect.poll(receipts).toMatchObject([{ application_id: id, state: 'sent' }])
@@ -155,7 +155,7 @@ test('a mailbox has one receipt a day, in any spelling of its address, and an un
     ).map(({ email }) => String(email))
   const once = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
   expect(await sent()).toEqual(once)
-  await outbox.pass(86_401)
+  await outbox.advanceTime(86_401)
   await apply({ email: 'ADA@example.org' })
   expect(await sent()).toEqual([...once, 'ADA@example.org'])
 })
@@ -177,7 +177,7 @@ test('a company has twenty receipts a day, even concurrently, and a provider’s
   expect(await of('@gmail.com')()).toBe(25)
   await apply({ email: 'ada@another.co.uk' })
   expect(await of('another.co.uk')()).toBe(1)
-  await outbox.pass(86_401)
+  await outbox.advanceTime(86_401)
   await apply({ email: 'mary@example.co.uk' })
   expect(await of('example.co.uk')()).toBe(21)
 })
@@ -285,7 +285,7 @@ test('letters are sent before receipts, which have a limit per hour', async () =
   await expect.poll(sent).toHaveLength(11)
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
   await postman.stop()
-  await outbox.pass(3_601)
+  await outbox.advanceTime(3_601)
   const left = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
   expect(new Set(left.flatMap((claim) => claim?.id ?? [])).size).toBe(3)
   expect(await claimReceipt()).toBeUndefined()
@@ -302,7 +302,7 @@ test('an organiser hears of applications however many receipts wait', async () =
   await apply()
   const server = await outbox.receiver()
   outbox.postmanFor(server)
-  await server.count(1, email)
+  await server.waitFor(1, email)
   await expect
     .poll(() => sql()`select id from private.letter_deliveries where state = 'sent'`)
     .toHaveLength(9)
@@ -310,7 +310,7 @@ test('an organiser hears of applications however many receipts wait', async () =
 
 test('a server that starts late sends no backlog', async () => {
   await apply()
-  await outbox.pass(86_401)
+  await outbox.advanceTime(86_401)
   await apply({ email: 'new@example.org' })
   expect(await claimReceipt()).toMatchObject({ to: 'new@example.org' })
   expect(await claimReceipt()).toBeUndefined()
@@ -324,7 +324,7 @@ test('a receipt that was recalled while it was being sent ends with its server',
   await sql()`select private.recall(array(select id from private.deliveries where kind = 'receipt'), 'ada@example.org')`
   await recordHeartbeat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'sending' }])
-  await outbox.pass(91)
+  await outbox.advanceTime(91)
   await recordHeartbeat(sql(), 'mail sender')
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
 import { startNameServer } from '../../../testing/name-server.ts'
-import { aLog } from '../../../testing/postman.ts'
+import { recordLog } from '../../../testing/postman.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './check.ts'
@@ -42,14 +42,14 @@ test.each([
   ],
   [
     'lets nobody in',
-    { answer: () => ({ code: 554 }) },
+    { refusalAt: () => ({ code: 554 }) },
     '',
     'wrong',
     /^The mail server did not let us in .*554\): see SMTP_URL/,
   ],
   [
     'never greets',
-    { answer: () => 'hang' as const },
+    { refusalAt: () => 'hang' as const },
     '',
     'wrong',
     /^The mail server did not answer in time \([^()]*\): see SMTP_URL/,
@@ -76,13 +76,13 @@ test('one of two servers checks when an organiser asks, once, and records its fi
   const database = await openTestDatabase()
   let greeted = 0
   const server = await startMailServer({
-    answer: (at) => {
+    refusalAt: (at) => {
       if (at === 'greeting') greeted += 1
       return undefined
     },
   })
   const { names } = await startNameServer({})
-  const { log } = aLog()
+  const { log } = recordLog()
   const checks = [1, 2].map(() =>
     startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), resolver: names, log }),
   )

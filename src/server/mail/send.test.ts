@@ -49,7 +49,7 @@ test('nothing is sent to another machine without TLS, or with an untrusted certi
 })
 
 test("a refusal differs from an unreachable mail server, which has the operating system's cause", async () => {
-  const server = await startMailServer({ refuses: true })
+  const server = await startMailServer({ refusesRecipients: true })
   expect(await send(mail, settings(server))).toEqual({
     outcome: 'refused',
     code: 550,
@@ -70,7 +70,7 @@ test('a server that never ends its reply has a limited time for an email, though
     code: null,
     problem: 'The mail server did not answer in time.',
   })
-  await server.left
+  await server.disconnected
 })
 
 test('the connection is closed after the email', async () => {

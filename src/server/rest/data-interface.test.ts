@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import ws from 'ws'
 
-import { atEnd } from '../../../testing/endings.ts'
+import { atTestEnd } from '../../../testing/cleanup.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
-import { acceptSomebody } from '../../../testing/accepted.ts'
+import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { columns, maxLengthOf, type Application } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
 import { createApp } from '../app.ts'
 import type { Database } from '../database/database.ts'
-import { through } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../testing/sql.ts'
 
 const key = 'the-public-key'
 const settings = {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await app.listen({ host: '127.0.0.1', port: 0 })
   origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   target = await targetAt({ url: origin, anonKey: key })
-  atEnd(() => app.close())
+  atTestEnd(() => app.close())
 })
 
 const table = 'retreat_applications'
@@ -162,7 +162,7 @@ test.each(texts)(
 test('a complete row with named columns is batched with others, bare or alone in an array', async () => {
   let statements = 0
   const as: typeof database.as = (caller) =>
-    through(database.as(caller), (run) => {
+    wrapStatements(database.as(caller), (run) => {
       statements += 1
       return run()
     })
@@ -215,7 +215,7 @@ test.each(['', '?columns=email'])(
 )
 
 test('wrong letter tokens have a separate limit by address, which blocks no right one, and no application', async () => {
-  const guest = await acceptSomebody(database.owner)
+  const guest = await storeAcceptedApplicant(database.owner)
   const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })
   const call = async (path: string, payload: object, remoteAddress = '192.0.2.1') => {
     const headers = { apikey: key, 'content-type': 'application/json' }

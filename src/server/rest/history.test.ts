@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-import { acceptSomebody } from '../../../testing/accepted.ts'
+import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -37,7 +37,7 @@ test('the history keeps the account of each author, in a backup too, but none fo
   const { owner } = server.database
   const { client, email } = await server.signedIn()
   const [account] = await owner<[{ id: string }]>`select id from auth.users where email = ${email}`
-  const { id, token } = await acceptSomebody(owner)
+  const { id, token } = await storeAcceptedApplicant(owner)
   await owner`delete from private.history`
   const call = async (name: string, args: object) => {
     expect((await client.rpc(name, args)).error).toBeNull()

@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../../testing/extent.ts'
-import { wrongsOf } from '../../../testing/letters.ts'
-import { claimLetter, claimReceipt } from '../../../testing/mails.ts'
+import { findFaults } from '../../../testing/letters.ts'
+import { claimLetter, claimReceipt } from '../../../testing/claims.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
@@ -338,7 +338,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
   expect(refusals).toEqual([])
   // Otherwise only refusals would have been played.
   expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
-  expect(await wrongsOf(owner, discarded)).toEqual([])
+  expect(await findFaults(owner, discarded)).toEqual([])
   // Even after everything lost is settled, and everything waiting has arrived.
   for (let idle = 0; idle < 3; idle += 1) {
     await expireLeases()
@@ -354,5 +354,5 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
   expect(
     await owner`select from private.deliveries where kind <> 'application' and state = 'sending'`,
   ).toEqual([])
-  expect(await wrongsOf(owner, discarded)).toEqual([])
+  expect(await findFaults(owner, discarded)).toEqual([])
 })

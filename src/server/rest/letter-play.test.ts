@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { actOf, playHours } from '../../../testing/acts.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
-import { wrongsOf } from '../../../testing/letters.ts'
-import { claimLetter } from '../../../testing/mails.ts'
+import { findFaults } from '../../../testing/letters.ts'
+import { claimLetter } from '../../../testing/claims.ts'
 import { startSignIn } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Letter, ReleaseOutcome } from '../../client/desk/letters.ts'
@@ -292,7 +292,7 @@ const { claim, end, decide, release, claimDecision, write } = acts
 
 /** Checks after each act that the letters are right, and that the deliveries match who was told last. */
 async function isRight({ people, discarded }: Desk) {
-  expect(await wrongsOf(sql, discarded)).toEqual([])
+  expect(await findFaults(sql, discarded)).toEqual([])
   for (const { id, told } of people) {
     const [row] = await sql<[{ told: string | null }]>`select private.decision_told(${id}) as told`
     expect([...told]).toContain(row.told ?? '')

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { claimLetter, claimNotice } from '../../../testing/mails.ts'
+import { claimLetter, claimNotice } from '../../../testing/claims.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Letter } from '../../client/desk/letters.ts'

@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { templatesOf } from '../../../testing/letters.ts'
-import { claimLetter } from '../../../testing/mails.ts'
+import { rememberTemplates } from '../../../testing/letters.ts'
+import { claimLetter } from '../../../testing/claims.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import type { ApplicationDetails } from '../../client/desk/applications.ts'
@@ -21,7 +21,7 @@ let restoreTemplates: () => Promise<void>
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
-  restoreTemplates = await templatesOf(server.database.owner)
+  restoreTemplates = await rememberTemplates(server.database.owner)
 })
 
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { actOf, playHours } from '../../../testing/acts.ts'
-import { claimLetter } from '../../../testing/mails.ts'
+import { claimLetter } from '../../../testing/claims.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, expect, test, vi } from 'vitest'
 
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { through } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../testing/sql.ts'
 import { createApp } from '../app.ts'
 
 let server: SignInServer
@@ -202,7 +202,7 @@ test('a function that the public key may not call is refused before it reaches t
   const asked: string[] = []
   const { database } = server
   const as: typeof database.as = (caller) =>
-    through(database.as(caller), (run) => {
+    wrapStatements(database.as(caller), (run) => {
       asked.push(caller.role)
       return run()
     })

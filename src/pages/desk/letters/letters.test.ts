@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { atEnd } from '../../../../testing/endings.ts'
+import { atTestEnd } from '../../../../testing/cleanup.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,
@@ -220,7 +220,7 @@ test.each([
   ['/desk', 'https://retreat.example'],
   ['/folder/desk/', 'https://retreat.example/folder'],
 ])('at %s, letters link to the site at %s', (pathname, site) => {
-  atEnd(() => void vi.unstubAllGlobals())
+  atTestEnd(() => void vi.unstubAllGlobals())
   vi.stubGlobal('location', { origin: 'https://retreat.example', pathname })
   expect(siteOfDesk()).toBe(site)
 })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test, vi } from 'vitest'
 
-import { atEnd } from '../../../../testing/endings.ts'
+import { atTestEnd } from '../../../../testing/cleanup.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
 import type { Me } from '../kit/useDesk.tsx'
@@ -42,7 +42,7 @@ async function deskOfNoAnswers() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  atEnd(() => {
+  atTestEnd(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -3,11 +3,11 @@ import { beforeAll, expect, test } from 'vitest'
 import { startMailServer } from '../../../../testing/mail-server.ts'
 import { freePort } from '../../../../testing/ports.ts'
 import {
-  anAddress,
+  unusedIpAddress,
   anonKey,
   bearerOf,
   mailServerAt,
-  said,
+  readResponse,
   startSignIn,
   type SignInServer,
 } from '../../../../testing/sign-in.ts'
@@ -56,7 +56,9 @@ test.each([
   [{ email: 'jo' }, 'Unable to validate email address: invalid format'],
   [{ email: `${'a'.repeat(250)}@example.org` }, 'An email address is too long'],
 ])('otp refuses %j', async (body, message) => {
-  expect(await said(server.call('POST', 'otp', body))).toEqual(refusal(400, 'validation_failed', message))
+  expect(await readResponse(server.call('POST', 'otp', body))).toEqual(
+    refusal(400, 'validation_failed', message),
+  )
 })
 
 test.each([
@@ -72,7 +74,9 @@ test.each([
     'code challenge has to be between 43 and 128 characters',
   ],
 ])('recover refuses %j', async (body, message) => {
-  expect(await said(server.call('POST', 'recover', body))).toEqual(refusal(400, 'validation_failed', message))
+  expect(await readResponse(server.call('POST', 'recover', body))).toEqual(
+    refusal(400, 'validation_failed', message),
+  )
 })
 
 const types = 'Missing one of these types: signup, email_change, sms, phone_change'
@@ -97,15 +101,17 @@ test.each([
     'PKCE flow requires code_challenge_method and code_challenge',
   ],
 ])('resend refuses %j', async (body, message) => {
-  expect(await said(server.call('POST', 'resend', body))).toEqual(refusal(400, 'validation_failed', message))
+  expect(await readResponse(server.call('POST', 'resend', body))).toEqual(
+    refusal(400, 'validation_failed', message),
+  )
 })
 
 test('no text messages are sent', async () => {
-  expect(await said(server.call('POST', 'otp', { phone: '+49 30 123456', channel: 'sms' }))).toEqual(
+  expect(await readResponse(server.call('POST', 'otp', { phone: '+49 30 123456', channel: 'sms' }))).toEqual(
     refusal(400, off.phone, 'Unsupported phone provider'),
   )
   for (const type of ['sms', 'phone_change']) {
-    expect(await said(server.call('POST', 'resend', { type, phone: '4930123456' }))).toEqual(
+    expect(await readResponse(server.call('POST', 'resend', { type, phone: '4930123456' }))).toEqual(
       refusal(400, off.phone, 'Phone logins are disabled'),
     )
   }
@@ -116,7 +122,7 @@ test('no text messages are sent', async () => {
 test('without a mail server the calls that send emails are off, and the settings say so', async () => {
   const { client } = await server.signedIn()
   const other = await server.another({ mailServer: undefined })
-  const call = (...sent: Parameters<SignInServer['call']>) => said(other.call(...sent))
+  const call = (...sent: Parameters<SignInServer['call']>) => readResponse(other.call(...sent))
   const message = 'Email logins are disabled'
   const email = 'jo@example.org'
   expect(await call('POST', 'otp', { email })).toEqual(refusal(422, off.email, message))
@@ -128,7 +134,9 @@ test('without a mail server the calls that send emails are off, and the settings
   expect((await call('GET', 'reauthenticate', undefined, await bearerOf(client))).status).toBe(400)
   expect(await call('GET', 'settings')).toMatchObject({ body: { external: { email: false } } })
   await other.close()
-  expect(await said(server.call('GET', 'settings'))).toMatchObject({ body: { external: { email: true } } })
+  expect(await readResponse(server.call('GET', 'settings'))).toMatchObject({
+    body: { external: { email: true } },
+  })
 })
 
 test('an unknown address gets the same responses as a known one, even at the second try, and no email', async () => {
@@ -152,14 +160,17 @@ test('an unknown address gets the same responses as a known one, even at the sec
         expect(one.status).toBe('code_challenge' in body || 'create_user' in body ? 429 : 200)
       }
     }
-    expect(await said(call('POST', 'resend', { type: 'signup', email: known }))).toEqual({
+    expect(await readResponse(call('POST', 'resend', { type: 'signup', email: known }))).toEqual({
       status: 200,
       body: {},
     })
     for (const type of ['signup', 'email_change']) {
-      expect(await said(call('POST', 'resend', { type, email: unknown }))).toEqual({ status: 200, body: {} })
+      expect(await readResponse(call('POST', 'resend', { type, email: unknown }))).toEqual({
+        status: 200,
+        body: {},
+      })
     }
-    expect(await said(call('POST', 'resend', { type: 'email_change', email: known }))).toEqual({
+    expect(await readResponse(call('POST', 'resend', { type: 'email_change', email: known }))).toEqual({
       status: 200,
       body: {},
     })
@@ -170,7 +181,7 @@ test('an unknown address gets the same responses as a known one, even at the sec
 
 test('an address gets one sign-in email a minute, of either kind and in any spelling', async () => {
   const email = await server.organiser()
-  expect(await said(server.call('POST', 'otp', { email }))).toEqual({ status: 200, body: {} })
+  expect(await readResponse(server.call('POST', 'otp', { email }))).toEqual({ status: 200, body: {} })
   for (const [path, written] of [
     ['otp', email],
     ['recover', email],
@@ -178,7 +189,7 @@ test('an address gets one sign-in email a minute, of either kind and in any spel
   ] as const) {
     const answer = await server.call('POST', path, { email: written })
     expect(answer.headers.get('x-sb-error-code')).toBe('over_email_send_rate_limit')
-    expect(await said(answer)).toEqual({
+    expect(await readResponse(answer)).toEqual({
       status: 429,
       body: {
         code: 429,
@@ -193,7 +204,7 @@ test('an address gets one sign-in email a minute, of either kind and in any spel
   expect((await server.call('POST', 'otp', { email })).status).toBe(429)
   await server.database.owner`update private.mail_requests set requested_at = now() - interval '61 seconds'`
   expect((await server.call('POST', 'recover', { email })).status).toBe(200)
-  expect(await server.mail.count(2, email)).toHaveLength(2)
+  expect(await server.mail.waitFor(2, email)).toHaveLength(2)
 })
 
 test('the memory of requests ends after a minute', async () => {
@@ -214,14 +225,14 @@ test('an account beyond ten emails an hour gets the responses of an unknown addr
     for (let mail = 1; mail <= 12; mail += 1) {
       await aMinuteLater()
       const path = mail % 2 === 0 ? 'otp' : 'recover'
-      expect(await said(call('POST', path, { email }))).toEqual({ status: 200, body: {} })
+      expect(await readResponse(call('POST', path, { email }))).toEqual({ status: 200, body: {} })
     }
   })
-  expect(await server.mail.count(10, email)).toHaveLength(10)
+  expect(await server.mail.waitFor(10, email)).toHaveLength(10)
   await server.database.owner`update private.account_counts set began = now() - interval '61 minutes'`
   await aMinuteLater()
   await server.call('POST', 'otp', { email })
-  expect(await server.mail.count(11, email)).toHaveLength(11)
+  expect(await server.mail.waitFor(11, email)).toHaveLength(11)
 })
 
 test('an email says what it is for, in text and in HTML, with the code in its subject', async () => {
@@ -233,7 +244,7 @@ test('an email says what it is for, in text and in HTML, with the code in its su
     await aMinuteLater()
     const before = server.mail.received.filter(({ to }) => to.includes(email)).length
     await server.call('POST', path, { email })
-    const mail = (await server.mail.count(before + 1, email)).at(-1)
+    const mail = (await server.mail.waitFor(before + 1, email)).at(-1)
     expect(mail).toMatchObject({ from: 'hello@example.org', to: [email] })
     expect(mail?.code).toMatch(/^\d{6}$/)
     expect(mail?.subject).toBe(`${mail?.code} is your code for Unplugged.`)
@@ -256,7 +267,7 @@ test('the redirect target of the link may be in the query or in a header', async
   ] as const) {
     const email = await server.organiser()
     await server.call('POST', `otp${query}`, { email }, headers)
-    const [mail] = await server.mail.count(1, email)
+    const [mail] = await server.mail.waitFor(1, email)
     expect(new URL(mail?.link ?? '').searchParams.get('redirect_to')).toBe(target)
   }
 })
@@ -275,7 +286,7 @@ test('no header of a request changes the address in a link', async () => {
       referer: `https://${other}/`,
     },
   )
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   // It does not remove the button either.
   expect(mail?.link).toContain(`${server.origin}/desk#token_hash=`)
   expect(mail?.text).not.toContain(other)
@@ -284,14 +295,14 @@ test('no header of a request changes the address in a link', async () => {
 test('a challenge makes the link one of PKCE', async () => {
   const email = await server.organiser()
   await server.client({ flowType: 'pkce' }).auth.resetPasswordForEmail(email)
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   expect(new URL(mail?.link ?? '').searchParams.get('token')).toMatch(/^pkce_[0-9a-f]{64}$/)
 })
 
 test('reauthenticate sends a signed-in person a code without a link, once a minute', async () => {
   const { client, email } = await server.signedIn()
   expect(await client.auth.reauthenticate()).toMatchObject({ error: null })
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   expect(mail?.subject).toBe(`${mail?.code} is your verification code`)
   expect(mail?.link).toBe('')
   expect(mail?.text).not.toContain('http')
@@ -300,11 +311,11 @@ test('reauthenticate sends a signed-in person a code without a link, once a minu
   await server.database.owner`
     update auth.users set reauthentication_sent_at = now() - interval '61 seconds' where email = ${email}`
   expect(await client.auth.reauthenticate()).toMatchObject({ error: null })
-  expect(await server.mail.count(2, email)).toHaveLength(2)
+  expect(await server.mail.waitFor(2, email)).toHaveLength(2)
   expect((await client.auth.getUser()).data.user?.['reauthentication_sent_at' as keyof object]).toEqual(
     expect.any(String),
   )
-  expect(await said(server.call('GET', 'reauthenticate'))).toEqual(
+  expect(await readResponse(server.call('GET', 'reauthenticate'))).toEqual(
     refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token'),
   )
 })
@@ -325,7 +336,9 @@ test.each([
   expect(answer.headers.get('content-type')).toContain('application/json')
   expect(answer.headers.get('x-supabase-api-version')).toBeNull()
   expect(answer.headers.get('x-sb-error-code')).toBe('validation_failed')
-  expect(await said(answer)).toEqual(refusal(400, 'validation_failed', 'One of email or phone must be set'))
+  expect(await readResponse(answer)).toEqual(
+    refusal(400, 'validation_failed', 'One of email or phone must be set'),
+  )
 })
 
 test.each(['2024-01-01', '2024-02-29', '2031-12-31'])(
@@ -334,7 +347,7 @@ test.each(['2024-01-01', '2024-02-29', '2031-12-31'])(
     const answer = await server.call('POST', 'otp', {}, { 'x-supabase-api-version': version })
     expect(answer.headers.get('x-supabase-api-version')).toBe('2024-01-01')
     expect(answer.headers.get('x-sb-error-code')).toBe('validation_failed')
-    expect(await said(answer)).toEqual({
+    expect(await readResponse(answer)).toEqual({
       status: 400,
       body: { code: 'validation_failed', message: 'One of email or phone must be set' },
     })
@@ -409,7 +422,7 @@ const calls = [
 
 test.each(calls)('%s %s asks for the public key, in the words of the gateway', async (method, path) => {
   const call = (headers: Record<string, string>) =>
-    said(
+    readResponse(
       fetch(`${server.origin}/auth/v1/${path}`, {
         method,
         headers,
@@ -418,7 +431,7 @@ test.each(calls)('%s %s asks for the public key, in the words of the gateway', a
     )
   expect(await call({})).toEqual({ status: 401, body: { message: 'No API key found in request' } })
   expect(await call({ apikey: 'wrong' })).toEqual({ status: 401, body: { message: 'Invalid API key' } })
-  const shown = await call({ apikey: anonKey, 'x-forwarded-for': anAddress() })
+  const shown = await call({ apikey: anonKey, 'x-forwarded-for': unusedIpAddress() })
   expect(shown.body).not.toHaveProperty('message')
 })
 
@@ -426,14 +439,14 @@ test('a link of an email, the key set and health need no key', async () => {
   const open = (path: string) => fetch(`${server.origin}/auth/v1/${path}`, { redirect: 'manual' })
   expect((await open('verify?token=abc&type=magiclink')).status).toBe(303)
   expect((await open('.well-known/jwks.json')).status).toBe(200)
-  expect(await said(open('health'))).toEqual({
+  expect(await readResponse(open('health'))).toEqual({
     status: 200,
     body: { version: expect.any(String), name: 'GoTrue', description: expect.any(String) },
   })
 })
 
 test('the settings say what is on and what is off', async () => {
-  const { status, body } = await said(server.call('GET', 'settings'))
+  const { status, body } = await readResponse(server.call('GET', 'settings'))
   expect(status).toBe(200)
   const { external, ...rest } = body as { external: Record<string, boolean> }
   expect(rest).toEqual({
@@ -470,11 +483,14 @@ test('nobody can sign up, sign in anonymously or sign in by SAML', async () => {
     headers: { apikey: anonKey },
     body: '{',
   })
-  expect(await said(unread)).toMatchObject({ status: 404, body: { error_code: 'saml_provider_disabled' } })
+  expect(await readResponse(unread)).toMatchObject({
+    status: 404,
+    body: { error_code: 'saml_provider_disabled' },
+  })
 })
 
 test('a body of a quarter of a megabyte is read, and a larger one is not', async () => {
-  const send = (length: number) => said(server.call('POST', 'otp', { filling: 'a'.repeat(length) }))
+  const send = (length: number) => readResponse(server.call('POST', 'otp', { filling: 'a'.repeat(length) }))
   expect(await send(256 * 1024 - 100)).toMatchObject({
     status: 400,
     body: { error_code: 'validation_failed' },
@@ -500,7 +516,7 @@ test('an address may request thirty emails of each kind within five minutes', as
   for (const path of ['otp', 'recover', 'resend', 'verify', 'signup', 'sso']) {
     const from = { 'x-forwarded-for': '192.0.2.7' }
     const answers = await Promise.all(
-      Array.from({ length: 60 }, () => said(server.call('POST', path, {}, from))),
+      Array.from({ length: 60 }, () => readResponse(server.call('POST', path, {}, from))),
     )
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
@@ -512,7 +528,7 @@ test('an address may request thirty emails of each kind within five minutes', as
 })
 
 test('readiness reports a mail server that accepts no sign-in email, until it accepts one', async () => {
-  const refusing = await startMailServer({ refuses: true })
+  const refusing = await startMailServer({ refusesRecipients: true })
   const gone = mailServerAt(await freePort())
   const failingSince = async () =>
     (

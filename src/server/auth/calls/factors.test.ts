@@ -2,10 +2,10 @@ import { decodeJwt } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
 import {
-  anAddress,
+  unusedIpAddress,
   bearerOf,
   codeOf,
-  said,
+  readResponse,
   startSignIn,
   type SignInServer,
 } from '../../../../testing/sign-in.ts'
@@ -25,8 +25,8 @@ const refusal = (status: number, code: string, msg: string) => ({
 })
 
 /** A call of a signed-in person, from its own IP address unless one is given. */
-const call = async (client: Client, method: string, path: string, body?: unknown, from = anAddress()) =>
-  said(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
+const call = async (client: Client, method: string, path: string, body?: unknown, from = unusedIpAddress()) =>
+  readResponse(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
 
 /** A factor that was begun and not verified. */
 async function enrolled(client: Client, friendlyName = 'telephone') {
@@ -68,7 +68,7 @@ async function challenge(client: Client, id: string, from: string) {
 
 /** A challenge, and a code for it from the same IP address. */
 async function attempt(client: Client, id: string, code: string) {
-  const from = anAddress()
+  const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
   return call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code }, from)
 }
@@ -294,7 +294,7 @@ test('one of ten concurrent uses of a code is accepted', async () => {
   const { email, id, secret } = await withFactor()
   await forgetCodes(id)
   const { client } = await server.signedIn(email)
-  const from = anAddress()
+  const from = unusedIpAddress()
   const challenges = await Promise.all(Array.from({ length: 10 }, () => challenge(client, id, from)))
   const code = codeOf(secret)
   const answers = await Promise.all(
@@ -310,12 +310,12 @@ test('a challenge is used once, from where it was requested, and for its factor'
   const { client, id, secret } = await withFactor()
   await forgetCodes(id)
   const second = await enrolled(client, 'second')
-  const from = anAddress()
+  const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
   const answer = (factorId: string, body: object, where = from) =>
     call(client, 'POST', `factors/${factorId}/verify`, { challenge_id: challengeId, ...body }, where)
   const code = codeOf(secret)
-  expect(await answer(id, { code }, anAddress())).toMatchObject({
+  expect(await answer(id, { code }, unusedIpAddress())).toMatchObject({
     status: 422,
     body: { error_code: 'mfa_ip_address_mismatch' },
   })
@@ -341,7 +341,7 @@ test('a challenge is used once, from where it was requested, and for its factor'
 test('a late code is refused, and its challenge is removed', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
-  const from = anAddress()
+  const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
   const answer = () =>
     call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code: codeOf(secret) }, from)
@@ -396,7 +396,9 @@ test('a refresh token from before the second level is no longer valid', async ()
   const { data } = await client.auth.getSession()
   const old = data.session?.refresh_token
   expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
-  const answer = await said(server.call('POST', 'token?grant_type=refresh_token', { refresh_token: old }))
+  const answer = await readResponse(
+    server.call('POST', 'token?grant_type=refresh_token', { refresh_token: old }),
+  )
   expect(answer).toEqual(refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'))
 })
 

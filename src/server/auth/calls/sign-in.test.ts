@@ -15,7 +15,7 @@ test('a code of an email signs in, and the desk knows the organiser', async () =
   expect(await client.auth.signInWithOtp({ email, options: { shouldCreateUser: false } })).toMatchObject({
     error: null,
   })
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   expect(mail?.subject).toContain(mail?.code)
   const { data, error } = await client.auth.verifyOtp({ email, token: mail?.code ?? '', type: 'email' })
   expect(error).toBeNull()
@@ -26,7 +26,7 @@ test('a code of an email signs in, and the desk knows the organiser', async () =
 test("a link of an email leads to the desk, which signs in with the link's secret once", async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   const link = new URL(mail?.link ?? '')
   expect(`${link.origin}${link.pathname}${link.search}`).toBe(`${server.origin}/desk`)
   const client = server.client()
@@ -39,7 +39,7 @@ test("a link of an email leads to the desk, which signs in with the link's secre
 test('GET verify uses up a link, and redirects to the desk with a session', async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
-  const [mail] = await server.mail.count(1, email)
+  const [mail] = await server.mail.waitFor(1, email)
   const open = () => fetch(verifyLink(mail?.link ?? ''), { redirect: 'manual' })
   const answer = await open()
   expect(answer.status).toBe(303)

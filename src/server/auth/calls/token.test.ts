@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { bearerOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { bearerOf, readResponse, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
 
 let server: SignInServer
@@ -30,7 +30,8 @@ interface Refreshed {
   refresh_token: string
 }
 
-const grant = (type: string, body: unknown) => said(server.call('POST', `token?grant_type=${type}`, body))
+const grant = (type: string, body: unknown) =>
+  readResponse(server.call('POST', `token?grant_type=${type}`, body))
 const refresh = (token: string) => grant('refresh_token', { refresh_token: token })
 
 async function refreshed(token: string) {
@@ -244,7 +245,9 @@ async function leftAfter(scope: 'global' | 'local' | 'others') {
   expect(await clients[0].auth.signOut({ scope })).toMatchObject({ error: null })
   const left: string[] = []
   for (const { access_token: token, refresh_token: refreshToken } of sessions) {
-    const user = await said(server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` }))
+    const user = await readResponse(
+      server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` }),
+    )
     const answers = [user, await refresh(refreshToken)].map(({ status, body }) =>
       status === 200 ? 'good' : `${status} ${(body as { error_code: string }).error_code}`,
     )
@@ -283,13 +286,15 @@ test.each(['logout', 'logout?scope='])('%s signs out everywhere, and answers wit
 
 test('signing out needs a bearer token, and a known scope', async () => {
   const { client } = await server.signedIn()
-  expect(await said(server.call('POST', 'logout?scope=all', undefined, await bearerOf(client)))).toEqual({
+  expect(
+    await readResponse(server.call('POST', 'logout?scope=all', undefined, await bearerOf(client))),
+  ).toEqual({
     status: 400,
     body: { code: 400, error_code: 'validation_failed', msg: 'Unsupported logout scope "all"' },
   })
   expect((await client.auth.getUser()).error).toBeNull()
   for (const path of ['logout', 'logout?scope=all']) {
-    expect(await said(server.call('POST', path))).toMatchObject({
+    expect(await readResponse(server.call('POST', path))).toMatchObject({
       status: 401,
       body: { error_code: 'no_authorization' },
     })
@@ -393,7 +398,7 @@ test('another key signs the next tokens, and tokens of the old one stay valid un
   const oldKid = decodeProtectedHeader(before.access_token).kid
   await replaceKey(own.database.owner)
   const other = await own.another()
-  const { body } = await said(
+  const { body } = await readResponse(
     other.call('POST', 'token?grant_type=refresh_token', { refresh_token: before.refresh_token }),
   )
   const fresh = (body as Refreshed).access_token
@@ -401,7 +406,7 @@ test('another key signs the next tokens, and tokens of the old one stay valid un
   expect(newKid).not.toBe(oldKid)
   for (const token of [before.access_token, fresh]) {
     expect(
-      await said(other.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
+      await readResponse(other.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
     ).toMatchObject({ status: 200, body: { email } })
   }
   const { set } = await keySet(other.origin)
@@ -415,7 +420,7 @@ test('another key signs the next tokens, and tokens of the old one stay valid un
   const late = await own.another()
   expect((await keySet(late.origin)).set.keys.map(({ kid }) => kid)).toEqual([newKid])
   const old = { authorization: `Bearer ${before.access_token}` }
-  expect(await said(late.call('GET', 'user', undefined, old))).toMatchObject({
+  expect(await readResponse(late.call('GET', 'user', undefined, old))).toMatchObject({
     status: 403,
     body: { error_code: 'bad_jwt' },
   })

@@ -3,7 +3,13 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
-import { bearerOf, codeOf, said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import {
+  bearerOf,
+  codeOf,
+  readResponse,
+  startSignIn,
+  type SignInServer,
+} from '../../../../testing/sign-in.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
 import { operatorSecret, removeOrganiser } from '../organisers.ts'
 
@@ -20,7 +26,7 @@ type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
 
 /** PUT user with any body. */
 const put = async (client: Client, body: unknown, query = '') =>
-  said(server.call('PUT', `user${query}`, body, await bearerOf(client)))
+  readResponse(server.call('PUT', `user${query}`, body, await bearerOf(client)))
 
 const refusal = (status: number, code: string, msg: string) => ({
   status,
@@ -46,7 +52,7 @@ const newAddress = () => {
 const otherThan = (right: string, given = '000000') => (given === right ? '111111' : given)
 
 async function lastMail(email: string, number = 1) {
-  const mail = (await server.mail.count(number, email)).at(-1)
+  const mail = (await server.mail.waitFor(number, email)).at(-1)
   if (mail === undefined) throw new Error('no mail came')
   return mail
 }
@@ -134,9 +140,9 @@ test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
       ['GET', 'user/identities/authorize?provider=google'],
       ['DELETE', 'user/identities/x'],
     ] as const) {
-      expect(await said(server.call(method, path, method === 'GET' ? undefined : {}, headers))).toEqual(
-        refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token'),
-      )
+      expect(
+        await readResponse(server.call(method, path, method === 'GET' ? undefined : {}, headers)),
+      ).toEqual(refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token'))
     }
   },
 )
@@ -154,7 +160,7 @@ test('the scheme of a bearer token may be written in any case', async () => {
 
 test('a client without a session is refused with its key', async () => {
   const answer = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
-  expect(await said(answer)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
+  expect(await readResponse(answer)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
 })
 
 test('a token with another signature than ours is refused', async () => {
@@ -162,7 +168,7 @@ test('a token with another signature than ours is refused', async () => {
   const { data } = await client.auth.getSession()
   const token = data.session?.access_token ?? ''
   const claims = decodeJwt(token)
-  const published = (await said(server.call('GET', '.well-known/jwks.json'))).body as {
+  const published = (await readResponse(server.call('GET', '.well-known/jwks.json'))).body as {
     keys: JWTPayload[]
   }
   const kid = String(published.keys[0]?.['kid'])
@@ -185,7 +191,9 @@ test('a token with another signature than ours is refused', async () => {
     `${head}.${body}`,
     'a.b.c',
   ]) {
-    const answer = await said(server.call('GET', 'user', undefined, { authorization: `Bearer ${forged}` }))
+    const answer = await readResponse(
+      server.call('GET', 'user', undefined, { authorization: `Bearer ${forged}` }),
+    )
     expect(answer).toEqual({
       status: 403,
       body: {
@@ -203,7 +211,7 @@ test('a token of ours that is expired or names nobody is refused', async () => {
   const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
   const keys = createSigningKeys(server.database.signIn)
   const asked = async (own: JWTPayload) =>
-    said(
+    readResponse(
       server.call('GET', 'user', undefined, {
         authorization: `Bearer ${(await keys.sign({ ...claims, ...own })).token}`,
       }),
@@ -212,7 +220,7 @@ test('a token of ours that is expired or names nobody is refused', async () => {
   expect(await asked({})).toMatchObject({ status: 200 })
   const { token } = await keys.sign(nobodys)
   expect(
-    await said(server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
+    await readResponse(server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
   ).toMatchObject({
     status: 403,
     body: { error_code: 'bad_jwt' },
@@ -239,7 +247,7 @@ test('removing an organiser ends their access at once', async () => {
   const headers = await bearerOf(client)
   expect((await client.rpc('desk_me')).error).toBeNull()
   await removeOrganiser(server.database.owner, email)
-  expect(await said(server.call('GET', 'user', undefined, headers))).toEqual(
+  expect(await readResponse(server.call('GET', 'user', undefined, headers))).toEqual(
     refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist'),
   )
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
@@ -303,7 +311,7 @@ test('a weak password is named as such, with the reason, in both shapes of error
   expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] })
   const older = await server.call('PUT', 'user', { password: 'abcde' }, await bearerOf(client))
   expect(older.headers.get('x-sb-error-code')).toBe('weak_password')
-  expect(await said(older)).toEqual({
+  expect(await readResponse(older)).toEqual({
     status: 422,
     body: {
       code: 422,
@@ -319,7 +327,7 @@ test('a weak password is named as such, with the reason, in both shapes of error
     { ...(await bearerOf(client)), 'x-supabase-api-version': '2024-01-01' },
   )
   expect(newer.headers.get('x-sb-error-code')).toBeNull()
-  expect(await said(newer)).toEqual({
+  expect(await readResponse(newer)).toEqual({
     status: 422,
     body: {
       code: 'weak_password',
@@ -368,7 +376,7 @@ test('a new password has to differ, and ends the other sessions, codes, links an
   expect((await client.auth.getUser()).error).toBeNull()
   expect((await client.auth.refreshSession()).error).toBeNull()
   expect((await third.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+  const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
   for (const body of [
     { type: 'email', email, token: code },
     { type: 'magiclink', token_hash: operators },
@@ -391,7 +399,9 @@ test('a new password ends a code that a link gave to a client and that is unused
   expect(code).toMatch(/^[0-9a-f-]{36}$/)
   expect((await client.auth.updateUser({ password })).error).toBeNull()
   expect(
-    await said(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier })),
+    await readResponse(
+      server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }),
+    ),
   ).toMatchObject({ status: 404, body: { error_code: 'flow_state_not_found' } })
 })
 
@@ -430,7 +440,7 @@ test('the reauthentication code ends after ten minutes and after five wrong trie
   await client.auth.reauthenticate()
   const { code } = await lastMail(email)
   for (const type of ['email', 'magiclink', 'recovery', 'email_change']) {
-    expect(await said(server.call('POST', 'verify', { type, email, token: code }))).toMatchObject({
+    expect(await readResponse(server.call('POST', 'verify', { type, email, token: code }))).toMatchObject({
       status: 403,
     })
   }
@@ -509,7 +519,7 @@ test.each(['old first', 'new first'])(
     ]
     const [first, second] = order === 'old first' ? halves : halves.toReversed()
     const verify = (half: object | undefined) =>
-      said(server.call('POST', 'verify', { type: 'email_change', ...half }))
+      readResponse(server.call('POST', 'verify', { type: 'email_change', ...half }))
     expect(await verify(first)).toEqual({ status: 200, body: { msg: halfDone, code: '200' } })
     expect(await verify(first)).toMatchObject({ status: 403, body: { error_code: 'otp_expired' } })
     expect((await client.auth.getUser()).data.user).toMatchObject({ email, new_email: address })
@@ -576,7 +586,7 @@ test('by PKCE the second link of a change gives a code, marked as an email chang
   expect(Object.fromEntries(new URLSearchParams(half.hash.slice(1)))).toEqual({ message: halfDone, sb: '' })
   const whole = await open(await lastMail(address))
   expect(whole.hash).toBe('')
-  const { status, body } = await said(
+  const { status, body } = await readResponse(
     server.call('POST', 'token?grant_type=pkce', {
       auth_code: whole.searchParams.get('code'),
       code_verifier: verifier,
@@ -589,7 +599,8 @@ test('by PKCE the second link of a change gives a code, marked as an email chang
 
 test('both halves of a change at the same time complete it', async () => {
   const { client, email, address, old, fresh } = await changing()
-  const verify = (body: object) => said(server.call('POST', 'verify', { type: 'email_change', ...body }))
+  const verify = (body: object) =>
+    readResponse(server.call('POST', 'verify', { type: 'email_change', ...body }))
   const answers = await Promise.all([
     verify({ email, token: old.code }),
     verify({ token_hash: secretOf(old.link) }),
@@ -618,19 +629,21 @@ test('concurrent requests send one email', async () => {
   )
   expect(await statusesOf(five.map(() => put(client, { email: newAddress() })))).toEqual(once)
   expect(await statusesOf(five.map(() => server.call('POST', 'otp', { email })))).toEqual(once)
-  expect(await server.mail.count(3, email)).toHaveLength(3)
+  expect(await server.mail.waitFor(3, email)).toHaveLength(3)
 })
 
 test('a code of a change is valid only for the address that it was sent to', async () => {
   const { email, address, old, fresh } = await changing()
   const verify = (given: string, token: string) =>
-    said(server.call('POST', 'verify', { type: 'email_change', email: given, token }))
+    readResponse(server.call('POST', 'verify', { type: 'email_change', email: given, token }))
   expect(await verify(email, otherThan(old.code, fresh.code))).toMatchObject({ status: 403 })
   expect(await verify(address, otherThan(fresh.code, old.code))).toMatchObject({ status: 403 })
   for (const type of ['email', 'magiclink', 'recovery']) {
-    expect(await said(server.call('POST', 'verify', { type, email, token: old.code }))).toMatchObject({
-      status: 403,
-    })
+    expect(await readResponse(server.call('POST', 'verify', { type, email, token: old.code }))).toMatchObject(
+      {
+        status: 403,
+      },
+    )
   }
 })
 
@@ -644,7 +657,7 @@ test('an address of another account is refused, even if it was taken meanwhile',
   const { address, email, old, fresh } = await changing()
   await server.organiser(address)
   await server.call('POST', 'verify', { type: 'email_change', email, token: old.code })
-  const second = await said(
+  const second = await readResponse(
     server.call('POST', 'verify', { type: 'email_change', email: address, token: fresh.code }),
   )
   expect(second).toEqual(exists)
@@ -668,7 +681,7 @@ test('an address change is requested once a minute, by any call', async () => {
     update auth.users set email_change_sent_at = now() - interval '61 seconds' where email = ${email}`
   expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
   const [oldAgain, freshAgain] = [await lastMail(email, 2), await lastMail(address, 2)]
-  const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+  const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
   expect(await verify({ type: 'email_change', token_hash: secretOf(fresh.link) })).toMatchObject({
     status: 403,
   })
@@ -715,7 +728,7 @@ test('a session that has not used the second factor signs out only itself', asyn
   const { client, halfWay, email } = await withFactor()
   const { client: another } = await server.signedIn(email)
   const logout = async (scope: string) =>
-    said(server.call('POST', `logout?scope=${scope}`, undefined, await bearerOf(halfWay)))
+    readResponse(server.call('POST', `logout?scope=${scope}`, undefined, await bearerOf(halfWay)))
   expect(await logout('others')).toEqual(
     refusal(403, 'insufficient_aal', 'AAL2 required to sign out other sessions'),
   )

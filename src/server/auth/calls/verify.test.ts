@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { secretOf, verifyLink } from '../../../../testing/links.ts'
 import type { ReceivedMail } from '../../../../testing/mail-server.ts'
-import { said, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { readResponse, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
 import { operatorSecret } from '../organisers.ts'
 
 let server: SignInServer
@@ -25,13 +25,13 @@ async function mailTo(
   await server.database.owner`delete from private.mail_requests`
   const before = server.mail.received.filter(({ to }) => to.includes(email)).length
   await server.call('POST', `${path}${query}`, { email, ...fields })
-  const mail = (await server.mail.count(before + 1, email)).at(-1)
+  const mail = (await server.mail.waitFor(before + 1, email)).at(-1)
   if (mail === undefined) throw new Error('no mail came')
   return mail
 }
 
 const open = (link: string) => fetch(verifyLink(link), { redirect: 'manual' })
-const verify = (body: unknown) => said(server.call('POST', 'verify', body))
+const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
 
 /** The redirect of a link: the address, and its parameters. */
 async function ledTo(link: string) {
@@ -389,9 +389,12 @@ test('a wrong link of PKCE has the error in the query too', async () => {
 test('a link without its token or its type is refused without a redirect', async () => {
   for (const query of ['', '?type=magiclink', '?token=abc', '?token=&type=magiclink', '?token=abc&type=']) {
     const answer = await open(`${server.origin}/auth/v1/verify${query}`)
-    expect(await said(answer)).toMatchObject({ status: 400, body: { error_code: 'validation_failed' } })
+    expect(await readResponse(answer)).toMatchObject({
+      status: 400,
+      body: { error_code: 'validation_failed' },
+    })
   }
-  expect(await said(open(`${server.origin}/auth/v1/verify?type=magiclink`))).toMatchObject({
+  expect(await readResponse(open(`${server.origin}/auth/v1/verify?type=magiclink`))).toMatchObject({
     body: { msg: 'Verify requires a token or a token hash' },
   })
 })
@@ -430,7 +433,7 @@ test.each([
       ? await client.auth.signInWithOtp({ email: address, options: { emailRedirectTo: redirectTo } })
       : await client.auth.resetPasswordForEmail(address, { redirectTo })
   expect(refused).toBeNull()
-  const [mail] = await server.mail.count(1, address)
+  const [mail] = await server.mail.waitFor(1, address)
   const answer = await open(mail?.link ?? '')
   expect(answer.headers.get('location')).toMatch(
     new RegExp(`^${server.origin}/desk\\?step=2&code=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`),
@@ -455,7 +458,7 @@ async function authCode(method: 's256' | 'plain' = 's256') {
 }
 
 const exchange = (code: string, verifier: string) =>
-  said(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }))
+  readResponse(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }))
 
 test.each(['s256', 'plain'] as const)('a code of PKCE works once, with its verifier (%s)', async (method) => {
   const { code, verifier, address } = await authCode(method)

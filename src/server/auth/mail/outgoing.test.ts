@@ -39,7 +39,7 @@ test('emails are sent one at a time, and nothing of them is logged', async () =>
 
 test('a refused email is logged only by its code, ends those after it and does not count against the server', async () => {
   const server = await startMailServer({
-    answer: (at, address) =>
+    refusalAt: (at, address) =>
       at === 'RCPT TO' && address.startsWith('ada') ? { code: 550, text: `no ${address}` } : undefined,
   })
   const host = { host: '127.0.0.1', port: server.port }
@@ -56,7 +56,7 @@ test.each([
 ] as const)(
   'a mail that is %s is logged without the mail server\u2019s words',
   async (_how, answer, details, recorded) => {
-    const server = await startMailServer({ answer: (at) => (at === 'DATA' ? answer : undefined) })
+    const server = await startMailServer({ refusalAt: (at) => (at === 'DATA' ? answer : undefined) })
     expect(await sent(server.port, ['ada@example.org'])).toEqual({
       lines: [
         { host: '127.0.0.1', port: server.port, outcome: 'retry', ...details, text: 'a mail was not sent' },

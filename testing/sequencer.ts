@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that wait long for timeouts, restarts or packages, and use little processor time. */
-const waiting = [
+const longWaits = [
   '/failures/backups-silent.test.ts',
   '/failures/frozen.test.ts',
   '/deployment/failover.test.ts',
@@ -9,11 +9,12 @@ const waiting = [
 ]
 
 /** Begins with the files that mostly wait. At the end of a run, they would wait with nothing else left to do. */
-export class WaitingFirst extends BaseSequencer {
+export class LongWaitsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own order
     const sorted = await super.sort(files)
-    const waits = ({ moduleId }: TestSpecification) => waiting.some((file) => moduleId.endsWith(file))
-    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
+    const hasLongWaits = ({ moduleId }: TestSpecification) =>
+      longWaits.some((file) => moduleId.endsWith(file))
+    return [...sorted.filter(hasLongWaits), ...sorted.filter((file) => !hasLongWaits(file))]
   }
 }

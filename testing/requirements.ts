@@ -20,7 +20,7 @@ export const noMount = 'This user may mount nothing: run it as root, where root 
  *
  * @throws {Error} It says what to install.
  */
-export function programOf(name: string, debianPackage = name): string {
+export function findProgram(name: string, debianPackage = name): string {
   const program = findExecutable([name], [`/usr/sbin/${name}`, `/usr/bin/${name}`])
   if (program === undefined) throw new Error(`There is no ${name}: apt-get install ${debianPackage}.`)
   return program

@@ -1,27 +1,27 @@
 import type { Page } from 'playwright-core'
 
 import { getDesk, people } from './desk-page.ts'
-import { knownAt, type DeskServer } from './desk.ts'
+import { signedInClient, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import { valuesOf } from './sql.ts'
 
-const long = 'Wolfeschlegelsteinhausenbergerdorff'
+const longName = 'Wolfeschlegelsteinhausenbergerdorff'
 
 /** An error in the format of the data interface. */
-const refusal = { code: 'XX000', message: long, details: null, hint: null }
+const refusal = { code: 'XX000', message: longName, details: null, hint: null }
 
-const given = [
+const extremes = [
   { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com', company: 'Engines' },
   {
-    first_name: long.repeat(2),
+    first_name: longName.repeat(2),
     last_name: 'L',
-    email: `${long}@${long}.example`,
+    email: `${longName}@${longName}.example`,
     phone: 'call me',
     linkedin: 'javascript:alert(1)',
-    company: long.repeat(3),
+    company: longName.repeat(3),
     paid_solution: 'custom',
-    custom_solution: long.repeat(4),
-    reason: `${long.repeat(9)}\n\n${'To think. '.repeat(200)}`,
+    custom_solution: longName.repeat(4),
+    reason: `${longName.repeat(9)}\n\n${'To think. '.repeat(200)}`,
   },
   { first_name: 'Ada', last_name: 'L', email: 'ADA@example.com', company: 'Looms', team_size: '' },
   ...people(5),
@@ -30,16 +30,16 @@ const given = [
 type Desk = Pick<DeskServer, 'sql' | 'signedIn'>
 
 const decide = async (desk: Desk, decisions: { id: string; version: number; status: string }[]) => {
-  const bob = await knownAt(desk, 'bob@example.org')
+  const bob = await signedInClient(desk, 'bob@example.org')
   await bob.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
 }
 
 /** Stores extreme applications, the newest first: short, long, hostile, and two from one email address. */
-export async function storeLong(desk: Desk): Promise<void> {
+export async function storeExtremes(desk: Desk): Promise<void> {
   await desk.sql`delete from public.retreat_applications`
-  const rows = given.map((answers, place) => ({
+  const rows = extremes.map((answers, index) => ({
     ...anApplication(answers),
-    created_at: new Date(Date.now() - (place + 1) * 60_000),
+    created_at: new Date(Date.now() - (index + 1) * 60_000),
   }))
   const [first, second] = await desk.sql<{ id: string }[]>`
     insert into public.retreat_applications ${valuesOf(rows)} returning id`
@@ -55,7 +55,7 @@ export async function openApplication(page: Page, name: string): Promise<void> {
 }
 
 /** Makes two decisions that fail to be saved. */
-export async function failToDecide(page: Page): Promise<void> {
+export async function makeUnsavedDecisions(page: Page): Promise<void> {
   await getDesk(page).select('Ada Lovelace').check()
   await getDesk(page).select('Ada L').check()
   await page.route('**/rpc/desk_decide', (route) => route.fulfill({ status: 403, json: refusal }))
@@ -64,7 +64,7 @@ export async function failToDecide(page: Page): Promise<void> {
 }
 
 /** States of the desk with long and hostile content or failures, with an organiser's way from the list to each. */
-export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
+export const extremeStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
     const charts = getDesk(page).button('Charts')
     // On a phone it opens with the filters.
@@ -77,24 +77,24 @@ export const longStates: Record<string, (page: Page, desk: Desk) => Promise<void
     await page.getByLabel('Team size').selectOption('10+')
     await page.getByText(/^(Nothing in New|No application matches)\./).waitFor()
   },
-  problems: failToDecide,
+  problems: makeUnsavedDecisions,
   async unread(page) {
     await page.route('**/rpc/desk_list', (route) => route.fulfill({ status: 400, json: refusal }))
     await getDesk(page).tab('Declined').click()
-    await page.getByRole('alert').getByText(long).waitFor()
+    await page.getByRole('alert').getByText(longName).waitFor()
   },
-  'long-answers': (page) => openApplication(page, `${long.repeat(2)} L`),
+  'long-answers': (page) => openApplication(page, `${longName.repeat(2)} L`),
   async 'long-letters'(page) {
-    await openApplication(page, `${long.repeat(2)} L`)
-    for (const text of [long, long.repeat(3)]) {
+    await openApplication(page, `${longName.repeat(2)} L`)
+    for (const text of [longName, longName.repeat(3)]) {
       await getDesk(page).button('Write from scratch').click()
       await page.getByLabel('Subject').fill(text)
       await page.getByLabel('Text', { exact: true }).fill(text)
-      if (text === long) await getDesk(page).button('Save draft').click()
+      if (text === longName) await getDesk(page).button('Save draft').click()
     }
     await page
       .locator('.drafts-draft .letters-body')
-      .filter({ hasText: new RegExp(`^${long}$`) })
+      .filter({ hasText: new RegExp(`^${longName}$`) })
       .waitFor()
   },
   async 'decided-meanwhile'(page, desk) {

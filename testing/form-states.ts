@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { anApplication, getForm } from './form.ts'
 
 /** The form's states, with a visitor's way from the opened page to each. */
-export const states: Record<string, (page: Page) => Promise<void>> = {
+export const formStates: Record<string, (page: Page) => Promise<void>> = {
   async idle() {},
   async filled(page) {
     await getForm(page).fill(aWholeApplication())

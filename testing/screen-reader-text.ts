@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 /** Parts that differ from run to run, and their placeholders. */
-const changing: [RegExp, string][] = [
+const placeholders: [RegExp, string][] = [
   // A time of today shows only its hour, any other only its day.
   [
     /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?(?:, \d\d:\d\d)?|\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b|\b(?:[01]\d|2[0-3]):[0-5]\d\b/g,
@@ -19,37 +19,37 @@ const changing: [RegExp, string][] = [
 ]
 
 /** The number of similar rows or items that are kept at the start of a list. */
-const mostAlike = 4
+const mostSimilar = 4
 
 /**
  * The page as a screen reader gets it, by Playwright's aria snapshot. Changing parts have placeholders, and long tables and lists
  * are cut.
  */
-export async function spokenIn(page: Page): Promise<string> {
+export async function screenReaderText(page: Page): Promise<string> {
   const snapshot = await page.locator('body').ariaSnapshot()
   const counts = new Map<number, number>()
-  let left: number | undefined
-  const kept = snapshot.split('\n').filter((line) => {
+  let cutDepth: number | undefined
+  const lines = snapshot.split('\n').filter((line) => {
     const depth = line.search(/\S/)
-    if (left !== undefined && depth > left) return false
-    left = undefined
+    if (cutDepth !== undefined && depth > cutDepth) return false
+    cutDepth = undefined
     for (const deeper of counts.keys()) if (deeper > depth) counts.delete(deeper)
     const count = /^\s*- (?:row|listitem)\b/.test(line) ? (counts.get(depth) ?? 0) + 1 : 0
     counts.set(depth, count)
-    if (count > mostAlike) left = depth
-    return count <= mostAlike
+    if (count > mostSimilar) cutDepth = depth
+    return count <= mostSimilar
   })
-  return `${changing.reduce((text, [what, word]) => text.replaceAll(what, word), kept.join('\n'))}\n`
+  return `${placeholders.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), lines.join('\n'))}\n`
 }
 
 /** The same after two seconds without changes, for recording. */
-export async function settled(page: Page): Promise<string> {
-  let last = ''
-  let now = await spokenIn(page)
-  while (now !== last) {
-    last = now
+export async function settledText(page: Page): Promise<string> {
+  let previous = ''
+  let current = await screenReaderText(page)
+  while (current !== previous) {
+    previous = current
     await page.waitForTimeout(2_000)
-    now = await spokenIn(page)
+    current = await screenReaderText(page)
   }
-  return now
+  return current
 }

@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 /** The folder for temporary files. In memory, if there is room, a copy of a database takes a fifth of the time. */
-export function temporaryPlace(): string {
+export function temporaryFolder(): string {
   const memory = '/dev/shm'
   if (!existsSync(memory)) return tmpdir()
   const { bavail, bsize } = statfsSync(memory)

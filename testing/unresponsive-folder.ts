@@ -8,7 +8,10 @@ import { once } from 'node:events'
  * @returns A function that unmounts it. Calls that hang then fail.
  * @throws {Error} This user may not mount.
  */
-export async function silence(folder: string, user = process.getuid?.()): Promise<() => Promise<void>> {
+export async function makeUnresponsive(
+  folder: string,
+  user = process.getuid?.(),
+): Promise<() => Promise<void>> {
   const options = `fd=3,rootmode=40000,user_id=${user},group_id=0`
   const script = `exec 3<>/dev/fuse && mount -i -t fuse -o ${options} none "$1" && echo && read end; exec 3>&-; umount -l "$1"`
   const holder = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'pipe', 'ignore'] })

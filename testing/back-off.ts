@@ -7,7 +7,7 @@ import { retryDelays as pausesOfCall } from '../src/client/session.ts'
  * Makes a page retry at once after a missing response, from now on and after a reload. Unit tests cover the back-off
  * (`src/client/retry.test.ts`), which would take eight seconds of a test.
  */
-export async function withoutPauses(page: Page): Promise<void> {
+export async function withoutBackOff(page: Page): Promise<void> {
   const send = (pauses: readonly number[]) => {
     const later = window.setTimeout
     const sooner = (run: TimerHandler, after = 0, ...given: unknown[]) =>

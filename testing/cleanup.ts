@@ -1,7 +1,7 @@
-type Ending = () => Promise<unknown> | void
+type Cleanup = () => Promise<unknown> | void
 
 /** The things to end with the test file and, while a test runs, with that test. The last scope is the current one. */
-const scopes: Ending[][] = [[]]
+const scopes: Cleanup[][] = [[]]
 
 /**
  * Ends something with the test that started it, or with its file if a `beforeAll` did, even after a failure or a timeout. Every
@@ -9,9 +9,9 @@ const scopes: Ending[][] = [[]]
  *
  * @returns A function that ends it earlier. Repeated calls end it once.
  */
-export function atEnd(ending: Ending): () => Promise<void> {
+export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
   let ended: Promise<void> | undefined
-  const end = () => (ended ??= (async () => void (await ending()))())
+  const end = () => (ended ??= (async () => void (await cleanup()))())
   scopes.at(-1)?.push(end)
   return end
 }

@@ -7,7 +7,7 @@ import { dataDirectory, startServer, strictCheckout, type RunningServer } from '
  *
  * @param checkout The folder of the server, by default that of the journeys.
  */
-export function serverOfThisFile(checkout = strictCheckout()): { readonly origin: string } {
+export function serverForTestFile(checkout = strictCheckout()): { readonly origin: string } {
   let server: RunningServer | undefined
   beforeAll(async () => {
     const directory = await dataDirectory()

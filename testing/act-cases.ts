@@ -1,0 +1,271 @@
+import type { Locator, Page } from 'playwright-core'
+
+import type { ActName } from '../src/client/desk/calls.ts'
+import type { Sql } from '../src/server/database/sql.ts'
+import { getDesk } from './desk-page.ts'
+import { releaseDrafts } from './letters.ts'
+import { withoutBackOff } from './back-off.ts'
+
+/** An act on its screen. The one applicant, Ada, was accepted, has the letter, and has a draft. */
+export interface ActCase {
+  /** Adds further rows to the database. */
+  prepare?: (sql: Sql) => Promise<unknown>
+  /** Its address, with `:id` for the applicant's id. */
+  path: string
+  /** Opens the part of the page that contains its button. */
+  reach?: (page: Page) => Promise<unknown>
+  /** A field's label and the text to type. The text must remain after a failure. */
+  input?: readonly [label: string, text: string]
+  button: (page: Page) => Locator
+  /** The announcement after success. Blank if only the screen shows it. */
+  announcement: string | RegExp
+  /** The message after a failure. */
+  failure: string
+  /** The message when the outcome is unknown, if this act has its own. */
+  unconfirmed?: string
+  /** Whether it goes through the decision queue: the screen shows it at once, and retries last as long as those of a read. */
+  isQueued?: true
+  /** A query with one row for each time that it happened. */
+  query: string
+}
+
+const buttonNamed = (name: string) => (page: Page) => getDesk(page).button(name)
+const press = (name: string) => (page: Page) => getDesk(page).button(name).click()
+const eventsOf = (kind: string, detail = '{}') =>
+  `select from private.history where kind = '${kind}' and detail @> '${detail}'`
+const storeTravelTemplate = (sql: Sql) =>
+  sql`insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
+const storeRefusedLetter = (sql: Sql) =>
+  releaseDrafts(sql, { state: 'failed', isRefused: true, attempts: 1, reply: '550 no such user' })
+const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
+
+/** Every act. Add each new one here. */
+export const actCases: Record<ActName, ActCase> = {
+  desk_decide: {
+    path: '/applications/:id',
+    reach: withoutBackOff,
+    button: buttonNamed('Waitlist'),
+    announcement: 'Ada Lovelace: Waitlisted',
+    failure: 'Ada Lovelace: “Waitlisted” was not saved.',
+    unconfirmed: 'Ada Lovelace: “Waitlisted” was not confirmed.',
+    isQueued: true,
+    query: eventsOf('status'),
+  },
+  desk_reveal: {
+    prepare: (sql) => sql`update private.organisers set blind = true`,
+    path: '/applications/:id',
+    button: buttonNamed('Reveal'),
+    announcement: '',
+    failure: 'Not revealed.',
+    query: eventsOf('revealed'),
+  },
+  desk_set_blind: {
+    path: '/account',
+    button: (page) => page.getByRole('switch', { name: 'Blind reading' }),
+    announcement: 'Blind reading is on.',
+    failure: 'Not switched.',
+    query: eventsOf('blind'),
+  },
+  desk_note: {
+    path: '/applications/:id',
+    input: ['Note', 'A strong one.'],
+    button: buttonNamed('Add note'),
+    announcement: 'Note added',
+    failure: 'Note not added.',
+    query: eventsOf('note'),
+  },
+  desk_erase: {
+    path: '/applications/:id',
+    reach: press('Erase'),
+    input: ['Type the email, ada@example.com', 'ada@example.com'],
+    button: buttonNamed('Erase for good'),
+    announcement: 'Ada Lovelace: erased',
+    failure: 'Not erased.',
+    query: eventsOf('erased'),
+  },
+  desk_set_door: {
+    path: '/door',
+    input: ['Sentence for applicants', 'We are full.'],
+    button: buttonNamed('Save'),
+    announcement: 'Saved. The door is open.',
+    failure: 'Not saved.',
+    query: eventsOf('door'),
+  },
+  desk_check_mail: {
+    path: '/letters',
+    button: buttonNamed('Check the mail server'),
+    announcement: 'Checking the mail server.',
+    failure: 'Not checked.',
+    query: `select from private.postman where check_wanted_at > '-infinity'`,
+  },
+  desk_send_test: {
+    path: '/letters/templates/accepted',
+    button: buttonNamed('Send me a test'),
+    announcement: 'A test is on the way to ada@example.org.',
+    failure: 'No test was sent.',
+    query: `select from private.deliveries where kind = 'test'`,
+  },
+  desk_set_notices: {
+    path: '/account',
+    button: (page) => page.getByLabel(/^One a day/),
+    announcement: 'Saved.',
+    failure: 'Not saved.',
+    query: `select from private.organisers where notices = 'daily'`,
+  },
+  desk_set_template: {
+    path: '/letters/templates/accepted',
+    input: ['Subject', 'Come'],
+    button: buttonNamed('Save'),
+    announcement: 'Template saved.',
+    failure: 'Not saved.',
+    query: eventsOf('letters', '{"template": "accepted"}'),
+  },
+  desk_remove_template: {
+    prepare: storeTravelTemplate,
+    path: '/letters/templates/Travel',
+    reach: press('Remove'),
+    button: buttonNamed('Remove for good'),
+    announcement: 'Template removed: Travel',
+    failure: 'Not removed.',
+    query: eventsOf('letters', '{"removed": "Travel"}'),
+  },
+  desk_set_letters: {
+    path: '/letters',
+    button: (page) => page.getByRole('switch', { name: 'Send a receipt to each applicant' }),
+    announcement: 'Receipts are on.',
+    failure: 'Not saved.',
+    query: eventsOf('letters', '{"receipts": true}'),
+  },
+  desk_stop: {
+    path: '/letters',
+    button: buttonNamed('Stop all letters'),
+    announcement: 'All letters are stopped.',
+    failure: 'Letters are not stopped.',
+    query: eventsOf('letters', '{"stopped": true}'),
+  },
+  desk_write: {
+    prepare: storeTravelTemplate,
+    path: '/applications/:id',
+    reach: (page) => page.getByLabel('Letter', { exact: true }).selectOption('Travel'),
+    button: buttonNamed('Draft from template'),
+    announcement: 'Draft made',
+    failure: 'Not drafted.',
+    query: `select from private.letters where template = 'Travel'`,
+  },
+  desk_write_to: {
+    path: '/applications/:id',
+    async reach(page) {
+      await press('Write from scratch')(page)
+      await page.getByLabel('Subject', { exact: true }).fill('One question')
+    },
+    input: ['Text', 'Do bees swim?'],
+    button: buttonNamed('Save draft'),
+    announcement: 'Draft saved. Nothing has been sent.',
+    failure: 'Draft not saved.',
+    query: `select from private.letters where template is null`,
+  },
+  desk_edit: {
+    path: '/letters/drafts/accepted',
+    reach: press('Edit: Ada Lovelace'),
+    input: ['Subject', 'Come'],
+    button: buttonNamed('Save'),
+    announcement: 'Ada Lovelace: changed',
+    failure: 'Not saved.',
+    query: `select from private.letters where subject = 'Come'`,
+  },
+  desk_discard: {
+    path: '/letters/drafts/accepted',
+    button: buttonNamed('Remove: Ada Lovelace'),
+    announcement: 'Ada Lovelace: draft removed',
+    failure: 'Not removed.',
+    query: `select where not exists (select from private.letters where state = 'draft')`,
+  },
+  desk_release: {
+    path: '/letters/drafts/accepted',
+    reach: press('Send 1 letter'),
+    button: (page) => getDesk(page).dialog.getByRole('button', { name: 'Send 1 letter' }),
+    announcement: '1 letter on the way',
+    failure: 'Not sent.',
+    query: `select from private.deliveries where kind = 'letter'`,
+  },
+  desk_withdraw: {
+    prepare: (sql) => releaseDrafts(sql, { dueIn: 600 }),
+    path: '/letters',
+    button: buttonNamed('Stop 1 letter'),
+    announcement: '1 letter stopped.',
+    failure: 'Not stopped.',
+    query: `select from private.deliveries where recalled_by is not null`,
+  },
+  desk_retry: {
+    prepare: storeRefusedLetter,
+    path: '/letters/outbox/refused',
+    button: buttonNamed('Try again: Ada Lovelace'),
+    announcement: 'Ada Lovelace: is tried again',
+    failure: 'Not tried again.',
+    query: `select from private.deliveries where kind = 'letter' and state = 'waiting'`,
+  },
+  desk_readdress: {
+    prepare: storeRefusedLetter,
+    path: '/letters/outbox/refused',
+    reach: press('Send to another address: Ada Lovelace'),
+    input: ['Address', 'ada@example.net'],
+    button: buttonNamed('Send there'),
+    announcement: 'Ada Lovelace: on the way to ada@example.net',
+    failure: 'Not sent.',
+    query: eventsOf('address'),
+  },
+  desk_settle: {
+    prepare: storeRefusedLetter,
+    path: '/letters/outbox/refused',
+    button: buttonNamed('I told them another way: Ada Lovelace'),
+    announcement: 'Ada Lovelace: told another way',
+    failure: 'Not saved.',
+    query: eventsOf('told'),
+  },
+  desk_sent_by_hand: {
+    prepare: withoutPostman,
+    path: '/letters/drafts/accepted',
+    button: buttonNamed('I sent it: Ada Lovelace'),
+    announcement: 'Ada Lovelace: sent by hand',
+    failure: 'Not noted.',
+    query: `select from private.deliveries where by = 'hand'`,
+  },
+  desk_hand_over: {
+    prepare: withoutPostman,
+    path: '/letters/drafts/accepted',
+    button: buttonNamed('Open in mail program: Ada Lovelace'),
+    announcement: '',
+    failure: 'Not opened.',
+    query: eventsOf('link'),
+  },
+  desk_set_places: {
+    path: '/places',
+    input: ['Places', '12'],
+    button: buttonNamed('Save'),
+    announcement: /^Saved\. /,
+    failure: 'Not saved.',
+    query: eventsOf('places'),
+  },
+  desk_remind: {
+    path: '/places',
+    button: buttonNamed('Draft 1 reminder'),
+    announcement: /^1 reminder drafted/,
+    failure: 'No reminder drafted.',
+    query: `select from private.letters where template = 'reminder'`,
+  },
+  desk_set_answer: {
+    path: '/applications/:id',
+    button: buttonNamed('Coming'),
+    announcement: 'Ada Lovelace: Coming',
+    failure: 'Not saved.',
+    query: eventsOf('answer'),
+  },
+  desk_keep_until: {
+    path: '/applications/:id',
+    input: ['Deadline', '2999-12-31'],
+    button: (page) => page.locator('.decisions-answer-edit').getByRole('button', { name: 'Save' }),
+    announcement: /^Ada Lovelace: deadline/,
+    failure: 'Not saved.',
+    query: eventsOf('kept'),
+  },
+}
