@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
-const paths = [
+const macPaths = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
@@ -25,7 +25,7 @@ export function ensureChromium(): string {
 }
 
 function findChromium() {
-  return findExecutable(names, [...paths, chromium.executablePath()])
+  return findExecutable(names, [...macPaths, chromium.executablePath()])
 }
 
 /** The first installed one of these programs, by name or at one of these paths. */
