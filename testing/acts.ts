@@ -5,7 +5,7 @@ import { seed } from './extent.ts'
 /** One step of a player, with its random choices. */
 export type Act<State extends object> = fc.AsyncCommand<State, undefined>
 
-interface Doing<State extends object, Choices extends unknown[]> {
+interface ActDefinition<State extends object, Choices extends unknown[]> {
   /** Whether it is possible now. Otherwise it is skipped. */
   can?: (state: Readonly<State>, choices: Choices) => boolean
   do: (state: State, choices: Choices) => Promise<unknown>
@@ -19,8 +19,8 @@ interface Doing<State extends object, Choices extends unknown[]> {
  */
 export function actOf<State extends object, Choices extends unknown[]>(
   name: string,
-  choices: { [Place in keyof Choices]: fc.Arbitrary<Choices[Place]> },
-  { can, do: run }: Doing<State, NoInfer<Choices>>,
+  choices: { [Index in keyof Choices]: fc.Arbitrary<Choices[Index]> },
+  { can, do: run }: ActDefinition<State, NoInfer<Choices>>,
 ): fc.Arbitrary<Act<State>> {
   return fc.tuple<Choices>(...choices).map((chosen) => ({
     check: (state) => can?.(state, chosen) ?? true,
@@ -31,14 +31,14 @@ export function actOf<State extends object, Choices extends unknown[]>(
   }))
 }
 
-interface Hours<State extends object> {
+interface PlayOptions<State extends object> {
   acts: fc.Arbitrary<Act<State>>[]
-  /** The number of hours to play. */
-  hours: number
-  /** The most acts of an hour. The fewest are half of it. */
-  most: number
-  /** Milliseconds after which the search for a shorter hour and the play end. */
-  patience: number
+  /** The number of sequences to play. */
+  sequences: number
+  /** The most acts of a sequence. The fewest are half of it. */
+  mostActs: number
+  /** Milliseconds after which playing and shrinking stop. */
+  timeLimit: number
   begin: () => Promise<State>
   /** Checks the invariants after each act. */
   afterEach?: (state: State) => Promise<void>
@@ -46,90 +46,90 @@ interface Hours<State extends object> {
 }
 
 /**
- * Plays hours of random acts, one act after another. A failing hour is played again with fewer acts and simpler choices, until no
- * act can be left out.
+ * Plays sequences of random acts, one act after another. A failing sequence is shrunk: played again with fewer acts and simpler
+ * choices, until each act is needed.
  *
  * @returns The number of acts that ran, without skipped ones.
- * @throws The first failing hour, reduced to the acts that are needed.
+ * @throws The first failing sequence, shrunk.
  */
-export async function playHours<State extends object>({
+export async function playRandomActs<State extends object>({
   acts,
-  hours,
-  most,
-  patience,
+  sequences,
+  mostActs,
+  timeLimit,
   begin,
   afterEach = async () => {},
   end = async () => {},
-}: Hours<State>): Promise<number> {
-  let done = 0
-  const next = async (state: State) => {
-    done += 1
+}: PlayOptions<State>): Promise<number> {
+  let count = 0
+  const afterAct = async (state: State) => {
+    count += 1
     await afterEach(state)
   }
-  const followed = acts.map((each) => each.map((one) => followedBy(one, next)))
-  const hour = new LongHour<State>(
-    fc.commands(followed, { maxCommands: most, size: 'max', disableReplayLog: true }),
-    most / 2,
+  const checkedActs = acts.map((each) => each.map((act) => withCheck(act, afterAct)))
+  const sequence = new LongEnoughSequences<State>(
+    fc.commands(checkedActs, { maxCommands: mostActs, size: 'max', disableReplayLog: true }),
+    mostActs / 2,
   )
   await fc.assert(
-    fc.asyncProperty(hour, async (played) => {
+    fc.asyncProperty(sequence, async (chosen) => {
       const state = await begin()
       try {
-        await fc.asyncModelRun(() => ({ model: state, real: undefined }), played)
+        await fc.asyncModelRun(() => ({ model: state, real: undefined }), chosen)
       } finally {
         await end(state)
       }
     }),
     {
       seed,
-      numRuns: hours,
-      plugins: [fc.interruptAfterTimeLimit(patience, { failOnInterrupt: true })],
+      numRuns: sequences,
+      plugins: [fc.interruptAfterTimeLimit(timeLimit, { failOnInterrupt: true })],
     },
   )
-  return done
+  return count
 }
 
-function followedBy<State extends object>(
-  done: Act<State>,
+function withCheck<State extends object>(
+  act: Act<State>,
   afterEach: (state: State) => Promise<void>,
 ): Act<State> {
   return {
-    check: (state) => done.check(state),
+    check: (state) => act.check(state),
     run: async (state) => {
-      await done.run(state, undefined)
+      await act.run(state, undefined)
       await afterEach(state)
     },
-    toString: () => done.toString(),
+    toString: () => act.toString(),
   }
 }
 
-type PlayedHour<State extends object> = Iterable<Act<State>>
+type ActSequence<State extends object> = Iterable<Act<State>>
 
 /** Sequences of at least `least` acts. Shrinking may make them shorter. */
-class LongHour<State extends object> extends fc.Arbitrary<PlayedHour<State>> {
-  readonly #any: fc.Arbitrary<PlayedHour<State>>
-  readonly #least: number
+class LongEnoughSequences<State extends object> extends fc.Arbitrary<ActSequence<State>> {
+  readonly sequences: fc.Arbitrary<ActSequence<State>>
+  readonly #fewest: number
 
-  constructor(any: fc.Arbitrary<PlayedHour<State>>, least: number) {
+  constructor(any: fc.Arbitrary<ActSequence<State>>, fewest: number) {
     super()
-    this.#any = any
-    this.#least = least
+    this.sequences = any
+    this.#fewest = fewest
   }
 
-  generate(random: fc.Random): fc.Value<PlayedHour<State>> {
+  generate(random: fc.Random): fc.Value<ActSequence<State>> {
     for (;;) {
-      const hour = this.#any.generate(random, undefined)
+      const sequence = this.sequences.generate(random, undefined)
       // From its second read on, `value` returns copies, which do not record which acts were played.
       // oxlint-disable-next-line no-underscore-dangle -- fast-check names it so.
-      if ([...hour.value_].length >= this.#least) return hour
+      if ([...sequence.value_].length >= this.#fewest) return sequence
     }
   }
 
-  canShrinkWithoutContext(value: unknown): value is PlayedHour<State> {
-    return this.#any.canShrinkWithoutContext(value)
+  canShrinkWithoutContext(value: unknown): value is ActSequence<State> {
+    return this.sequences.canShrinkWithoutContext(value)
   }
 
-  shrink(value: PlayedHour<State>, context: unknown): fc.Stream<fc.Value<PlayedHour<State>>> {
-    return this.#any.shrink(value, context)
+  shrink(value: ActSequence<State>, context: unknown): fc.Stream<fc.Value<ActSequence<State>>> {
+    return this.sequences.shrink(value, context)
   }
 }

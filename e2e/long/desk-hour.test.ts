@@ -3,14 +3,14 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { statuses, type Status } from '../../src/application/statuses.ts'
-import { actOf, playHours } from '../../testing/acts.ts'
+import { actOf, playRandomActs } from '../../testing/acts.ts'
 import { deskForTestFile, getDesk } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
-/** The most acts of an hour: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
-const most = Number(process.env['HOUR_ACTS'] ?? 120)
-const hours = extent(1, 20)
+/** The most acts of a sequence: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
+const mostActs = Number(process.env['HOUR_ACTS'] ?? 120)
+const sequences = extent(1, 20)
 
 const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
@@ -24,7 +24,7 @@ const labels: Record<Status, string> = {
 }
 
 /** An organiser at a screen. */
-interface Seat {
+interface OrganiserScreen {
   email: string
   page: Page
   /** The status of the open list, or null on another screen. */
@@ -36,10 +36,10 @@ interface Seat {
   depth: number
 }
 
-interface Hour {
-  seats: Seat[]
+interface DeskModel {
+  screens: OrganiserScreen[]
   /** The last history entry that was checked. */
-  lastWritten: string
+  lastChecked: string
 }
 
 interface Row {
@@ -57,11 +57,11 @@ async function rowsInDatabase(): Promise<Row[]> {
 }
 
 /** Whether the other organiser erased the open application. */
-async function isErased({ application }: Seat) {
+async function isErased({ application }: OrganiserScreen) {
   return application !== null && !(await rowsInDatabase()).some(({ id }) => id === application)
 }
 
-interface Written {
+interface HistoryEntry {
   id: string
   application_id: string
   author: string
@@ -69,8 +69,8 @@ interface Written {
 }
 
 /** The later entries of the history. */
-async function historySince(id: string): Promise<Written[]> {
-  return desk.sql<Written[]>`
+async function historySince(id: string): Promise<HistoryEntry[]> {
+  return desk.sql<HistoryEntry[]>`
     select id, application_id, author, detail ->> 'status' as status from private.history
     where id > ${id} and kind = 'status' order by id`
 }
@@ -86,64 +86,64 @@ async function lettersInDatabase() {
 }
 
 /** Moves the page's clock forward by half a minute, so that it refreshes. */
-async function lookAgain({ page }: Seat) {
+async function waitForRefresh({ page }: OrganiserScreen) {
   await page.clock.fastForward(30_000)
 }
 
-function listOf(rows: readonly Row[], { list, search }: Seat) {
+function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {
   return rows.filter(
     ({ name, status }) => status === list && name.toLowerCase().includes(search.toLowerCase()),
   )
 }
 
 /** A list just after it was opened equals the database, and so do the numbers on the tabs. */
-async function agreesAtOnce(seat: Seat) {
-  const { names: shown } = getDesk(seat.page)
-  await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), seat).map(({ name }) => name))
-  await agreesInTime(seat)
+async function expectOpenedList(screen: OrganiserScreen) {
+  const { names: shown } = getDesk(screen.page)
+  await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), screen).map(({ name }) => name))
+  await expectOpenList(screen)
 }
 
 /** A list that stays open: each row shows its current status, missing rows are offered, and the tabs have the right numbers. */
-async function agreesInTime(seat: Seat) {
-  const { names: shownNames, tabs } = getDesk(seat.page)
+async function expectOpenList(screen: OrganiserScreen) {
+  const { names: shownNames, tabs } = getDesk(screen.page)
   const rows = await rowsInDatabase()
   const byName = new Map(rows.map((row) => [row.name, row]))
   const pills = async () => {
     const shown = await shownNames()
-    const said = await seat.page.locator('tbody .decisions-pill').allTextContents()
-    return Object.fromEntries(shown.map((name, place) => [name, said[place]]))
+    const texts = await screen.page.locator('tbody .decisions-pill').allTextContents()
+    return Object.fromEntries(shown.map((name, place) => [name, texts[place]]))
   }
-  const stands = (name: string) => {
+  const expectedStatus = (name: string) => {
     const row = byName.get(name)
     return row === undefined ? 'Erased' : statuses[row.status]
   }
   await expect
     .poll(async () => {
       const shown = await pills()
-      return Object.entries(shown).filter(([name, said]) => said !== stands(name))
+      return Object.entries(shown).filter(([name, said]) => said !== expectedStatus(name))
     })
     .toEqual([])
   const offered = async () => {
-    const [text = ''] = await seat.page.locator('.list-news').allTextContents()
+    const [text = ''] = await screen.page.locator('.list-news').allTextContents()
     return [...text.matchAll(/\d+/g)].reduce((sum, [number]) => sum + Number(number), 0)
   }
   await expect
     .poll(async () => {
       const shown = await shownNames()
-      const missing = listOf(rows, seat).filter(({ name }) => !shown.includes(name))
+      const missing = listOf(rows, screen).filter(({ name }) => !shown.includes(name))
       return (await offered()) - missing.length
     })
     .toBe(0)
-  const counted = (status: Status) => listOf(rows, { ...seat, list: status }).length
+  const countOf = (status: Status) => listOf(rows, { ...screen, list: status }).length
   await expect
     .poll(async () => (await tabs()).slice(0, names.length))
-    .toEqual(names.map((status) => `${statuses[status]} ${counted(status)}`))
+    .toEqual(names.map((status) => `${statuses[status]} ${countOf(status)}`))
 }
 
 /** An open application shows its status and each decision once, or that it was erased. */
-async function applicationAgrees(seat: Seat) {
-  const { page, application } = seat
-  if (await isErased(seat)) {
+async function expectApplication(screen: OrganiserScreen) {
+  const { page, application } = screen
+  if (await isErased(screen)) {
     await page.getByText('There is no such application: it may have been erased.').waitFor()
     return
   }
@@ -156,22 +156,23 @@ async function applicationAgrees(seat: Seat) {
 }
 
 /** The history has the intended decisions by the right organiser. `wanted` is null if no decision was intended. */
-async function wrote(
-  hour: Hour,
-  seat: Seat,
-  meant: readonly string[],
-  wanted: (id: string) => Status | null,
+async function expectHistory(
+  model: DeskModel,
+  screen: OrganiserScreen,
+  intended: readonly string[],
+  statusOfDecision: (id: string) => Status | null,
 ) {
-  const written = await historySince(hour.lastWritten)
-  hour.lastWritten = written.at(-1)?.id ?? hour.lastWritten
+  const written = await historySince(model.lastChecked)
+  model.lastChecked = written.at(-1)?.id ?? model.lastChecked
   expect(
     written.map(({ application_id: id, author, status }) => ({ id, author, status })).toSorted(byId),
-  ).toEqual(meant.map((id) => ({ id, author: seat.email, status: wanted(id) })).toSorted(byId))
+  ).toEqual(intended.map((id) => ({ id, author: screen.email, status: statusOfDecision(id) })).toSorted(byId))
 }
-const nothing = async (hour: Hour, seat: Seat) => wrote(hour, seat, [], () => null)
+const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
+  expectHistory(model, screen, [], () => null)
 
 /** Gives the next announcement. Announcements of the other organiser's acts may come first. */
-async function hears({ page }: Seat, press: () => Promise<unknown>) {
+async function announcementAfter({ page }: OrganiserScreen, press: () => Promise<unknown>) {
   await page.evaluate(() => {
     const region = document.querySelector('[role=status]')
     const heard = new Promise<string>((resolve) => {
@@ -191,189 +192,195 @@ async function hears({ page }: Seat, press: () => Promise<unknown>) {
   return page.evaluate(() => Reflect.get(window, 'heard') as Promise<string>)
 }
 
-async function toList(seat: Seat, status: Status) {
-  const { tab, link } = getDesk(seat.page)
-  const isOpened = status !== seat.list
-  if (seat.list === null) {
+async function openList(screen: OrganiserScreen, status: Status) {
+  const { tab, link } = getDesk(screen.page)
+  const isOpened = status !== screen.list
+  if (screen.list === null) {
     await link('Applications').click()
-    seat.list = 'new'
-    seat.search = ''
-    seat.application = null
-    seat.depth += 1
+    screen.list = 'new'
+    screen.search = ''
+    screen.application = null
+    screen.depth += 1
   }
-  if (status !== seat.list) seat.depth += 1
+  if (status !== screen.list) screen.depth += 1
   await tab(statuses[status]).click()
-  seat.list = status
-  if (isOpened) return agreesAtOnce(seat)
+  screen.list = status
+  if (isOpened) return expectOpenedList(screen)
   // A click on the open tab opens nothing, and the rows keep their positions.
-  await lookAgain(seat)
-  await agreesInTime(seat)
+  await waitForRefresh(screen)
+  await expectOpenList(screen)
 }
 
-interface Doing<Choices> {
-  can?: (seat: Readonly<Seat>) => boolean
-  do: (hour: Hour, seat: Seat, choices: Choices) => Promise<unknown>
+interface ActDefinition<Choices> {
+  can?: (screen: Readonly<OrganiserScreen>) => boolean
+  do: (model: DeskModel, screen: OrganiserScreen, choices: Choices) => Promise<unknown>
 }
 
 /** An act of either organiser. */
-function doing<Choices extends unknown[]>(
+function deskAct<Choices extends unknown[]>(
   name: string,
-  choices: { [Place in keyof Choices]: fc.Arbitrary<Choices[Place]> },
-  { can = () => true, do: run }: Doing<NoInfer<Choices>>,
+  choices: { [Index in keyof Choices]: fc.Arbitrary<Choices[Index]> },
+  { can = () => true, do: run }: ActDefinition<NoInfer<Choices>>,
 ) {
-  const seatOf = ({ seats }: Readonly<Hour>, who: number) => nth(seats, who)
-  return actOf<Hour, [number, Choices]>(name, [fc.nat(1), fc.tuple<Choices>(...choices)], {
-    can: (hour, [who]) => can(seatOf(hour, who)),
-    async do(hour, [who, chosen]) {
-      const seat = seatOf(hour, who)
-      const where = new URL(seat.page.url()).hash
+  const screenOf = ({ screens }: Readonly<DeskModel>, who: number) => nth(screens, who)
+  return actOf<DeskModel, [number, Choices]>(name, [fc.nat(1), fc.tuple<Choices>(...choices)], {
+    can: (model, [who]) => can(screenOf(model, who)),
+    async do(model, [who, actChoices]) {
+      const screen = screenOf(model, who)
+      const address = new URL(screen.page.url()).hash
       try {
         // The screen of an application that the other organiser erased cannot be used further.
-        if (await isErased(seat)) {
-          await toList(seat, 'new')
-          if (!can(seat)) return
+        if (await isErased(screen)) {
+          await openList(screen, 'new')
+          if (!can(screen)) return
         }
-        await run(hour, seat, chosen)
+        await run(model, screen, actChoices)
       } catch (error) {
-        throw new Error(`${name} by ${seat.email} at ${where}`, { cause: error })
+        throw new Error(`${name} by ${screen.email} at ${address}`, { cause: error })
       }
     },
   })
 }
 
-function nth<Item>(items: readonly Item[], place: number): Item {
-  const item = items[place % items.length]
+function nth<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index % items.length]
   if (item === undefined) throw new Error('There is nothing to choose from.')
   return item
 }
 
 const anyStatus = fc.constantFrom(...names)
-const anyOccasion = fc.constantFrom('accepted' as const, 'waitlisted' as const, 'declined' as const)
+const anyDecision = fc.constantFrom('accepted' as const, 'waitlisted' as const, 'declined' as const)
 const twelfth = fc.nat(11)
 const seldom = fc.nat(9).map((tenth) => tenth > 6)
-const isAtList = ({ list }: Readonly<Seat>) => list !== null
-const isAtApplication = ({ application }: Readonly<Seat>) => application !== null
-const hasBack = ({ depth }: Readonly<Seat>) => depth > 0
+const isAtList = ({ list }: Readonly<OrganiserScreen>) => list !== null
+const isAtApplication = ({ application }: Readonly<OrganiserScreen>) => application !== null
+const hasBack = ({ depth }: Readonly<OrganiserScreen>) => depth > 0
 
 const acts = {
-  tab: doing('tab', [anyStatus], {
-    async do(hour, seat, [wanted]) {
-      await toList(seat, wanted)
-      await nothing(hour, seat)
+  tab: deskAct('tab', [anyStatus], {
+    async do(model, screen, [wanted]) {
+      await openList(screen, wanted)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  open: doing('open', [twelfth], {
+  open: deskAct('open', [twelfth], {
     can: isAtList,
-    async do(_hour, seat, [place]) {
-      const rows = listOf(await rowsInDatabase(), seat)
-      const shown = await getDesk(seat.page).names()
-      const there = rows.filter(({ name }) => shown.includes(name))
-      if (there.length === 0) return
-      const { id, name } = nth(there, place)
-      await getDesk(seat.page).link(name).click()
-      await getDesk(seat.page).heading(name).waitFor()
-      Object.assign(seat, { list: null, application: id, depth: seat.depth + 1 })
-      await applicationAgrees(seat)
+    async do(_model, screen, [index]) {
+      const rows = listOf(await rowsInDatabase(), screen)
+      const shown = await getDesk(screen.page).names()
+      const visible = rows.filter(({ name }) => shown.includes(name))
+      if (visible.length === 0) return
+      const { id, name } = nth(visible, index)
+      await getDesk(screen.page).link(name).click()
+      await getDesk(screen.page).heading(name).waitFor()
+      Object.assign(screen, { list: null, application: id, depth: screen.depth + 1 })
+      await expectApplication(screen)
     },
   }),
 
-  back: doing('back', [], {
+  back: deskAct('back', [], {
     can: hasBack,
-    async do(hour, seat) {
-      await seat.page.goBack()
-      seat.depth -= 1
-      const { hash } = new URL(seat.page.url())
+    async do(model, screen) {
+      await screen.page.goBack()
+      screen.depth -= 1
+      const { hash } = new URL(screen.page.url())
       const [, application] = /^#\/applications\/([^?]+)/.exec(hash) ?? []
-      const given = new URLSearchParams(hash.split('?')[1])
+      const parameters = new URLSearchParams(hash.split('?')[1])
       const isList = application === undefined && /^(#\/?(\?.*)?)?$/.test(hash)
-      seat.application = application ?? null
-      seat.list = isList ? ((given.get('status') ?? 'new') as Status) : null
-      seat.search = isList ? (given.get('search') ?? '') : ''
-      if (seat.list !== null) await agreesAtOnce(seat)
-      if (seat.application !== null) await applicationAgrees(seat)
-      await nothing(hour, seat)
+      screen.application = application ?? null
+      screen.list = isList ? ((parameters.get('status') ?? 'new') as Status) : null
+      screen.search = isList ? (parameters.get('search') ?? '') : ''
+      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.application !== null) await expectApplication(screen)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  decideOne: doing('decideOne', [anyStatus], {
+  decideOne: deskAct('decideOne', [anyStatus], {
     can: isAtApplication,
-    async do(hour, seat, [wanted]) {
-      const { page } = seat
-      const application = seat.application ?? ''
-      const stands = await desk.statusOf(application)
+    async do(model, screen, [wanted]) {
+      const { page } = screen
+      const application = screen.application ?? ''
+      const currentStatus = await desk.statusOf(application)
       const { button, pill } = getDesk(page)
-      await lookAgain(seat)
+      await waitForRefresh(screen)
       await page.evaluate(() => dispatchEvent(new Event('focus')))
-      await expect.poll(() => pill.textContent()).toBe(statuses[stands as Status])
-      if (stands === wanted) return
-      const words = await hears(seat, () => button(labels[wanted]).click())
+      await expect.poll(() => pill.textContent()).toBe(statuses[currentStatus as Status])
+      if (currentStatus === wanted) return
+      const words = await announcementAfter(screen, () => button(labels[wanted]).click())
       expect(words).toMatch(new RegExp(`: ${statuses[wanted]}$`))
-      await wrote(hour, seat, [application], () => wanted)
-      await applicationAgrees(seat)
+      await expectHistory(model, screen, [application], () => wanted)
+      await expectApplication(screen)
     },
   }),
 
-  decideMany: doing('decideMany', [seldom, fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), anyStatus], {
-    can: isAtList,
-    async do(hour, seat, [isAll, some, wanted]) {
-      const { page } = seat
-      const { select, button, names: shownNames, bar, rowStatus } = getDesk(page)
-      const shown = await shownNames()
-      const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
-      await lookAgain(seat)
-      await agreesInTime(seat)
-      const there = shown.filter((name) => rows.has(name))
-      const ofList = there.filter((name) => rows.get(name)?.status === seat.list)
-      const chosen = isAll ? ofList : there.filter((_name, place) => some.includes(place))
-      if (chosen.length === 0) return
-      if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
-      else for (const name of chosen) await select(name).check()
-      if (chosen.length > 1) await bar.getByText(`${chosen.length} selected`).waitFor()
-      const before = await Promise.all(chosen.map(async (name) => ({ name, stands: await rowStatus(name) })))
-      const meant = before.filter(({ stands }) => stands !== statuses[wanted]).map(({ name }) => name)
-      const press = () => button(labels[wanted]).click()
-      if (meant.length === 0) await page.keyboard.press('Escape')
-      else {
-        const words = await hears(seat, press)
-        expect(words).toContain(statuses[wanted])
-        expect(words).not.toContain('not saved')
-      }
-      await wrote(
-        hour,
-        seat,
-        meant.map((name) => rows.get(name)?.id ?? ''),
-        () => wanted,
-      )
-      expect(await page.locator('tbody input:checked').count()).toBe(0)
-      await agreesInTime(seat)
+  decideMany: deskAct(
+    'decideMany',
+    [seldom, fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), anyStatus],
+    {
+      can: isAtList,
+      async do(model, screen, [isAll, some, wanted]) {
+        const { page } = screen
+        const { select, button, names: shownNames, bar, rowStatus } = getDesk(page)
+        const shown = await shownNames()
+        const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
+        await waitForRefresh(screen)
+        await expectOpenList(screen)
+        const existing = shown.filter((name) => rows.has(name))
+        const ofList = existing.filter((name) => rows.get(name)?.status === screen.list)
+        const chosen = isAll ? ofList : existing.filter((_name, place) => some.includes(place))
+        if (chosen.length === 0) return
+        if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
+        else for (const name of chosen) await select(name).check()
+        if (chosen.length > 1) await bar.getByText(`${chosen.length} selected`).waitFor()
+        const before = await Promise.all(
+          chosen.map(async (name) => ({ name, stands: await rowStatus(name) })),
+        )
+        const changed = before.filter(({ stands }) => stands !== statuses[wanted]).map(({ name }) => name)
+        const press = () => button(labels[wanted]).click()
+        if (changed.length === 0) await page.keyboard.press('Escape')
+        else {
+          const words = await announcementAfter(screen, press)
+          expect(words).toContain(statuses[wanted])
+          expect(words).not.toContain('not saved')
+        }
+        await expectHistory(
+          model,
+          screen,
+          changed.map((name) => rows.get(name)?.id ?? ''),
+          () => wanted,
+        )
+        expect(await page.locator('tbody input:checked').count()).toBe(0)
+        await expectOpenList(screen)
+      },
     },
-  }),
+  ),
 
-  undo: doing('undo', [], {
-    async do(hour, seat) {
-      const { undo } = getDesk(seat.page)
+  undo: deskAct('undo', [], {
+    async do(model, screen) {
+      const { undo } = getDesk(screen.page)
       if ((await undo.count()) === 0 || (await undo.getAttribute('aria-disabled')) === 'true') return
       const former = await desk.sql<
         { application_id: string; status: Status; former: Status; act: string }[]
       >`
         select application_id, detail ->> 'status' as status, detail ->> 'former' as former, act from private.history
-        where act = (select act from private.history where author = ${seat.email} and kind = 'status'
+        where act = (select act from private.history where author = ${screen.email} and kind = 'status'
           order by id desc limit 1)`
       expect(await undo.textContent()).toMatch(/^Undo: (\d+|.+,) /)
-      const words = await hears(seat, () => undo.click())
-      const written = await historySince(hour.lastWritten)
-      hour.lastWritten = written.at(-1)?.id ?? hour.lastWritten
-      const lost = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
+      const words = await announcementAfter(screen, () => undo.click())
+      const written = await historySince(model.lastChecked)
+      model.lastChecked = written.at(-1)?.id ?? model.lastChecked
+      const unsaved = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
       // Only decisions of this act are undone, each to its former status and only once.
       for (const { application_id: id, author, status } of written) {
-        expect(author).toBe(seat.email)
+        expect(author).toBe(screen.email)
         expect(former.find((each) => each.application_id === id)?.former).toBe(status)
       }
       // The other organiser may have erased all of them meanwhile.
-      if (lost === 0) expect(former).not.toEqual([])
-      const notices = getDesk(seat.page).alert
-      if (lost > 0) {
+      if (unsaved === 0) expect(former).not.toEqual([])
+      const notices = getDesk(screen.page).alert
+      if (unsaved > 0) {
         await notices.first().waitFor()
         for (const leave of await notices.getByRole('button', { name: /^(Leave|Close)/ }).all()) {
           await leave.click({ timeout: 5_000 }).catch((error: unknown) => console.log(String(error)))
@@ -382,28 +389,28 @@ const acts = {
     },
   }),
 
-  search: doing('search', [fc.constantFrom('anna', 'bea', 'kay', 'lise')], {
+  search: deskAct('search', [fc.constantFrom('anna', 'bea', 'kay', 'lise')], {
     can: isAtList,
-    async do(hour, seat, [word]) {
-      seat.search = seat.search === '' ? word : ''
-      await getDesk(seat.page).search.fill(seat.search)
-      await seat.page.waitForFunction(
+    async do(model, screen, [word]) {
+      screen.search = screen.search === '' ? word : ''
+      await getDesk(screen.page).search.fill(screen.search)
+      await screen.page.waitForFunction(
         (wanted) => (new URLSearchParams(location.hash.split('?')[1]).get('search') ?? '') === wanted,
-        seat.search,
+        screen.search,
       )
-      await agreesAtOnce(seat)
-      await nothing(hour, seat)
+      await expectOpenedList(screen)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  send: doing('send', [anyOccasion, seldom, seldom], {
-    async do(hour, seat, [told, isOffline, isCancelled]) {
-      const { page } = seat
-      await page.goto(`${desk.origin}/desk#/letters/drafts/${told}`)
-      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
-      await getDesk(page).heading(`Drafts: ${statuses[told]}`).waitFor()
+  send: deskAct('send', [anyDecision, seldom, seldom], {
+    async do(model, screen, [occasion, isOffline, isCancelled]) {
+      const { page } = screen
+      await page.goto(`${desk.origin}/desk#/letters/drafts/${occasion}`)
+      Object.assign(screen, { list: null, application: null, search: '', depth: screen.depth + 1 })
+      await getDesk(page).heading(`Drafts: ${statuses[occasion]}`).waitFor()
       const before = await lettersInDatabase()
-      const drafts = before.filter((letter) => letter.occasion === told && letter.state === 'draft')
+      const drafts = before.filter((letter) => letter.occasion === occasion && letter.state === 'draft')
       await expect.poll(() => page.locator('.drafts-recipient').count()).toBe(drafts.length)
       if (drafts.length === 0) return
       const { dialog, button } = getDesk(page)
@@ -429,23 +436,23 @@ const acts = {
         expect(await lettersInDatabase()).toEqual(before)
         return
       }
-      expect(await hears(seat, () => dialog.getByRole('button', { name: /^Send/ }).click())).toContain(
-        'on the way',
-      )
+      expect(
+        await announcementAfter(screen, () => dialog.getByRole('button', { name: /^Send/ }).click()),
+      ).toContain('on the way')
       await page.getByText('No drafts here.').waitFor()
       const after = await lettersInDatabase()
       expect(
         after.filter(({ id }) => drafts.some((draft) => draft.id === id)).map(({ state }) => state),
       ).toEqual(drafts.map(() => 'waiting'))
-      await nothing(hour, seat)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  stop: doing('stop', [], {
-    async do(hour, seat) {
-      const { page } = seat
+  stop: deskAct('stop', [], {
+    async do(model, screen) {
+      const { page } = screen
       await page.goto(`${desk.origin}/desk#/letters`)
-      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
+      Object.assign(screen, { list: null, application: null, search: '', depth: screen.depth + 1 })
       await getDesk(page).heading('Letters').waitFor()
       const waiting = await desk.sql<{ act: string; count: number }[]>`
         select act, count(*)::int from private.deliveries where kind = 'letter' and state = 'waiting' group by act`
@@ -453,7 +460,7 @@ const acts = {
       await expect.poll(() => bars.count()).toBe(waiting.length)
       if (waiting.length === 0) return
       const before = await lettersInDatabase()
-      const words = await hears(seat, () => bars.first().getByRole('button').click())
+      const words = await announcementAfter(screen, () => bars.first().getByRole('button').click())
       // One of several letters may already have been sent.
       expect(words).toMatch(/^\d+ letters? stopped\.( \d+ letters? had already been sent\.)?$/)
       const count = Number.parseInt(words, 10)
@@ -462,11 +469,11 @@ const acts = {
       expect(changed.filter(({ state }) => state === 'draft')).toHaveLength(count)
       // All have the template's text, since nobody edited any.
       expect(after.filter(({ is_edited: isEdited }) => isEdited)).toEqual([])
-      await nothing(hour, seat)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  leave: doing('leave', [], {
+  leave: deskAct('leave', [], {
     async do() {
       // Marks a waiting letter as sent.
       await desk.sql`
@@ -475,31 +482,31 @@ const acts = {
     },
   }),
 
-  template: doing('template', [anyOccasion, fc.nat(999_999)], {
-    async do(hour, seat, [told, number]) {
-      const { page } = seat
-      await page.goto(`${desk.origin}/desk#/letters/templates/${told}`)
-      Object.assign(seat, { list: null, application: null, search: '', depth: seat.depth + 1 })
+  template: deskAct('template', [anyDecision, fc.nat(999_999)], {
+    async do(model, screen, [occasion, number]) {
+      const { page } = screen
+      await page.goto(`${desk.origin}/desk#/letters/templates/${occasion}`)
+      Object.assign(screen, { list: null, application: null, search: '', depth: screen.depth + 1 })
       const text = page.getByLabel('Text', { exact: true })
-      const kept = async () => {
+      const storedBody = async () => {
         const [template] = await desk.sql<{ body: string }[]>`
-          select body from private.templates where name = ${told}`
+          select body from private.templates where name = ${occasion}`
         return template?.body
       }
-      await expect.poll(async () => text.inputValue()).toBe(await kept())
-      const body = `Hello {{first_name}}, ${seat.email} writes ${number}.`
+      await expect.poll(async () => text.inputValue()).toBe(await storedBody())
+      const body = `Hello {{first_name}}, ${screen.email} writes ${number}.`
       await text.fill(body)
-      await hears(seat, () => getDesk(page).button('Save').click())
-      expect(await kept()).toBe(body)
-      await nothing(hour, seat)
+      await announcementAfter(screen, () => getDesk(page).button('Save').click())
+      expect(await storedBody()).toBe(body)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  erase: doing('erase', [seldom], {
+  erase: deskAct('erase', [seldom], {
     can: isAtApplication,
-    async do(_hour, seat, [isOffline]) {
+    async do(_model, screen, [isOffline]) {
       if ((await rowsInDatabase()).length < 8) return
-      const { page, application } = seat
+      const { page, application } = screen
       const { button, dialog } = getDesk(page)
       const [{ email } = { email: '' }] = await desk.sql<{ email: string }[]>`
         select email from public.retreat_applications where id = ${application}`
@@ -516,23 +523,23 @@ const acts = {
         expect(await rowsInDatabase()).toHaveLength(before)
         return
       }
-      await hears(seat, () => button('Erase for good').click())
+      await announcementAfter(screen, () => button('Erase for good').click())
       expect(await rowsInDatabase()).toHaveLength(before - 1)
       const [, search] = page.url().split('?')
-      Object.assign(seat, {
+      Object.assign(screen, {
         application: null,
         list: (new URLSearchParams(search).get('status') ?? 'new') as Status,
         search: new URLSearchParams(search).get('search') ?? '',
-        depth: seat.depth + 1,
+        depth: screen.depth + 1,
       })
-      await agreesAtOnce(seat)
+      await expectOpenedList(screen)
     },
   }),
 
-  offline: doing('offline', [twelfth], {
+  offline: deskAct('offline', [twelfth], {
     can: isAtApplication,
-    async do(hour, seat, [place]) {
-      const { page } = seat
+    async do(model, screen, [place]) {
+      const { page } = screen
       const { button, pill, alert } = getDesk(page)
       const before = await pill.textContent()
       const wanted = nth(
@@ -540,46 +547,46 @@ const acts = {
         place,
       )
       await page.context().setOffline(true)
-      expect(await hears(seat, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
+      expect(await announcementAfter(screen, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
       await alert.getByText('was not saved. You were offline.').waitFor()
       await button('Close').click()
       await page.context().setOffline(false)
       await page.getByText('What you see may be out of date').waitFor({ state: 'detached' })
-      await nothing(hour, seat)
-      await applicationAgrees(seat)
+      await expectNoDecision(model, screen)
+      await expectApplication(screen)
     },
   }),
 
-  reload: doing('reload', [], {
-    async do(hour, seat) {
-      await seat.page.reload()
+  reload: deskAct('reload', [], {
+    async do(model, screen) {
+      await screen.page.reload()
       // Moving the clock during this would time out the load of the script.
-      await getDesk(seat.page).link('Applications').waitFor()
-      if (seat.list !== null) await agreesAtOnce(seat)
-      if (seat.application !== null) await applicationAgrees(seat)
-      await nothing(hour, seat)
+      await getDesk(screen.page).link('Applications').waitFor()
+      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.application !== null) await expectApplication(screen)
+      await expectNoDecision(model, screen)
     },
   }),
 
-  look: doing('look', [], {
-    async do(_hour, seat) {
-      await seat.page.evaluate(() => dispatchEvent(new Event('focus')))
-      if (seat.list !== null) await agreesAtOnce(seat)
-      if (seat.application !== null) await applicationAgrees(seat)
+  look: deskAct('look', [], {
+    async do(_model, screen) {
+      await screen.page.evaluate(() => dispatchEvent(new Event('focus')))
+      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.application !== null) await expectApplication(screen)
     },
   }),
 
-  stay: doing('stay', [], {
-    async do(_hour, seat) {
-      await lookAgain(seat)
-      if (seat.list !== null) await agreesInTime(seat)
+  stay: deskAct('stay', [], {
+    async do(_model, screen) {
+      await waitForRefresh(screen)
+      if (screen.list !== null) await expectOpenList(screen)
     },
   }),
 }
 
 /** Two organisers at their desks, and twelve applicants. */
-async function begin(visitor: Visitor): Promise<Hour> {
-  // In the order of the server's locks, since late requests of the previous hour's page may still run.
+async function begin(visitor: Visitor): Promise<DeskModel> {
+  // In the order of the server's locks, since late requests of the previous sequence's page may still run.
   await desk.sql`
     with locked as materialized (select id from public.retreat_applications order by id for update)
     delete from public.retreat_applications where id in (select id from locked)`
@@ -592,35 +599,35 @@ async function begin(visitor: Visitor): Promise<Hour> {
   // The desk believes that a server sends letters. The test decides when each is sent.
   await desk.sql`update private.postman set seen_at = now() + interval '1 day', stopped = false`
   await desk.sql`update private.letter_settings set hold = interval '1 day'`
-  const seats: Seat[] = []
+  const screens: OrganiserScreen[] = []
   for (const as of [desk.ada, desk.bob]) {
     const page = await desk.open(visitor, '', { as, prepare: (opened) => opened.clock.install() })
-    seats.push({ email: as.email, page, list: 'new', search: '', application: null, depth: 0 })
+    screens.push({ email: as.email, page, list: 'new', search: '', application: null, depth: 0 })
     await getDesk(page).tab('New').waitFor()
   }
-  return { seats, lastWritten: '0' }
+  return { screens, lastChecked: '0' }
 }
 
-/** Milliseconds for the hours, and for shortening a failing one. */
-const patience = 200_000 + hours * most * 500
+/** Milliseconds for all sequences, and for shortening a failing one. */
+const timeLimit = 200_000 + sequences * mostActs * 500
 
 test(
-  `two organisers do up to ${most} acts an hour at the desk, and every screen matches the database`,
-  { timeout: 2 * patience },
+  `two organisers do up to ${mostActs} random acts at the desk, and every screen matches the database`,
+  { timeout: 2 * timeLimit },
   async ({ visitor }) => {
     visitor.allowConsoleError(failedRequest)
     const { tab, open, back, decideOne, decideMany } = acts
     // Frequent acts appear several times.
     const frequent = [tab, open, back, decideOne, decideMany]
-    const done = await playHours({
+    const actCount = await playRandomActs({
       acts: [...Object.values(acts), ...frequent, ...frequent, decideOne, decideOne],
-      hours,
-      most,
-      patience,
+      sequences,
+      mostActs,
+      timeLimit,
       begin: () => begin(visitor),
-      end: ({ seats }) => Promise.all(seats.map(({ page }) => page.context().close())),
+      end: ({ screens }) => Promise.all(screens.map(({ page }) => page.context().close())),
     })
-    expect(done).toBeGreaterThan((hours * most) / 4)
+    expect(actCount).toBeGreaterThan((sequences * mostActs) / 4)
   },
 )
 

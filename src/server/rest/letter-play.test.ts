@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 
-import { actOf, playHours } from '../../../testing/acts.ts'
+import { actOf, playRandomActs } from '../../../testing/acts.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { findFaults } from '../../../testing/letters.ts'
@@ -17,9 +17,9 @@ import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
 /** The most acts of an hour, as in letter-acts.test.ts. */
-const most = Number(process.env['LETTER_ACTS'] ?? 200)
-const hours = extent(2, 20)
-const patience = 100_000 + most * 500
+const mostActs = Number(process.env['LETTER_ACTS'] ?? 200)
+const sequences = extent(2, 20)
+const timeLimit = 100_000 + mostActs * 500
 const decisions = outboxOf('decision')
 
 let sql: Sql
@@ -300,10 +300,10 @@ async function isRight({ people, discarded }: Desk) {
 }
 
 test(
-  `through ${hours} hours of random acts on letters nothing outdated is sent, and nobody is forgotten`,
-  { timeout: 2 * patience },
+  `through ${sequences} hours of random acts on letters nothing outdated is sent, and nobody is forgotten`,
+  { timeout: 2 * timeLimit },
   async () => {
-    const done = await playHours({
+    const done = await playRandomActs({
       acts: [
         ...Object.values(acts),
         decide,
@@ -318,9 +318,9 @@ test(
         claimDecision,
         write,
       ],
-      hours,
-      most,
-      patience,
+      sequences,
+      mostActs,
+      timeLimit,
       async begin(): Promise<Desk> {
         await sql`delete from public.retreat_applications`
         await sql`delete from private.templates where kind = 'other'`
@@ -342,6 +342,6 @@ test(
       },
       afterEach: isRight,
     })
-    expect(done).toBeGreaterThan((most * hours) / 4)
+    expect(done).toBeGreaterThan((mostActs * sequences) / 4)
   },
 )

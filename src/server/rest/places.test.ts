@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import * as fc from 'fast-check'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { actOf, playHours } from '../../../testing/acts.ts'
+import { actOf, playRandomActs } from '../../../testing/acts.ts'
 import { claimLetter } from '../../../testing/claims.ts'
 import { extent } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -888,12 +888,12 @@ async function sumsAreRight({ guests, total }: Retreat) {
 const retreats = extent(3, 40)
 
 test(`through random decisions, letters, RSVPs, reminders and places of ${retreats} retreats, the sums are right`, async () => {
-  const done = await playHours({
+  const done = await playRandomActs({
     // Frequent acts are listed several times.
     acts: [...Object.values(retreatActs), decides, answers, answers],
-    hours: retreats,
-    most: 140,
-    patience: 200_000,
+    sequences: retreats,
+    mostActs: 140,
+    timeLimit: 200_000,
     async begin() {
       await begin()
       const guests = await Promise.all(
