@@ -11,27 +11,28 @@ const textOf = async (file: string) =>
 
 test('each listed break can still be made', async () => {
   const outdated = []
-  for (const { broken, file, find } of breaks) {
-    const times = (await readFile(file, 'utf8')).split(find).length - 1
-    if (times !== 1) outdated.push(`${broken}: ${times} times in ${file}`)
+  for (const { effect, changedFile, find } of breaks) {
+    const times = (await readFile(changedFile, 'utf8')).split(find).length - 1
+    if (times !== 1) outdated.push(`${effect}: ${times} times in ${changedFile}`)
   }
   expect(outdated).toEqual([])
 })
 
 test('each break names an existing test, by file and title', async () => {
   const missing = []
-  for (const { broken, test: file, name } of breaks) {
+  for (const { effect, testFile: file, testTitle } of breaks) {
     const source = await readFile(file, 'utf8').catch(() => '')
-    if (!["'", '"', '`'].some((quote) => source.includes(quote + name + quote)))
-      missing.push(`${broken}: ${file} has no “${name}”`)
+    if (!["'", '"', '`'].some((quote) => source.includes(quote + testTitle + quote)))
+      missing.push(`${effect}: ${file} has no “${testTitle}”`)
   }
   expect(missing).toEqual([])
 })
 
 test('each break names an existing promise', async () => {
   const unknown = []
-  for (const { broken, promise, of = security } of breaks) {
-    if (!(await textOf(of)).includes(promise)) unknown.push(`${broken}: ${of} has no “${promise}”`)
+  for (const { effect, promise, document = security } of breaks) {
+    if (!(await textOf(document)).includes(promise))
+      unknown.push(`${effect}: ${document} has no “${promise}”`)
   }
   expect(unknown).toEqual([])
 })

@@ -11,15 +11,15 @@ import type { Break } from '../testing/breaks/break.ts'
 /** Copies that are broken in parallel. */
 const copies = 2
 /** Sorts after every other migration. */
-const version = '99991231235959'
+const lastVersion = '99991231235959'
 
 /** Milliseconds that a test may take. */
-const patience = 60_000
+const testTimeout = 60_000
 /** Stops at the first failure. */
 const options = [
   '--bail=1',
-  `--testTimeout=${patience}`,
-  `--hookTimeout=${patience}`,
+  `--testTimeout=${testTimeout}`,
+  `--hookTimeout=${testTimeout}`,
   '--expect.poll.timeout=8000',
 ]
 
@@ -48,22 +48,22 @@ async function copyCheckout(): Promise<string> {
 }
 
 /** Splits a file at a text. Throws unless the file has it exactly once. */
-async function readAround({ file, find }: Break, directory = '.') {
-  const whole = await readFile(join(directory, file), 'utf8')
+async function readAround({ changedFile, find }: Break, directory = '.') {
+  const whole = await readFile(join(directory, changedFile), 'utf8')
   const parts = whole.split(find)
-  if (parts.length !== 2) throw new Error(`its text stands in ${file} ${parts.length - 1} times`)
+  if (parts.length !== 2) throw new Error(`its text stands in ${changedFile} ${parts.length - 1} times`)
   return { whole, parts }
 }
 
 /** Makes a break in a copy. Gives a function that undoes it. Throws unless the file has its text exactly once. */
-async function apply(given: Break, directory: string): Promise<() => Promise<void>> {
-  const { file, replace, migration: statements } = given
-  const path = join(directory, file)
-  const { whole, parts } = await readAround(given, directory)
+async function apply(toMake: Break, directory: string): Promise<() => Promise<void>> {
+  const { changedFile, replace, migration: statements } = toMake
+  const path = join(directory, changedFile)
+  const { whole, parts } = await readAround(toMake, directory)
   const broken = parts.join(replace)
   await writeFile(path, broken)
   const isSchema = basename(dirname(path)) === 'schemas'
-  const migration = join(dirname(dirname(path)), 'migrations', `${version}_broken.sql`)
+  const migration = join(dirname(dirname(path)), 'migrations', `${lastVersion}_broken.sql`)
   // Databases are made from the migrations, so a broken function needs one.
   if (isSchema) await writeFile(migration, statements ?? functionAt(broken, parts[0]?.length ?? 0))
   return async () => {
@@ -73,23 +73,23 @@ async function apply(given: Break, directory: string): Promise<() => Promise<voi
 }
 
 /** A statement that replaces the function declared around a position. */
-function functionAt(sql: string, place: number): string {
-  const begin = sql.lastIndexOf('\ncreate function', place) + 1
+function functionAt(sql: string, position: number): string {
+  const begin = sql.lastIndexOf('\ncreate function', position) + 1
   const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
   const statement = sql.slice(begin, end)
-  if (begin === 0 || end < place || statement.includes('\ncreate ')) {
+  if (begin === 0 || end < position || statement.includes('\ncreate ')) {
     throw new Error('no function with a body between $$ is declared around its text')
   }
   return `${statement.replace('create function', 'create or replace function')}\n`
 }
 
 /** Gives the name of the test that fails with a break, if one does. */
-async function deathOf(given: Break, directory: string): Promise<string | undefined> {
-  const mend = await apply(given, directory)
+async function failingTestOf(toMake: Break, directory: string): Promise<string | undefined> {
+  const undo = await apply(toMake, directory)
   try {
-    return await deathIn(directory, given)
+    return await runTest(directory, toMake)
   } finally {
-    await mend()
+    await undo()
   }
 }
 
@@ -99,17 +99,17 @@ function patternOf(name: string): string {
 }
 
 /** Runs the test that has to fail. Throws if no test ran. */
-async function deathIn(directory: string, { test, name }: Break): Promise<string | undefined> {
+async function runTest(directory: string, { testFile, testTitle }: Break): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
-  const pattern = ['-t', patternOf(name)]
+  const pattern = ['-t', patternOf(testTitle)]
   const child = spawn(
     'npx',
-    ['vitest', 'run', test, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    ['vitest', 'run', testFile, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
     { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += String(part)))
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (printed += String(part)))
   await once(child, 'close')
   const report = await readFile(output, 'utf8').then(
     (text) => JSON.parse(text) as Report,
@@ -117,28 +117,28 @@ async function deathIn(directory: string, { test, name }: Break): Promise<string
   )
   const results = report?.testResults ?? []
   const tests = results.flatMap(({ assertionResults }) => assertionResults)
-  const dead = tests.find(({ status }) => status === 'failed')
+  const failed = tests.find(({ status }) => status === 'failed')
   // A busy machine makes any test this slow.
-  if (dead && (dead.duration ?? 0) >= patience) throw new Error(`this hangs: ${dead.fullName}`)
-  if (dead) return dead.fullName
+  if (failed && (failed.duration ?? 0) >= testTimeout) throw new Error(`this hangs: ${failed.fullName}`)
+  if (failed) return failed.fullName
   if (!tests.some(({ status }) => status === 'passed') || child.exitCode !== 0) {
-    const why = results.map(({ message }) => message).join('\n') || said
+    const why = results.map(({ message }) => message).join('\n') || printed
     throw new Error(`nothing was tested: ${why.slice(-2_000)}`)
   }
   return undefined
 }
 
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
-const waiting = breaks.filter(({ broken, file, test }) =>
-  words.every((word) => `${broken} ${file} ${test}`.toLowerCase().includes(word)),
+const waiting = breaks.filter(({ effect, changedFile, testFile }) =>
+  words.every((word) => `${effect} ${changedFile} ${testFile}`.toLowerCase().includes(word)),
 )
 const count = waiting.length
-const lives: string[] = []
+const survivors: string[] = []
 
 // A run of some breaks also reports all breaks whose text is no longer there.
 for (const other of breaks.filter((each) => !waiting.includes(each))) {
   await readAround(other).catch((error: Error) => {
-    console.log(`${other.broken} (${other.file}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
+    console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
     process.exitCode = 1
   })
 }
@@ -148,17 +148,17 @@ async function work() {
   try {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const began = performance.now()
-      const say = (what: string) => {
+      const report = (what: string) => {
         const seconds = Math.round((performance.now() - began) / 1_000)
-        console.log(`${next?.broken} (${next?.file}), ${seconds} s\n  ${what}`)
+        console.log(`${next?.effect} (${next?.changedFile}), ${seconds} s\n  ${what}`)
       }
       try {
-        const test = await deathOf(next, directory)
-        say(test === undefined ? `LIVES in ${next.test}` : `died by: ${test}`)
-        if (test === undefined) lives.push(next.broken)
+        const test = await failingTestOf(next, directory)
+        report(test === undefined ? `LIVES in ${next.testFile}` : `died by: ${test}`)
+        if (test === undefined) survivors.push(next.effect)
       } catch (error) {
-        say(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
-        lives.push(next.broken)
+        report(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
+        survivors.push(next.effect)
       }
     }
   } finally {
@@ -167,5 +167,5 @@ async function work() {
 }
 
 await Promise.all(Array.from({ length: Math.min(copies, count) }, work))
-console.log(`${count - lives.length} of ${count} breaks died.`)
-if (lives.length > 0 || count === 0) process.exitCode = 1
+console.log(`${count - survivors.length} of ${count} breaks died.`)
+if (survivors.length > 0 || count === 0) process.exitCode = 1
