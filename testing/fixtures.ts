@@ -65,9 +65,9 @@ async function moveTimes(sql: Sql) {
 }
 
 /** The desk's view of each application: its status and RSVP, its delivery to the webhook, its letters, and its history. */
-async function standingsOf(client: SupabaseClient): Promise<string[]> {
-  const call = async <Result>(name: string, given: object) =>
-    (await client.rpc(name, given).throwOnError()).data as Result
+async function deskViewOf(client: SupabaseClient): Promise<string[]> {
+  const call = async <Result>(name: string, parameters: object) =>
+    (await client.rpc(name, parameters).throwOnError()).data as Result
   const listed: ListedApplication[] = []
   let after: ListPage['next'] = null
   do {
@@ -81,19 +81,19 @@ async function standingsOf(client: SupabaseClient): Promise<string[]> {
       const { delivery, history } = await call<ApplicationDetails>('desk_application', {
         application: application.id,
       })
-      const theirs = letters.filter((letter) => letter.application === application.id)
+      const itsLetters = letters.filter((letter) => letter.application === application.id)
       return [
         application.email?.split('@')[0],
         [application.status, application.answer_state].filter((state) => state !== null).join(', '),
-        delivery === null ? 'nothing to deliver' : deliveryShown(delivery),
-        ...theirs.map(letterShown),
+        delivery === null ? 'nothing to deliver' : describeDelivery(delivery),
+        ...itsLetters.map(describeLetter),
         ...history.filter(({ kind }) => kind !== 'status').map(({ kind }) => `(${kind})`),
       ].join(' | ')
     }),
   )
 }
 
-function deliveryShown({
+function describeDelivery({
   delivered_at,
   next_attempt_at,
   attempts,
@@ -103,7 +103,7 @@ function deliveryShown({
   return `${state}: ${attempts}x ${last_status ?? 'unanswered'}`
 }
 
-function letterShown(letter: Letter) {
+function describeLetter(letter: Letter) {
   const { occasion, edition, way, state, attempts, uncertain, otherwise, withdrawn_by, withdrawn_at } = letter
   return [
     occasion === '' ? 'personal' : occasion,
@@ -143,7 +143,7 @@ export const rowsOf = (sql: Sql) =>
   })
 
 /** Columns that were dropped with their values. */
-const goneColumns: Record<string, string[]> = {
+const droppedColumns: Record<string, string[]> = {
   'private.postman': ['turns'],
   'private.notices': ['waits_since'],
   'private.letters': ['edition', 'created_at', 'status_version', 'version', 'from_template', 'waits_since'],
@@ -197,7 +197,7 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
     rows.map((row) => JSON.stringify(columns.map((column): unknown => Reflect.get(row, column)))).toSorted()
   return Object.entries(before).flatMap(([table, rows]) => {
     const columns = Object.keys(rows[0] ?? {}).filter(
-      (column) => goneColumns[table]?.includes(column) !== true,
+      (column) => droppedColumns[table]?.includes(column) !== true,
     )
     const [former, now] = [
       linesOf(
@@ -215,9 +215,9 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
 }
 
 /** The view of 1.0.0's desk, with other lines for some applications. */
-async function standingsWith(changed: Record<string, string> = {}): Promise<string[]> {
+async function deskViewWith(changed: Record<string, string> = {}): Promise<string[]> {
   const lines = new Map(
-    (await readLines('standings.txt'))
+    (await readLines('desk-view.txt'))
       // 1.0.0 numbered the letters to one person.
       .map((line) => line.replaceAll('personal no. 2', 'personal'))
       .map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
@@ -232,10 +232,10 @@ const readLines = async (file: string) =>
 /** A mail server and an automation that accept everything. */
 async function startReceivers() {
   const [mailServer, receiver] = await Promise.all([startMailServer(), startReceiver()])
-  const toldOf = ({ url, body }: { url: string; body: string }) => {
-    const given = new URLSearchParams(body)
-    const kind = given.get('event') ?? url.slice(1)
-    return `${kind}: ${given.get('email')?.split('@')[0]} ${given.get('answer') ?? given.get('status') ?? ''}`.trim()
+  const describeRequest = ({ url, body }: { url: string; body: string }) => {
+    const fields = new URLSearchParams(body)
+    const kind = fields.get('event') ?? url.slice(1)
+    return `${kind}: ${fields.get('email')?.split('@')[0]} ${fields.get('answer') ?? fields.get('status') ?? ''}`.trim()
   }
   return {
     settings: {
@@ -247,17 +247,17 @@ async function startReceivers() {
       WEBHOOK_DECISIONS_URL: `${receiver.origin}/decision`,
     },
     /** All deliveries so far. */
-    arrived: () =>
+    received: () =>
       [
         ...mailServer.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
-        ...receiver.received.map(toldOf),
+        ...receiver.received.map(describeRequest),
       ].toSorted(),
     close: () => Promise.all([mailServer.close(), receiver.close()]),
   }
 }
 
 /** Resolves when no delivery is due or being tried. */
-async function settled(sql: Sql) {
+async function waitForDeliveries(sql: Sql) {
   const soon = () => sql`
     select from private.deliveries as delivery
       where due_at <= now() + interval '30 seconds' and not exists (
@@ -269,9 +269,9 @@ async function settled(sql: Sql) {
 }
 
 /** A client, and settings for successive servers at its address. */
-async function oneAddress(url: string) {
+async function clientOfServers(url: string) {
   const port = String(await freePort())
-  return { only: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
+  return { settings: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
 }
 
 /** Passwords and factors of the fixtures' organisers. */
@@ -311,8 +311,8 @@ type Postgres = Pick<TestPostgres, 'url' | 'admin'>
 export async function migrateDump({ url, admin }: Postgres) {
   await loadDump(admin)
   const before = await rowsOf(admin)
-  const { only, client } = await oneAddress(url())
-  let server = await startServer(only)
+  const { settings, client } = await clientOfServers(url())
+  let server = await startServer(settings)
   const changed = changedTables(before, await rowsOf(admin))
   const { password, factor, refreshToken: refresh_token, olgasLink } = await readSecrets()
   const refused = [
@@ -323,34 +323,34 @@ export async function migrateDump({ url, admin }: Postgres) {
   const [verified] = (await client.auth.mfa.listFactors()).data?.totp ?? []
   const code = new TOTP({ secret: Secret.fromBase32(factor) }).generate()
   refused.push((await client.auth.mfa.challengeAndVerify({ factorId: verified?.id ?? '', code })).error)
-  const standings = await standingsOf(client)
+  const deskView = await deskViewOf(client)
   await server.stop()
 
   const receivers = await startReceivers()
-  server = await startServer({ ...only, ...receivers.settings })
-  await settled(admin)
+  server = await startServer({ ...settings, ...receivers.settings })
+  await waitForDeliveries(admin)
   await server.stop()
-  const leaves = receivers.arrived()
+  const sent = receivers.received()
   // A second server has nothing left to deliver.
-  server = await startServer({ ...only, ...receivers.settings })
+  server = await startServer({ ...settings, ...receivers.settings })
   await apply(server.origin)
-  await settled(admin)
-  const standingsThen = await standingsOf(client)
+  await waitForDeliveries(admin)
+  const deskViewLater = await deskViewOf(client)
   await server.stop()
-  const leavesThen = receivers.arrived()
+  const sentLater = receivers.received()
   await receivers.close()
   return {
     changed,
     refused,
-    standings,
-    leaves,
-    leavesThen,
-    standingsThen,
+    deskView,
+    sent,
+    sentLater,
+    deskViewLater,
     rsvps: await rsvpsToDeliver(admin),
   }
 }
 
-const due = [
+const dueDeliveries = [
   'answer: answer-claimed not coming',
   'answer: answer-untold coming',
   'application: delivery-claimed',
@@ -373,16 +373,16 @@ const due = [
 export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
   changed: [],
   refused: [null, null, null, null],
-  standings: await standingsWith({
+  deskView: await deskViewWith({
     waiting: 'declined | delivered: 1x 200 | received sent 1x | declined waiting',
   }),
-  leaves: due,
-  leavesThen: [
-    ...due,
+  sent: dueDeliveries,
+  sentLater: [
+    ...dueDeliveries,
     'application: newcomer',
     'mail: newcomer@example.net We have your application',
   ].toSorted(),
-  standingsThen: await standingsWith({
+  deskViewLater: await deskViewWith({
     // The server was killed during the first try.
     'taken-over':
       'declined | delivered: 1x 200 | received withdrawn overtaken | declined sent 2x uncertain 1x | declined to the automation sent 2x uncertain 1x',
@@ -421,9 +421,9 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
  * @returns The result, for comparison with `backupRestored`.
  */
 export async function restoreBackup({ url, admin }: Postgres) {
-  const { only, client } = await oneAddress(url())
-  const { stdout } = await runCommand(['restore', '--from', `${folder}/backup`], only)
-  const said = stdout.split(' to PostgreSQL ')[0]
+  const { settings, client } = await clientOfServers(url())
+  const { stdout } = await runCommand(['restore', '--from', `${folder}/backup`], settings)
+  const message = stdout.split(' to PostgreSQL ')[0]
   const files = (await readdir(`${folder}/backup`)).filter((file) => file.endsWith('.jsonl'))
   const written: Record<string, object[]> = {}
   for (const file of files) {
@@ -434,35 +434,37 @@ export async function restoreBackup({ url, admin }: Postgres) {
   // A restore stops waiting letters, since the original database may have sent them.
   const idOf = (row: object) => ('id' in row ? row.id : undefined)
   const letters = written['private.letters'] ?? []
-  const stayed = letters.filter((row) => !('state' in row && /^(waiting|sending)$/.test(String(row.state))))
-  const ids = new Set(stayed.map(idOf))
-  written['private.letters'] = stayed
+  const unchangedLetters = letters.filter(
+    (row) => !('state' in row && /^(waiting|sending)$/.test(String(row.state))),
+  )
+  const ids = new Set(unchangedLetters.map(idOf))
+  written['private.letters'] = unchangedLetters
   restored['private.letters'] = restored['private.letters']?.filter((row) => ids.has(idOf(row))) ?? []
   const changed = changedTables(written, restored)
-  const { rows } = readCsv((await runCommand(['applications', '--csv', '--no-bom'], only)).stdout)
+  const { rows } = readCsv((await runCommand(['applications', '--csv', '--no-bom'], settings)).stdout)
   const row = rows.find(({ email }) => email === 'noted-coming@example.com')
 
   await moveTimes(admin)
   const receivers = await startReceivers()
-  const server = await startServer({ ...only, ...receivers.settings })
+  const server = await startServer({ ...settings, ...receivers.settings })
   const { password } = await readSecrets()
   const refused = [
     (await client.auth.signInWithPassword({ email: 'ines@example.org', password })).error,
     (await client.rpc('desk_stop', { stopped: false })).error,
   ]
-  await runCommand(['door', '--open'], only)
+  await runCommand(['door', '--open'], settings)
   await apply(server.origin)
-  await settled(admin)
-  const standings = await standingsOf(client)
+  await waitForDeliveries(admin)
+  const deskView = await deskViewOf(client)
   await server.stop()
-  const leaves = receivers.arrived()
+  const sent = receivers.received()
   await receivers.close()
-  return { said, changed, row, refused, leaves, standings, rsvps: await rsvpsToDeliver(admin) }
+  return { message, changed, row, refused, sent, deskView, rsvps: await rsvpsToDeliver(admin) }
 }
 
 /** The backup after its restore and all due deliveries. */
 export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
-  said: 'Restored 87 applications and the accounts of 4 organisers',
+  message: 'Restored 87 applications and the accounts of 4 organisers',
   changed: [],
   row: expect.objectContaining({
     status: 'accepted',
@@ -472,14 +474,14 @@ export const backupRestored: Awaited<ReturnType<typeof restoreBackup>> = {
     decided_at: expect.stringMatching(/^2026-11-2/) as string,
   }) as Record<string, string>,
   refused: [null, null],
-  leaves: [
+  sent: [
     'application: delivery-claimed',
     'application: newcomer',
     'application: untouched',
     'mail: ines@example.org New application: Ada',
     'mail: newcomer@example.net We have your application',
   ],
-  standings: await standingsWith({
+  deskView: await deskViewWith({
     later:
       'declined | delivered: 1x 200 | declined withdrawn overtaken 3x | declined to the automation sent 1x | declined draft',
     closing:
