@@ -20,17 +20,19 @@ export async function createClock(sql: Sql, start: Date) {
   return {
     now: () => now,
     /** Moves the dates in a text by as much as the stored times still have to move. */
-    asOfThen: (text: string) =>
+    withDemoDates: (text: string) =>
       text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
-        const then = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
-        return then.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+        const date = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
+        return date.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
       }),
-    async to(at: Date) {
-      const moved = (column: { name: string; is_day: boolean }) =>
+    async moveTo(at: Date) {
+      const movedColumn = (column: { name: string; is_day: boolean }) =>
         column.is_day
           ? `${column.name} = ${column.name} - ${dayOf(at) - dayOf(now)}`
           : `${column.name} = ${column.name} - interval '${at.getTime() - now.getTime()} milliseconds'`
-      const updates = tables.map(({ name, columns }) => `update ${name} set ${columns.map(moved).join(', ')}`)
+      const updates = tables.map(
+        ({ name, columns }) => `update ${name} set ${columns.map(movedColumn).join(', ')}`,
+      )
       // Triggers would treat each move as a new change.
       await sql.begin((transaction) =>
         transaction.unsafe(`set local session_replication_role = replica; ${updates.join('; ')}`),

@@ -33,11 +33,11 @@ export async function openDesks(sql: Sql) {
       begin: (mode, work) => sql.begin(mode, work),
     })
     calls.push(
-      createDesk(async (name, given) => {
-        const called = functions.get(name)
-        if (called === undefined) throw new Error(`there is no ${name}`)
+      createDesk(async (name, parameters) => {
+        const deskFunction = functions.get(name)
+        if (deskFunction === undefined) throw new Error(`there is no ${name}`)
         return JSON.parse(
-          await callFunction(caller, called, JSON.stringify(given), Object.keys(given)),
+          await callFunction(caller, deskFunction, JSON.stringify(parameters), Object.keys(parameters)),
         ) as unknown
       }),
     )

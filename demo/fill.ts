@@ -14,8 +14,8 @@ import { randomFrom } from '../testing/random.ts'
 import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
 import { notes } from './notes.ts'
-import { howMany } from './people.ts'
-import { answers, applicationsUntil, closed, day, minute, sittings, timeOf, weeks } from './plan.ts'
+import { applicationCount } from './people.ts'
+import { rsvps, applicationsUntil, closedDomain, day, minute, reviews, timeBefore, weeks } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -23,13 +23,16 @@ import { valuesOf } from '../testing/sql.ts'
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
 
 /** The mail server's reply to each step: it refuses recipients at the closed domain. */
-export function answerMail(at: string, address: string): { code: number; text: string } | undefined {
-  if (at !== 'RCPT TO' || !address.endsWith(`@${closed}`)) return undefined
+export function refuseClosedDomain(
+  step: string,
+  address: string,
+): { code: number; text: string } | undefined {
+  if (step !== 'RCPT TO' || !address.endsWith(`@${closedDomain}`)) return undefined
   return { code: 550, text: `5.1.1 <${address}>: there is no such mailbox` }
 }
 
 /** The database to fill, and the mail server that receives the emails. */
-interface Filling {
+interface FillOptions {
   /** A connection as the owner of an embedded database that has the schema and no rows. */
   sql: Sql
   mail: { port: number; received: ReceivedMail[] }
@@ -40,14 +43,14 @@ interface Filling {
 }
 
 const seed = 41
-const placesInAll = 40
+const seats = 40
 
 /** An application and its current status. */
-interface Applied {
+interface StoredApplication {
   id: string
   at: Date
   email: string
-  fate: Status
+  finalStatus: Status
   status: Status
   version: number
 }
@@ -56,7 +59,7 @@ interface Applied {
  * Fills a database with six weeks of applications and of organisers' decisions. The product's own functions do all of it, one
  * after the other. Between them time passes: all stored times move back.
  */
-export async function fill({ sql, mail, site, signal }: Filling): Promise<void> {
+export async function fill({ sql, mail, site, signal }: FillOptions): Promise<void> {
   const end = new Date()
   const mailServer = {
     host: '127.0.0.1',
@@ -68,30 +71,30 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
   }
   await writeSite(sql, { siteUrl: site, mailServer })
   const random = randomFrom(seed)
-  const everybody = applicationsUntil(end, random)
-  const stored: Applied[] = []
+  const allApplications = applicationsUntil(end, random)
+  const stored: StoredApplication[] = []
   const desks = await openDesks(sql)
   const clock = await createClock(sql, new Date(end.getTime() - weeks * 7 * day))
-  const due: { at: Date; act: () => Promise<unknown> }[] = []
+  const planned: { at: Date; act: () => Promise<unknown> }[] = []
   const deskOf = (by: number): CallDesk => desks.calls[by % desks.calls.length] as CallDesk
-  const plan = (at: Date, act: () => Promise<unknown>) => due.push({ at, act })
-  const noteOf = dealt(notes)
+  const plan = (at: Date, act: () => Promise<unknown>) => planned.push({ at, act })
+  const nextNote = roundRobin(notes)
 
   /** Lets time pass, and stores the applications of that time. */
-  const passTo = async (at: Date) => {
-    const came = everybody.filter((each) => each.at > clock.now() && each.at <= at)
-    await clock.to(at)
-    const rows = came.map((each) => ({ ...each.application, created_at: each.at }))
+  const moveTimeTo = async (at: Date) => {
+    const arriving = allApplications.filter((each) => each.at > clock.now() && each.at <= at)
+    await clock.moveTo(at)
+    const rows = arriving.map((each) => ({ ...each.application, created_at: each.at }))
     if (rows.length === 0) return
     const ids = await sql<{ id: string; email: string; created_at: Date }[]>`
       insert into public.retreat_applications ${valuesOf(rows)} returning id, email, created_at`
     for (const [index, { id, email }] of ids.entries()) {
-      const { fate = 'new', at: appliedAt = at } = came[index] ?? {}
-      stored.push({ id, email, at: appliedAt, fate, status: 'new', version: 0 })
+      const { finalStatus = 'new', at: appliedAt = at } = arriving[index] ?? {}
+      stored.push({ id, email, at: appliedAt, finalStatus, status: 'new', version: 0 })
     }
   }
 
-  const decide = async (by: number, status: Status, applications: Applied[]) => {
+  const decide = async (by: number, status: Status, applications: StoredApplication[]) => {
     const decisions = applications.map(({ id, version }) => ({ id, version, status }))
     for (const outcome of await deskOf(by)('desk_decide', { act: randomUUID(), decisions })) {
       const application = applications.find(({ id }) => id === outcome.id)
@@ -102,12 +105,12 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     }
   }
 
-  const note = async (by: number, { id }: Applied) => {
-    const [first, answer] = noteOf()
+  const note = async (by: number, { id }: StoredApplication) => {
+    const [first, reply] = nextNote()
     await deskOf(by)('desk_note', { act: randomUUID(), application: id, note: first })
-    if (answer === undefined) return
+    if (reply === undefined) return
     plan(new Date(clock.now().getTime() + 9 * 60 * minute * (1 + random())), () =>
-      deskOf(by + 1)('desk_note', { act: randomUUID(), application: id, note: answer }),
+      deskOf(by + 1)('desk_note', { act: randomUUID(), application: id, note: reply }),
     )
   }
 
@@ -116,25 +119,25 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     await recordHeartbeat(sql, 'mail sender')
     const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
     const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, most)
-    const wanted = ready.map(({ id, seen }) => ({ id, seen }))
+    const drafts = ready.map(({ id, seen }) => ({ id, seen }))
     await deskOf(by)('desk_release', {
       act: randomUUID(),
-      letters: wanted,
-      number: wanted.length,
+      letters: drafts,
+      number: drafts.length,
       again: false,
     })
     return ready.map(({ application }) => application)
   }
 
   /** Sends the letters that are due. */
-  const carry = async () => {
+  const sendDueLetters = async () => {
     const before = mail.received.length
     const handover = createHandover(mailServer)
     for (;;) {
       const letter = await claimLetter(sql)
       if (letter === undefined) break
-      const asOfThen = { ...letter, body: clock.asOfThen(letter.body) }
-      const result = await handover.handOver(await compose(asOfThen, sender))
+      const dated = { ...letter, body: clock.withDemoDates(letter.body) }
+      const result = await handover.handOver(await compose(dated, sender))
       if (result.outcome === 'unavailable' || result.outcome === 'broken off') throw new Error(result.outcome)
       await record(sql, letter, result)
     }
@@ -142,87 +145,88 @@ export async function fill({ sql, mail, site, signal }: Filling): Promise<void> 
     for (const each of mail.received.slice(before)) each.at = clock.now()
   }
 
-  const answer = (application: string, given: Rsvp) => sql`
-    select public.answer_place(token::text, ${given}, ${randomUUID()}) from private.invitations
+  const giveRsvp = (application: string, rsvp: Rsvp) => sql`
+    select public.answer_place(token::text, ${rsvp}, ${randomUUID()}) from private.invitations
     where application_id = ${application} and told_at is not null`
 
-  let told = 0
-  const tell = async (by: number) => {
+  let acceptedCount = 0
+  const releaseDecisions = async (by: number) => {
     const accepted = await release(by, 'accepted')
     await release(by, 'waitlisted')
     await release(by, 'declined')
-    await passTo(new Date(clock.now().getTime() + 3 * minute))
-    await carry()
+    await moveTimeTo(new Date(clock.now().getTime() + 3 * minute))
+    await sendDueLetters()
     for (const application of accepted) {
-      const given = answers[told % answers.length]
-      told += 1
+      const rsvp = rsvps[acceptedCount % rsvps.length]
+      acceptedCount += 1
       const after = (0.1 + 7 * random()) * day
-      if (given !== undefined) plan(new Date(clock.now().getTime() + after), () => answer(application, given))
+      if (rsvp !== undefined) plan(new Date(clock.now().getTime() + after), () => giveRsvp(application, rsvp))
       // One accepted person changes their RSVP later.
-      if (told === 4) plan(new Date(clock.now().getTime() + 6 * day), () => answer(application, 'not coming'))
+      if (acceptedCount === 4)
+        plan(new Date(clock.now().getTime() + 6 * day), () => giveRsvp(application, 'not coming'))
     }
   }
 
-  const choose = async (by: number) => {
+  const decideShortlisted = async (by: number) => {
     const shortlist = stored.filter(({ status }) => status === 'shortlisted')
     for (const status of ['accepted', 'waitlisted'] as const) {
-      const chosen = shortlist.filter(({ fate }) => fate === status)
+      const chosen = shortlist.filter(({ finalStatus }) => finalStatus === status)
       await decide(by, status, chosen)
     }
   }
 
-  const sit = async ({ by, chooses, reminds }: (typeof sittings)[number]) => {
-    const unread = stored.filter(({ status, fate }) => status === 'new' && fate !== 'new')
-    const declined = unread.filter(({ fate }) => fate === 'declined')
-    const read = unread.filter(({ fate }) => fate !== 'declined')
+  const holdReview = async ({ by, decides, reminds }: (typeof reviews)[number]) => {
+    const unread = stored.filter(({ status, finalStatus }) => status === 'new' && finalStatus !== 'new')
+    const declined = unread.filter(({ finalStatus }) => finalStatus === 'declined')
+    const read = unread.filter(({ finalStatus }) => finalStatus !== 'declined')
     await decide(by, 'declined', declined)
     await decide(by, 'shortlisted', read)
     for (const [index, application] of [...read, ...declined].entries()) {
       if (index % 4 === 1) await note(by + index, application)
     }
-    if (chooses) {
-      await choose(by)
-      await tell(by)
+    if (decides) {
+      await decideShortlisted(by)
+      await releaseDecisions(by)
     }
     if (reminds) {
       await deskOf(by)('desk_remind', { act: randomUUID() })
       await release(by, 'reminder')
-      await passTo(new Date(clock.now().getTime() + 3 * minute))
-      await carry()
+      await moveTimeTo(new Date(clock.now().getTime() + 3 * minute))
+      await sendDueLetters()
     }
   }
 
   plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
-  for (const sitting of sittings) plan(timeOf(end, sitting.days, sitting.hour), () => sit(sitting))
-  // The letters of the last sitting remain as drafts, for the visitor to read.
-  plan(new Date(end.getTime() - 95 * minute), () => choose(0))
+  for (const review of reviews) plan(timeBefore(end, review.days, review.hour), () => holdReview(review))
+  // The letters of the last review remain as drafts, for the visitor to read.
+  plan(new Date(end.getTime() - 95 * minute), () => decideShortlisted(0))
 
   for (;;) {
-    const [next] = due.toSorted((a, b) => a.at.getTime() - b.at.getTime())
+    const [next] = planned.toSorted((a, b) => a.at.getTime() - b.at.getTime())
     if (next === undefined || next.at > end) break
     signal?.throwIfAborted()
-    due.splice(due.indexOf(next), 1)
-    if (next.at > clock.now()) await passTo(next.at)
+    planned.splice(planned.indexOf(next), 1)
+    if (next.at > clock.now()) await moveTimeTo(next.at)
     await next.act()
   }
-  await passTo(end)
-  if (stored.length !== howMany) throw new Error(`${stored.length} applied`)
+  await moveTimeTo(end)
+  if (stored.length !== applicationCount) throw new Error(`${stored.length} applied`)
 
-  await leaveOpen(sql, deskOf(0), stored)
+  await leaveUnfinished(sql, deskOf(0), stored)
   await release(0, 'waitlisted', 3)
   await desks.close()
 }
 
 /** Leaves something to look at: a begun letter, a later deadline for one person, and emails for each new application. */
-async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
+async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplication[]) {
   const act = randomUUID
-  const asked = stored.find(({ status }) => status === 'shortlisted')
-  if (asked !== undefined) {
+  const shortlisted = stored.find(({ status }) => status === 'shortlisted')
+  if (shortlisted !== undefined) {
     const [{ first_name: name }] = await sql<[{ first_name: string }]>`
-      select first_name from public.retreat_applications where id = ${asked.id}`
+      select first_name from public.retreat_applications where id = ${shortlisted.id}`
     await desk('desk_write_to', {
       act: act(),
-      application: asked.id,
+      application: shortlisted.id,
       subject: 'A question before we decide',
       body: `Hello ${name},\n\nwould you also come for the second week alone?\n\nInes`,
     })
@@ -241,19 +245,19 @@ async function leaveOpen(sql: Sql, desk: CallDesk, stored: Applied[]) {
 /** Settings that organisers choose before anybody applies. */
 async function setUp(desk: CallDesk, end: Date) {
   const { version, zone } = await desk('desk_places', {})
-  await desk('desk_set_places', { version, places: placesInAll, days: 10, zone })
+  await desk('desk_set_places', { version, places: seats, days: 10, zone })
   const door = await desk('desk_door', {})
   await desk('desk_set_door', {
     version: door.version,
     closed: false,
     sentence: 'We have all the applications that we can read. Come back next spring.',
-    closes_at: timeOf(end, -12, 18).toISOString(),
+    closes_at: timeBefore(end, -12, 18).toISOString(),
     closes_after: null,
   })
 }
 
 /** Gives one item after the other, and starts again after the last. */
-function dealt<Item>(items: readonly Item[]) {
+function roundRobin<Item>(items: readonly Item[]) {
   let next = 0
   return () => items[next++ % items.length] as Item
 }

@@ -9,7 +9,7 @@ import { acceptsConnections, folder, port, socketOf, stopFiles } from '../src/se
 
 const prefix = 'unplugged-demo-'
 /** A socket that listens while the folder is in use. A plain file would remain after its process is killed. */
-const mark = '.used.sock'
+const markFile = '.used.sock'
 /** A folder that is older than this many milliseconds and has no mark is abandoned: each new folder is marked at once. */
 const longestUnmarked = 60_000
 
@@ -22,7 +22,7 @@ export interface Folder {
 /** Makes a folder in the system's temporary directory, and marks it as used. */
 export async function makeFolder(): Promise<Folder> {
   const path = await mkdtemp(join(tmpdir(), prefix))
-  const server = createServer((socket) => socket.destroy()).listen(join(path, mark))
+  const server = createServer((socket) => socket.destroy()).listen(join(path, markFile))
   await once(server, 'listening')
   return {
     path,
@@ -45,8 +45,8 @@ export async function removeLeftovers(): Promise<void> {
 async function removeLeftover(path: string) {
   await refuseWritableByOthers('DATA_DIR', path)
   const unmarked = Date.now() - (await stat(path)).mtimeMs
-  const isUsed = await acceptsConnections(join(path, mark))
-  const isMarked = await stat(join(path, mark)).then(
+  const isUsed = await acceptsConnections(join(path, markFile))
+  const isMarked = await stat(join(path, markFile)).then(
     () => true,
     () => false,
   )

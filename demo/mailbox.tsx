@@ -17,7 +17,7 @@ pre { margin: .75rem 0 0; font: inherit; white-space: pre-wrap; }
 a { color: ${light.focus}; }`
 
 /** A text with its web addresses as links. */
-function Linked({ text }: { text: string }) {
+function TextWithLinks({ text }: { text: string }) {
   return text.split(/(https?:\/\/[^\s<>"]+)/).map((part, index) =>
     index % 2 === 1 ? (
       <a key={index} href={part} target="_blank" rel="noreferrer">
@@ -54,7 +54,7 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
                 </time>
               </p>
               <pre>
-                <Linked text={text} />
+                <TextWithLinks text={text} />
               </pre>
             </article>
           )
@@ -69,12 +69,12 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
  *
  * @returns Its address.
  */
-export async function showMails(
+export async function serveMailbox(
   mails: readonly ReceivedMail[],
 ): Promise<{ address: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
-    const isThis = request.method === 'GET' && request.url === '/'
-    response.writeHead(isThis ? 200 : 404, {
+    const isMailbox = request.method === 'GET' && request.url === '/'
+    response.writeHead(isMailbox ? 200 : 404, {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
@@ -82,7 +82,9 @@ export async function showMails(
       'x-content-type-options': 'nosniff',
     })
     response.end(
-      isThis ? `<!doctype html>${renderToStaticMarkup(<Mailbox mails={mails} />)}` : 'There is nothing here.',
+      isMailbox
+        ? `<!doctype html>${renderToStaticMarkup(<Mailbox mails={mails} />)}`
+        : 'There is nothing here.',
     )
   })
   server.listen(0, '127.0.0.1')

@@ -12,13 +12,13 @@ import { readNumber } from '../src/settings/values.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { freePort } from '../testing/ports.ts'
 import { organisers } from './desks.ts'
-import { answerMail, fill, sender } from './fill.ts'
+import { refuseClosedDomain, fill, sender } from './fill.ts'
 import { makeFolder, removeLeftovers } from './folder.ts'
-import { showMails } from './mailbox.tsx'
+import { serveMailbox } from './mailbox.tsx'
 import { connectToFiles } from '../testing/sql.ts'
 
 /** The environment variables that the demonstration reads: paths, the port and the time zone. */
-const kept = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
+const keptVariables = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
 
 const stopping = new AbortController()
 const stopped = once(stopping.signal, 'abort')
@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 for (const output of [process.stdout, process.stderr]) output.on('error', stop)
 
 /** Steps to undo at the end, the last first. */
-const undoing: (() => Promise<unknown>)[] = []
+const cleanups: (() => Promise<unknown>)[] = []
 
 /** Checks the port first, because filling a database takes seconds. */
 async function findPort() {
@@ -50,7 +50,7 @@ function startReaper(path: string) {
     detached: true,
   })
   const exited = once(child, 'exit')
-  undoing.push(async () => {
+  cleanups.push(async () => {
     child.stdin.end()
     await exited
   })
@@ -66,19 +66,19 @@ async function startServer(settings: Record<string, string>) {
     { env: { ...environment, ...settings }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
   const exited = once(child, 'exit')
-  undoing.push(async () => {
+  cleanups.push(async () => {
     child.kill('SIGTERM')
     await exited
   })
-  let said = ''
+  let output = ''
   await new Promise<void>((resolve, reject) => {
-    exited.then(() => reject(new Error(`The server ended:\n${said}`)), reject)
-    const listen = (chunk: Buffer) => {
-      said += chunk.toString()
-      if (said.includes(' is ready at ')) resolve()
+    exited.then(() => reject(new Error(`The server ended:\n${output}`)), reject)
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString()
+      if (output.includes(' is ready at ')) resolve()
     }
-    child.stdout.on('data', listen)
-    child.stderr.on('data', listen)
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
   })
   child.stdout.removeAllListeners('data').resume()
   child.stderr.removeAllListeners('data').resume()
@@ -91,16 +91,16 @@ async function start(signal: AbortSignal) {
   const site = `http://127.0.0.1:${port}`
   await removeLeftovers()
   const folder = await makeFolder()
-  undoing.push(folder.remove)
+  cleanups.push(folder.remove)
   startReaper(folder.path)
   signal.throwIfAborted()
   const database = await openDatabase({ dataDir: folder.path, databaseUrl: undefined }, { schema: 'migrate' })
-  undoing.push(database.discard)
+  cleanups.push(database.discard)
   signal.throwIfAborted()
-  const mail = await startMailServer({ refusalAt: answerMail })
-  undoing.push(() => mail.close())
-  const mailbox = await showMails(mail.received)
-  undoing.push(mailbox.close)
+  const mail = await startMailServer({ refusalAt: refuseClosedDomain })
+  cleanups.push(() => mail.close())
+  const mailbox = await serveMailbox(mail.received)
+  cleanups.push(mailbox.close)
 
   const sql = connectToFiles(folder.path)
   try {
@@ -134,7 +134,7 @@ Its mails:  ${mailbox.address}
 }
 
 await runProgram(async () => {
-  for (const name of Object.keys(process.env)) if (!kept.includes(name)) delete process.env[name]
+  for (const name of Object.keys(process.env)) if (!keptVariables.includes(name)) delete process.env[name]
   try {
     const { ended } = await start(stopping.signal)
     await Promise.race([ended, stopped])
@@ -143,7 +143,7 @@ await runProgram(async () => {
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {
-    for (const undo of undoing.toReversed()) await undo()
+    for (const undo of cleanups.toReversed()) await undo()
   }
 })
 process.exit()

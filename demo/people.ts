@@ -2,7 +2,7 @@ import type { Application } from '../src/application/application.ts'
 import { randomFrom } from '../testing/random.ts'
 
 /** The number of applications. Two people apply a second time. */
-export const howMany = 200
+export const applicationCount = 200
 
 /** The seed of all random choices. */
 const seed = 2027
@@ -217,7 +217,7 @@ One letter a day is all that I want to write.
 That is all. I could say it longer, but I would only be performing.`.split('\n')
 
 /** Reasons in other languages, by first name. */
-const own: Record<string, string> = {
+const reasonsByFirstName: Record<string, string> = {
   Ελένη:
     'Θέλω μια εβδομάδα χωρίς οθόνη.\n\nI run a small press in Thessaloniki and have not read for pleasure since we opened.',
   Мария:
@@ -227,21 +227,22 @@ const own: Record<string, string> = {
   ليلى: 'أحتاج إلى أن أسمع نفسي مرة أخرى. I translate other people’s words for a living, and I would like to find some of mine.',
   서연: '조용한 곳에서 글을 쓰고 싶습니다. We are a studio of three and we have not taken a day off at the same time.',
 }
-const long = `I founded my first company at nineteen, from a room above a bicycle shop, because I could not find a job that let me sleep until ten. I am forty-one now and get up at five, to have an hour before the messages begin. They begin at four.
+const longReason = `I founded my first company at nineteen, from a room above a bicycle shop, because I could not find a job that let me sleep until ten. I am forty-one now and get up at five, to have an hour before the messages begin. They begin at four.
 
 The work is good. We make valves for dialysis machines, thirty-one people in two towns, and there are some thousands of people who are alive on a Tuesday because of something that we argued about on a Monday. I say that so that you know that I do not want to leave it.
 
 But I have noticed that I do not think any more. I react, quickly and quite well. In the spring our head of production asked me where I wanted the company to be in five years. I opened my mouth, and out came a slide.
 
 So I would like to sit somewhere without a slide. I would like to write longhand, walk, wash up, talk with people who have the same illness, and come home with an answer to her question, even if it is a short one.`
-const paths = `A cabin without a router; A telephone with buttons; A dog; Coaching, for a year; A lock box with a timer;
+const customSolutions = `A cabin without a router; A telephone with buttons; A dog; Coaching, for a year; A lock box with a timer;
   A silent week in a monastery; Sailing lessons; Website blockers, all of them; Hypnosis; A garden; A second flat without internet;
   My assistant keeps my phone`
 
-const list = (text: string, separator = ','): string[] => text.split(separator).map((each) => each.trim())
+const splitList = (text: string, separator = ','): string[] =>
+  text.split(separator).map((each) => each.trim())
 
 /** A text in the characters that an email address may have. */
-const plain = (text: string) =>
+const asciiOf = (text: string) =>
   text
     .normalize('NFD')
     .replaceAll(/[øØ]/g, 'o')
@@ -261,20 +262,24 @@ export function people(): Application[] {
   const upTo = (number: number) => Math.floor(random() * number)
   const shuffled = <Item>(items: readonly Item[]) =>
     items
-      .map((item) => ({ item, place: random() }))
-      .toSorted((a, b) => a.place - b.place)
+      .map((item) => ({ item, order: random() }))
+      .toSorted((a, b) => a.order - b.order)
       .map(({ item }) => item)
   /** Gives one item after the other in random order, and starts again after the last. */
-  const dealt = <Item>(items: readonly Item[]) => {
-    let left: Item[] = []
+  const shuffledCycle = <Item>(items: readonly Item[]) => {
+    let remaining: Item[] = []
     return () => {
-      if (left.length === 0) left = shuffled(items)
-      return left.pop() as Item
+      if (remaining.length === 0) remaining = shuffled(items)
+      return remaining.pop() as Item
     }
   }
-  const [opener, detail, wish] = [dealt(openers), dealt(details), dealt(wishes)]
-  const [stem, kind, path] = [dealt(list(stems)), dealt(list(kinds)), dealt(list(paths, ';'))]
-  const paid = dealt([
+  const [opener, detail, wish] = [shuffledCycle(openers), shuffledCycle(details), shuffledCycle(wishes)]
+  const [stem, kind, path] = [
+    shuffledCycle(splitList(stems)),
+    shuffledCycle(splitList(kinds)),
+    shuffledCycle(splitList(customSolutions, ';')),
+  ]
+  const paid = shuffledCycle([
     'not',
     'not',
     'not',
@@ -286,34 +291,34 @@ export function people(): Application[] {
     'custom',
     '',
   ] as const)
-  const size = dealt(['just-me', 'just-me', '1-3', '1-3', '1-3', '3-10', '3-10', '10+', ''] as const)
+  const size = shuffledCycle(['just-me', 'just-me', '1-3', '1-3', '1-3', '3-10', '3-10', '10+', ''] as const)
 
   const short = new Set<string>()
   const reason = () => {
-    const kindOf = random()
+    const choice = random()
     const first = opener()
-    if (kindOf < 0.2 && !short.has(first)) {
+    if (choice < 0.2 && !short.has(first)) {
       short.add(first)
       return first
     }
-    if (kindOf < 0.5) return `${first} ${detail()}`
-    if (kindOf < 0.8) return `${first} ${detail()}\n\n${wish()}`
+    if (choice < 0.5) return `${first} ${detail()}`
+    if (choice < 0.8) return `${first} ${detail()}\n\n${wish()}`
     return `${first} ${detail()}\n\n${detail()} ${detail()}\n\n${wish()}`
   }
 
-  const named = shuffled(
+  const persons = shuffled(
     regions.flatMap(({ phone, first, last }) => {
-      const surnames = list(last)
-      return list(first).map((name, index) => ({ phone, first: name, last: surnames[index] ?? '' }))
+      const surnames = splitList(last)
+      return splitList(first).map((name, index) => ({ phone, first: name, last: surnames[index] ?? '' }))
     }),
   )
-  const applications = named.map(({ phone, first, last }, index): Application => {
+  const applications = persons.map(({ phone, first, last }, index): Application => {
     const [firstName = '', firstPlain = firstName] = first.split('/')
     const [lastName = '', lastPlain = lastName] = last.split('/')
     const company = `${stem()} ${kind()}`
-    const handle = `${plain(firstPlain)}-${plain(lastPlain)}`
+    const handle = `${asciiOf(firstPlain)}-${asciiOf(lastPlain)}`
     const domain =
-      random() < 0.7 ? `${plain(company)}.example` : ['post', 'mail', 'letters'][upTo(3)] + '.example'
+      random() < 0.7 ? `${asciiOf(company)}.example` : ['post', 'mail', 'letters'][upTo(3)] + '.example'
     const paidSolution = paid()
     return {
       first_name: firstName,
@@ -326,21 +331,21 @@ export function people(): Application[] {
       paid_solution: paidSolution,
       custom_solution: paidSolution === 'custom' ? path() : '',
       team_size: size(),
-      reason: own[firstName] ?? (index === 17 ? long : reason()),
+      reason: reasonsByFirstName[firstName] ?? (index === 17 ? longReason : reason()),
       consent: true,
     }
   })
   // Two people apply again with a longer reason.
-  for (const [again, place] of [
+  for (const [former, index] of [
     [21, 96],
     [58, 171],
   ] as const) {
-    const before = applications[again]
-    if (before)
-      applications.splice(place, 0, {
-        ...before,
+    const application = applications[former]
+    if (application)
+      applications.splice(index, 0, {
+        ...application,
         reason: `I wrote to you before, in a hurry. ${detail()}\n\n${wish()}`,
       })
   }
-  return applications.slice(0, howMany)
+  return applications.slice(0, applicationCount)
 }

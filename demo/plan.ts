@@ -1,41 +1,41 @@
 import type { Rsvp, Status } from '../src/application/statuses.ts'
-import { howMany, people } from './people.ts'
+import { applicationCount, people } from './people.ts'
 
 /** The domain whose mailboxes no longer exist. */
-export const closed = 'closed.example'
+export const closedDomain = 'closed.example'
 
 export const weeks = 6
 export const minute = 60_000
 export const day = 24 * 60 * minute
 
 /** The number of applications that get each status. The others are new, and so are the newest. */
-const fates: Record<Exclude<Status, 'new'>, number> = {
+const statusCounts: Record<Exclude<Status, 'new'>, number> = {
   accepted: 36,
   waitlisted: 24,
   declined: 62,
   shortlisted: 27,
 }
-const newest = 20
+const newestCount = 20
 
-/** The organisers' sittings: days before today, hour, organiser. In some they choose from the shortlist or send reminders. */
-export const sittings: { days: number; hour: number; by: number; chooses?: true; reminds?: true }[] = [
+/** The organisers' reviews: days before today, hour, organiser. In some they choose from the shortlist or send reminders. */
+export const reviews: { days: number; hour: number; by: number; decides?: true; reminds?: true }[] = [
   { days: 39, hour: 9.5, by: 0 },
   { days: 36, hour: 20, by: 1 },
   { days: 33, hour: 11, by: 2 },
   { days: 30, hour: 21.5, by: 0 },
   { days: 27, hour: 14, by: 1 },
-  { days: 24, hour: 10, by: 0, chooses: true },
+  { days: 24, hour: 10, by: 0, decides: true },
   { days: 21, hour: 19, by: 2 },
-  { days: 17, hour: 16.5, by: 0, chooses: true },
+  { days: 17, hour: 16.5, by: 0, decides: true },
   { days: 14, hour: 8.5, by: 1 },
-  { days: 9, hour: 20.5, by: 2, chooses: true },
+  { days: 9, hour: 20.5, by: 2, decides: true },
   { days: 8, hour: 12, by: 1, reminds: true },
-  { days: 5, hour: 17, by: 0, chooses: true },
+  { days: 5, hour: 17, by: 0, decides: true },
   { days: 3, hour: 9, by: 2 },
 ]
 
 /** The RSVPs of accepted people, in turn. `undefined` is nothing yet. */
-export const answers: (Rsvp | undefined)[] = [
+export const rsvps: (Rsvp | undefined)[] = [
   'coming',
   'coming',
   'not coming',
@@ -47,7 +47,7 @@ export const answers: (Rsvp | undefined)[] = [
 ]
 
 /** A time of day, a number of days before another date. */
-export function timeOf(end: Date, days: number, hour: number) {
+export function timeBefore(end: Date, days: number, hour: number) {
   const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
   return new Date(midnight.getTime() + hour * 60 * minute)
 }
@@ -57,30 +57,34 @@ export function applicationsUntil(end: Date, random: () => number) {
   const all = people()
   const times = all
     .map((_, index) => {
-      const days = Math.floor(weeks * 7 * (1 - (index + random()) / howMany))
-      const at = timeOf(end, days, 6.5 + 17 * random())
+      const days = Math.floor(weeks * 7 * (1 - (index + random()) / applicationCount))
+      const at = timeBefore(end, days, 6.5 + 17 * random())
       // Times of today that are still in the future move to the last eight hours.
       const latest = end.getTime() - 10 * minute
       return new Date(at.getTime() < latest ? at : latest - random() * 8 * 60 * minute)
     })
     .toSorted((a, b) => a.getTime() - b.getTime())
-  const open = Object.entries(fates).flatMap(([fate, count]) => Array<Status>(count).fill(fate as Status))
-  while (open.length < howMany - newest) open.push('new')
-  const fateOf = open
-    .map((fate) => ({ fate, place: random() }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ fate }) => fate)
+  const finalStatuses = Object.entries(statusCounts).flatMap(([status, count]) =>
+    Array<Status>(count).fill(status as Status),
+  )
+  while (finalStatuses.length < applicationCount - newestCount) finalStatuses.push('new')
+  const shuffledStatuses = finalStatuses
+    .map((status) => ({ status, order: random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ status }) => status)
   // One accepted and one declined applicant no longer have a mailbox.
-  const moved = (['accepted', 'declined'] as const).map((fate) => {
-    const those = [...fateOf.entries()].filter(([, each]) => each === fate).map(([index]) => index)
-    return those[those.length >> 1]
+  const unreachable = (['accepted', 'declined'] as const).map((status) => {
+    const indexes = [...shuffledStatuses.entries()]
+      .filter(([, each]) => each === status)
+      .map(([index]) => index)
+    return indexes[indexes.length >> 1]
   })
   const first = end.getTime() - weeks * 7 * day + 20 * minute
   return all.map((application, index) => ({
-    application: moved.includes(index)
-      ? { ...application, email: application.email.replace(/@.*/, `@${closed}`) }
+    application: unreachable.includes(index)
+      ? { ...application, email: application.email.replace(/@.*/, `@${closedDomain}`) }
       : application,
     at: new Date(Math.max(times[index]?.getTime() ?? 0, first + index)),
-    fate: fateOf[index] ?? 'new',
+    finalStatus: shuffledStatuses[index] ?? 'new',
   }))
 }

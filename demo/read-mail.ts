@@ -11,7 +11,7 @@ export function readMail(raw: string): ReadMail {
   const parts =
     boundary === undefined ? [whole] : whole.body.split(`--${boundary}`).map((part) => partOf(part.trim()))
   const plain = parts.find(({ headers }) => /^content-type: text\/plain/im.test(headers)) ?? whole
-  return { subject: words(header(whole.headers, 'subject')), text: decoded(plain).trim() }
+  return { subject: decodeWords(headerOf(whole.headers, 'subject')), text: decodeBody(plain).trim() }
 }
 
 function partOf(text: string) {
@@ -20,28 +20,28 @@ function partOf(text: string) {
   return { headers: headers.replaceAll(/\n[ \t]+/g, ' '), body: body.join('\n\n') }
 }
 
-function header(headers: string, name: string) {
+function headerOf(headers: string, name: string) {
   return new RegExp(`^${name}: *(.*)$`, 'im').exec(headers)?.[1] ?? ''
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc2047 */
-function words(text: string) {
+function decodeWords(text: string) {
   return text
     .replaceAll(/(=\?[^?]+\?[BQ]\?[^?]*\?=) +(?==\?)/gi, '$1')
-    .replaceAll(/=\?utf-8\?([BQ])\?([^?]*)\?=/gi, (_, how: string, given: string) =>
-      how.toUpperCase() === 'B'
-        ? Buffer.from(given, 'base64').toString()
-        : quotedPrintable(given.replaceAll('_', ' ')),
+    .replaceAll(/=\?utf-8\?([BQ])\?([^?]*)\?=/gi, (_, encoding: string, word: string) =>
+      encoding.toUpperCase() === 'B'
+        ? Buffer.from(word, 'base64').toString()
+        : decodeQuotedPrintable(word.replaceAll('_', ' ')),
     )
 }
 
-function decoded({ headers, body }: { headers: string; body: string }) {
-  const encoding = header(headers, 'content-transfer-encoding').trim().toLowerCase()
+function decodeBody({ headers, body }: { headers: string; body: string }) {
+  const encoding = headerOf(headers, 'content-transfer-encoding').trim().toLowerCase()
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
-  return encoding === 'quoted-printable' ? quotedPrintable(body) : body
+  return encoding === 'quoted-printable' ? decodeQuotedPrintable(body) : body
 }
 
-function quotedPrintable(text: string) {
+function decodeQuotedPrintable(text: string) {
   return text
     .replaceAll('=\n', '')
     .replaceAll(/(?:=[0-9A-F]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString())
