@@ -11,7 +11,7 @@ import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 30
 const seconds = 1
-const many = 1_000_000
+const applicationCount = 1_000_000
 
 /**
  * Inserts into a server while it writes a backup of 1,000,000 applications, and into one with a copy of the same database without
@@ -26,15 +26,15 @@ export async function benchBackup(): Promise<void> {
   ]
   const filling = await startServer({ DATA_DIR: dataDir })
   const sql = connectToFiles(dataDir)
-  await fill(sql, many)
+  await fill(sql, applicationCount)
   await sql.end()
   await filling.stop()
   await promisify(execFile)('cp', ['-a', dataDir, copy])
   await mkdir(backups)
 
-  const without = await startServer({ DATA_DIR: copy })
+  const serverWithout = await startServer({ DATA_DIR: copy })
   const load = async (origin: string) => (await insertLoad(origin, 50, { duration: seconds })).perSecond
-  await load(without.origin)
+  await load(serverWithout.origin)
   const started = performance.now()
   const server = await startServer({ DATA_DIR: dataDir, BACKUP_DIR: backups })
   // Looks at the folder, since searching the server's output during the load would cost more than the backup.
@@ -43,16 +43,16 @@ export async function benchBackup(): Promise<void> {
   const rates = { without: [] as number[], beside: [] as number[] }
   for (let round = 0; round < rounds && !(await isMade()); round += 1) {
     server.process.kill('SIGSTOP')
-    const rate = await load(without.origin)
+    const rate = await load(serverWithout.origin)
     server.process.kill('SIGCONT')
     const beside = await load(server.origin)
     if (await isMade()) break
     rates.without.push(rate)
     rates.beside.push(beside)
   }
-  await without.stop()
+  await serverWithout.stop()
   await server.waitForOutput('"msg":"backup made"')
-  const took = (performance.now() - started) / 1000
+  const backupSeconds = (performance.now() - started) / 1000
   await server.stop()
   const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('unplugged-'))
   const checking = performance.now()
@@ -61,7 +61,7 @@ export async function benchBackup(): Promise<void> {
   })
   if (checked.code !== 0) throw new Error(checked.stderr)
   printTable(
-    `Inserts while a server writes a backup of ${many.toLocaleString('en')} (${rates.beside.length} rounds of ${seconds} s, in turns, 50 connections)`,
+    `Inserts while a server writes a backup of ${applicationCount.toLocaleString('en')} (${rates.beside.length} rounds of ${seconds} s, in turns, 50 connections)`,
     ['', 'inserts/s', 'to without'],
     [
       ['without', spread(rates.without), '1.00'],
@@ -72,7 +72,7 @@ export async function benchBackup(): Promise<void> {
     'The backup',
     ['', 's'],
     [
-      ['written by the server, with these loads', took.toFixed()],
+      ['written by the server, with these loads', backupSeconds.toFixed()],
       ['checked', ((performance.now() - checking) / 1000).toFixed()],
     ],
   )

@@ -14,8 +14,11 @@ const pool = new Pool({
   max: 10,
   options: '-c role=anon',
 })
-const places = columns.map((_, index) => `$${index + 1}`)
-const insert = { name: 'insert', text: `insert into ${TABLE} (${columns.join()}) values (${places.join()})` }
+const placeholders = columns.map((_, index) => `$${index + 1}`)
+const insert = {
+  name: 'insert',
+  text: `insert into ${TABLE} (${columns.join()}) values (${placeholders.join()})`,
+}
 const app = fastify()
 app.post<{ Body: Application }>('/rest/v1/retreat_applications', async ({ body }, reply) => {
   await pool.query({ ...insert, values: columns.map((column) => body[column]) })

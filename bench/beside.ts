@@ -20,13 +20,13 @@ export async function benchBeside(): Promise<void> {
     }),
   )
   // PostgreSQL has to convert a consent that is a text, so such a row is not combined with others.
-  const ways = {
+  const requestKinds = {
     'one by one': { query: '', change: { consent: 'true' } },
     'whole rows whose columns are named': { query: `?columns=${columns.join()}`, change: {} },
     'whole rows': { query: '', change: {} },
   }
   const rows: string[][] = []
-  for (const [way, { query, change }] of Object.entries(ways)) {
+  for (const [kind, { query, change }] of Object.entries(requestKinds)) {
     const rates = sides.map((): number[] => [])
     for (let round = 0; round <= rounds; round += 1) {
       // The order alternates.
@@ -38,7 +38,7 @@ export async function benchBeside(): Promise<void> {
       }
     }
     for (const [index, { name }] of sides.entries()) {
-      rows.push([way, name, spread(rates[index] ?? []), ratio(rates[index] ?? [], rates[0] ?? [])])
+      rows.push([kind, name, spread(rates[index] ?? []), ratio(rates[index] ?? [], rates[0] ?? [])])
     }
   }
   printTable(

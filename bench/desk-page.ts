@@ -25,10 +25,10 @@ declare global {
 }
 
 /** Records in the page when something was painted. Playwright's own waiting ends up checking only every 500 ms. */
-function watchFor(wanted: string) {
+function recordAppearance(selector: string) {
   window.appeared = new Promise((resolve) => {
     const observer = new MutationObserver(() => {
-      if (!document.querySelector(wanted)) return
+      if (!document.querySelector(selector)) return
       observer.disconnect()
       requestAnimationFrame(() => setTimeout(() => resolve(performance.now())))
     })
@@ -37,15 +37,15 @@ function watchFor(wanted: string) {
 }
 
 /** Milliseconds from a slow phone's request for a page to the wanted element. */
-async function appearance(
+async function timeToAppear(
   context: BrowserContext,
   url: string,
-  wanted: string,
+  selector: string,
   prepare: (page: Page) => Promise<unknown> = async () => {},
 ): Promise<number> {
   const page = await context.newPage()
   await prepare(page)
-  await page.addInitScript(watchFor, wanted)
+  await page.addInitScript(recordAppearance, selector)
   await slowDown(page)
   await page.goto(url, { waitUntil: 'commit' })
   const time = await page.evaluate(() => window.appeared)
@@ -54,7 +54,7 @@ async function appearance(
 }
 
 /** Milliseconds from `j` to the next application's reason, on a slow phone's connection. */
-async function nextReason(page: Page): Promise<number> {
+async function timeToNextReason(page: Page): Promise<number> {
   await page.locator(firstName).first().click()
   await page.locator('.application-head .decisions-pill').waitFor()
   const before = await page.locator('h1').textContent()
@@ -73,19 +73,19 @@ async function nextReason(page: Page): Promise<number> {
 async function decisionTimes(page: Page) {
   return page.evaluate(
     () =>
-      new Promise<{ shown: number; kept: number }>((resolve) => {
+      new Promise<{ shown: number; confirmed: number }>((resolve) => {
         const pill = document.querySelector('.application-head .decisions-pill')
         const before = pill?.textContent
         const started = performance.now()
         let shown: number | undefined
-        const look = () => {
+        const check = () => {
           if (pill?.textContent !== before) shown ??= performance.now() - started
           if (shown !== undefined && pill?.getAttribute('aria-busy') === 'false') {
             observer.disconnect()
-            resolve({ shown, kept: performance.now() - started })
+            resolve({ shown, confirmed: performance.now() - started })
           }
         }
-        const observer = new MutationObserver(look)
+        const observer = new MutationObserver(check)
         observer.observe(document.body, {
           subtree: true,
           childList: true,
@@ -102,7 +102,7 @@ async function decisionTimes(page: Page) {
 }
 
 /** Measures both sides in turns. The first round is a warm-up. */
-async function inTurns(measure: () => Promise<{ ours: number; floor: number }>) {
+async function measureInTurns(measure: () => Promise<{ ours: number; floor: number }>) {
   const ours: number[] = []
   const floor: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
@@ -125,33 +125,33 @@ export async function benchDeskPage(): Promise<void> {
   const browser: Browser = await launchChromium(ensureChromium())
 
   /** In a new context each time, so nothing is cached. */
-  const inNew = async (work: (context: BrowserContext) => Promise<number>) => {
+  const inNewContext = async (work: (context: BrowserContext) => Promise<number>) => {
     const context = await browser.newContext(phone)
     const time = await work(context)
     await context.close()
     return time
   }
   const field = 'input[type=email]'
-  const fields = await inTurns(async () => ({
-    ours: await inNew((context) => appearance(context, ours, field)),
-    floor: await inNew((context) => appearance(context, floorForm.url, field)),
+  const fields = await measureInTurns(async () => ({
+    ours: await inNewContext((context) => timeToAppear(context, ours, field)),
+    floor: await inNewContext((context) => timeToAppear(context, floorForm.url, field)),
   }))
-  const lists = await inTurns(async () => ({
-    ours: await inNew((context) => appearance(context, ours, firstName, signIn)),
-    floor: await inNew((context) => appearance(context, floorList.url, firstName, signIn)),
+  const lists = await measureInTurns(async () => ({
+    ours: await inNewContext((context) => timeToAppear(context, ours, firstName, signIn)),
+    floor: await inNewContext((context) => timeToAppear(context, floorList.url, firstName, signIn)),
   }))
-  const known = await browser.newContext(phone)
-  const cached = await inTurns(async () => ({
-    ours: await appearance(known, ours, firstName, signIn),
-    floor: await appearance(known, floorList.url, firstName, signIn),
+  const cachedContext = await browser.newContext(phone)
+  const cached = await measureInTurns(async () => ({
+    ours: await timeToAppear(cachedContext, ours, firstName, signIn),
+    floor: await timeToAppear(cachedContext, floorList.url, firstName, signIn),
   }))
-  await known.close()
+  await cachedContext.close()
 
   const visits: number[] = []
   const bytes: number[] = []
   const reasons: number[] = []
   const shown: number[] = []
-  const kept: number[] = []
+  const confirmed: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const visit = await paint(browser, ours)
     const context = await browser.newContext(phone)
@@ -159,7 +159,7 @@ export async function benchDeskPage(): Promise<void> {
     await signIn(page)
     await slowDown(page)
     await page.goto(ours)
-    const reason = await nextReason(page)
+    const reason = await timeToNextReason(page)
     await context.close()
     const wide = await browser.newContext()
     const quick = await wide.newPage()
@@ -174,7 +174,7 @@ export async function benchDeskPage(): Promise<void> {
     bytes.push(visit.bytes)
     reasons.push(reason)
     shown.push(times.shown)
-    kept.push(times.kept)
+    confirmed.push(times.confirmed)
   }
   printTable(
     `The desk on a slow phone, in ms (150 ms round trip, 1.6 Mbit/s, 4x CPU; ${rounds} rounds, in turns)`,
@@ -192,7 +192,7 @@ export async function benchDeskPage(): Promise<void> {
       [`slow phone: first sign of life (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(visits)],
       ['slow phone: from j to the next reason', spread(reasons)],
       ['a decision is shown', spread(shown, 1)],
-      ['a decision is kept', spread(kept, 1)],
+      ['a decision is kept', spread(confirmed, 1)],
     ],
   )
   await browser.close()

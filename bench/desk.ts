@@ -11,8 +11,8 @@ import { connectToFiles } from '../testing/sql.ts'
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
 /** Limits for the times at a million: a factor of the time at a thousand, or this many milliseconds more. */
-const mostTimes = 1.5
-const mostMore = 50
+const mostRatio = 1.5
+const mostMilliseconds = 50
 
 interface Side {
   name: string
@@ -79,8 +79,8 @@ async function benchCalls() {
     const undecided = await desk.sql<{ id: string }[]>`
       select id from public.retreat_applications left join private.statuses on application_id = id
       where application_id is null limit ${rounds + 5}`
-    const call = async (asked: string, given: object) =>
-      (await client.rpc(asked, given).throwOnError()).data as never
+    const call = async (functionName: string, given: object) =>
+      (await client.rpc(functionName, given).throwOnError()).data as never
     sides.push({ name, desk, call, undecided: undecided.map(({ id }) => id) })
   }
   const times = new Map(Object.keys(acts).map((name) => [name, sides.map((): number[] => [])]))
@@ -88,18 +88,18 @@ async function benchCalls() {
     sides.map(async ({ call }) => ((await call('desk_list', { filter: {} })) as { next: unknown }).next),
   )
   /** Acts that the version in `BESIDE` does not have. */
-  const unknown = new Set<string>()
+  const missingActs = new Set<string>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, act] of Object.entries(acts)) {
       for (const [index, side] of sides.entries()) {
         const isBeside = index === 2
-        if (isBeside && unknown.has(name)) continue
-        const took = await timeOf(() => act(side, after[index])).catch((error: { code?: string }) => {
+        if (isBeside && missingActs.has(name)) continue
+        const duration = await timeOf(() => act(side, after[index])).catch((error: { code?: string }) => {
           if (!isBeside || error.code !== 'PGRST202') throw error
-          unknown.add(name)
+          missingActs.add(name)
         })
         // The first round is a warm-up.
-        if (round > 0 && took !== undefined) times.get(name)?.[index]?.push(took)
+        if (round > 0 && duration !== undefined) times.get(name)?.[index]?.push(duration)
       }
     }
   }
@@ -108,7 +108,7 @@ async function benchCalls() {
     ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within', ...(beside ? ['of BESIDE'] : [])],
     [...times].map(([name, [small = [], great = [], before = []]]) => {
       const more = median(great) - median(small)
-      const isWithin = median(great) <= median(small) * mostTimes || more <= mostMore
+      const isWithin = median(great) <= median(small) * mostRatio || more <= mostMilliseconds
       return [
         name,
         spread(small, 1),

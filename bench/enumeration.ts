@@ -6,12 +6,12 @@ import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import { median, printTable, promise } from './table.ts'
+import { median, printTable, checkPromise } from './table.ts'
 import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 200
 /** Milliseconds after which no work is pending: an email begins a quarter of a second late, and SMTP takes a tenth. */
-const quiet = 1_000
+const quietAfter = 1_000
 /** The share of pairs in which a known address may be slower. 200 throws of a coin stay within these limits. */
 const [leastSlower, mostSlower] = [0.25, 0.75]
 const password = 'correct horse battery'
@@ -23,7 +23,7 @@ const otp: Ask = (call, email) => call('POST', 'otp', { email, create_user: fals
 const guess: Ask = (call, email) => call('POST', 'verify', { type: 'email', email, token: '12345' })
 const signIn: Ask = (call, email) =>
   call('POST', 'token?grant_type=password', { email, password: 'not the one' })
-const four =
+const fourTimes =
   (ask: Ask): Ask =>
   (call, email) =>
     Promise.all(Array.from({ length: 4 }, () => ask(call, email)))
@@ -34,7 +34,7 @@ let addresses = 0
 function callTo(origin: string): Call {
   return async (method, path, body) => {
     addresses += 1
-    const answer = await fetch(`${origin}/auth/v1/${path}`, {
+    const response = await fetch(`${origin}/auth/v1/${path}`, {
       method,
       headers: {
         apikey: 'public-anon-key',
@@ -42,7 +42,7 @@ function callTo(origin: string): Call {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return answer.text()
+    return response.text()
   }
 }
 
@@ -64,8 +64,8 @@ const attempts: Record<string, Attempt> = {
   resend: { ask: (call, email) => call('POST', 'resend', { type: 'signup', email }) },
   'verify, no code is out': { ask: guess },
   'verify, a code is out': { before: otp, ask: guess },
-  'verify, four at once, no code is out': { ask: four(guess) },
-  'verify, four at once, a code is out': { before: otp, ask: four(guess) },
+  'verify, four at once, no code is out': { ask: fourTimes(guess) },
+  'verify, four at once, a code is out': { before: otp, ask: fourTimes(guess) },
   password: { ask: signIn },
   'settings, right behind an otp': { beside: otp, ask: (call) => call('GET', 'settings') },
   'verify of nobody, right behind an otp': {
@@ -87,9 +87,9 @@ export async function benchEnumeration(): Promise<void> {
     MAIL_FROM: 'hello@example.org',
     SMTP_URL: `smtp://127.0.0.1:${port}`,
   })
-  let made = 0
+  let organiserCount = 0
 
-  for (const [name, port, chosen] of [
+  for (const [name, port, chosenAttempts] of [
     ['with a mail server', mail.port, Object.keys(attempts)],
     ['with a mail server that never answers', (silent.address() as AddressInfo).port, ['otp', 'recover']],
   ] as const) {
@@ -98,39 +98,42 @@ export async function benchEnumeration(): Promise<void> {
     const call = callTo(server.origin)
     const hash = await hashPassword(password)
     const rows: string[][] = []
-    for (const what of chosen) {
+    for (const what of chosenAttempts) {
       const { before, beside, ask } = attempts[what] ?? { ask: otp }
       const times: [known: number[], unknown: number[]] = [[], []]
       const pairs: [known: string, unknown: string][] = []
       // The first rounds are a warm-up.
       for (let round = -5; round < rounds; round += 1) {
-        made += 1
+        organiserCount += 1
         // Of the same length.
-        const [known, unknown] = [`organiser-${made}@example.org`, `stranger--${made}@example.org`]
+        const [known, unknown] = [
+          `organiser-${organiserCount}@example.org`,
+          `stranger--${organiserCount}@example.org`,
+        ]
         await addOrganiser(sql, known)
         await sql`update auth.users set encrypted_password = ${hash} where email = ${known}`
         await before?.(call, known)
         await before?.(call, unknown)
         pairs.push([known, unknown])
       }
-      await wait(quiet)
+      await wait(quietAfter)
       for (const [round, pair] of pairs.entries()) {
         for (const which of round % 2 ? [0, 1] : [1, 0]) {
           const email = pair[which] ?? ''
           // Caches are cold after a pause.
           await guess(call, 'nobody@example.org')
-          const under = beside?.(call, email)
+          const pending = beside?.(call, email)
           const started = performance.now()
           await ask(call, email)
-          const took = performance.now() - started
-          await under
-          if (round >= 5) times[which === 0 ? 0 : 1].push(took)
+          const duration = performance.now() - started
+          await pending
+          if (round >= 5) times[which === 0 ? 0 : 1].push(duration)
         }
       }
-      await wait(quiet)
+      await wait(quietAfter)
       const [known, unknown] = times
       const slower = known.filter((time, index) => time > (unknown[index] ?? 0)).length / known.length
-      promise(
+      checkPromise(
         `${name}, ${what}: a known address is slower as often as an unknown one, and not in ${Math.round(slower * 100)} % of pairs`,
         slower >= leastSlower && slower <= mostSlower,
       )

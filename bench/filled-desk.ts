@@ -1,6 +1,6 @@
 import { startDesk } from '../testing/desk.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { partOf } from './version.ts'
+import { importFrom } from './version.ts'
 
 /**
  * Stores applications whose words are distributed as in a language: few words are in many of them, many words are in few. Every
@@ -46,7 +46,7 @@ export async function fill(sql: Sql, count: number): Promise<void> {
  * @param checkout The folder of the server, by default this one.
  */
 export async function filledDesk(count: number, checkout = '.') {
-  const version = await partOf<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')
+  const version = await importFrom<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')
   const desk = await startDesk({}, undefined, checkout)
   await version.fill(desk.sql, count)
   return { desk, client: await desk.signedIn('ada@example.org') }

@@ -15,7 +15,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 5
-const many = 1_000_000
+const applicationCount = 1_000_000
 
 /** Stores this many applications at the database's full speed, all of them delivered. */
 export async function fill(sql: Sql, count: number) {
@@ -73,19 +73,19 @@ export async function benchGrowth(): Promise<void> {
   const onEmptyDirectory = [await startTime(empty.path)]
   await startTime(full.path)
 
-  const filling = await startServer({ DATA_DIR: full.path })
+  const fillingServer = await startServer({ DATA_DIR: full.path })
   const sql = connectToFiles(full.path)
   const started = performance.now()
-  await fill(sql, many)
+  await fill(sql, applicationCount)
   console.log(
-    `\nFilled with ${many.toLocaleString('en')} in ${((performance.now() - started) / 1000).toFixed()} s.`,
+    `\nFilled with ${applicationCount.toLocaleString('en')} in ${((performance.now() - started) / 1000).toFixed()} s.`,
   )
   await sql.end()
-  await filling.stop()
+  await fillingServer.stop()
 
   const sides = [
     { name: 'empty', path: empty.path },
-    { name: many.toLocaleString('en'), path: full.path },
+    { name: applicationCount.toLocaleString('en'), path: full.path },
   ]
   const servers = await Promise.all(sides.map(({ path }) => startServer({ DATA_DIR: path })))
   const rates = sides.map((): number[] => [])
@@ -98,13 +98,13 @@ export async function benchGrowth(): Promise<void> {
   }
   await Promise.all(servers.map((server) => server.stop()))
   // Removes the rows that the load stored on the empty side, so that the other figures are of an empty table too.
-  const tidying = await startServer({ DATA_DIR: empty.path })
-  const tidy = connectToFiles(empty.path)
-  await tidy`truncate public.retreat_applications cascade`
-  await tidy`insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
+  const emptyServer = await startServer({ DATA_DIR: empty.path })
+  const emptySql = connectToFiles(empty.path)
+  await emptySql`truncate public.retreat_applications cascade`
+  await emptySql`insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     values ('a', 'b', 'c', 'd', 'e', 'f', 'g', true)`
-  await tidy.end()
-  await tidying.stop()
+  await emptySql.end()
+  await emptyServer.stop()
 
   const rows: string[][] = []
   for (const [index, { name, path }] of sides.entries()) {

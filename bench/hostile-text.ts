@@ -9,43 +9,43 @@ import { valuesOf } from '../testing/sql.ts'
 const rounds = 3
 const marks = `a${'\u0301'.repeat(9_999)}`
 
-interface Given {
+interface ApplicationTexts {
   reason: string
   last_name: string
   company: string
 }
 
 /** Contents of an application that could slow down its reader. */
-const texts: Record<string, Given> = {
+const hostileTexts: Record<string, ApplicationTexts> = {
   ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
-  'a word of one script': same('x'),
-  'a word of two directions': same('xع'),
-  'a word of four scripts': same('xع漢я'),
-  'line ends': same('\n'),
+  'a word of one script': repeated('x'),
+  'a word of two directions': repeated('xع'),
+  'a word of four scripts': repeated('xع漢я'),
+  'line ends': repeated('\n'),
   'marks on one letter': { reason: marks.repeat(10), last_name: marks, company: marks },
-  'overrides of the direction': same('\u202ex'),
+  'overrides of the direction': repeated('\u202ex'),
 }
 
 /** The longest texts that the database accepts. */
-function same(unit: string): Given {
+function repeated(unit: string): ApplicationTexts {
   const name = unit.repeat(10_000 / unit.length)
   return { reason: unit.repeat(100_000 / unit.length), last_name: name, company: name }
 }
 
 /** Milliseconds of the page's main thread until the result of an act is painted, whatever else the machine does. */
-async function busy(page: Page, act: () => Promise<unknown>) {
+async function busyTime(page: Page, act: () => Promise<unknown>) {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
-  const spent = async () => {
+  const taskTime = async () => {
     const { metrics } = await session.send('Performance.getMetrics')
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
   }
-  const before = await spent()
+  const before = await taskTime()
   await act()
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   )
-  return (await spent()) - before
+  return (await taskTime()) - before
 }
 
 /** The minimum of some rounds: the thread never does less than the required work. */
@@ -63,25 +63,25 @@ export async function benchHostileText(): Promise<void> {
   const signIn = signInPage(organiser)
   const rows: string[][] = []
   let ordinary: number[] = []
-  for (const [name, given] of Object.entries(texts)) {
+  for (const [name, texts] of Object.entries(hostileTexts)) {
     await desk.sql`truncate public.retreat_applications cascade`
-    const applications = Array.from({ length: 5 }, () => anApplication(given))
+    const applications = Array.from({ length: 5 }, () => anApplication(texts))
     const ids = await desk.sql<{ id: string }[]>`
       insert into public.retreat_applications ${valuesOf(applications)} returning id`
     const decisions = ids.map(({ id }) => ({ id, version: 0, status: 'accepted' }))
     await organiser.rpc('desk_decide', { act: crypto.randomUUID(), decisions }).throwOnError()
-    const opened = (address: string, sign: string) =>
+    const timeToOpen = (address: string, selector: string) =>
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 1366, height: 650 } })
         await signIn(page)
-        const time = await busy(page, async () => {
+        const time = await busyTime(page, async () => {
           await page.goto(`${desk.origin}/desk#${address}`)
-          await page.locator(sign).first().waitFor()
+          await page.locator(selector).first().waitFor()
         })
         await page.close()
         return time
       })
-    const typed = () =>
+    const timeToType = () =>
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
         await page.goto(desk.origin)
@@ -90,30 +90,30 @@ export async function benchHostileText(): Promise<void> {
         await page.waitForFunction(() =>
           Object.keys(document.querySelector('form') ?? {}).some((own) => own.startsWith('__react')),
         )
-        const time = await busy(page, () =>
+        const time = await busyTime(page, () =>
           page.locator('#reason').evaluate(
             (field: HTMLTextAreaElement, text) => {
               field.value = text
               field.dispatchEvent(new Event('input', { bubbles: true }))
             },
-            given.reason.slice(0, 50_000),
+            texts.reason.slice(0, 50_000),
           ),
         )
         await page.close()
         return time
       })
     const times = [
-      await opened('/?status=all', 'tbody .rows-name a'),
-      await opened(`/applications/${ids[0]?.id}`, '.application-answers'),
-      await opened('/letters/drafts/accepted', '.drafts-draft .letters-letter'),
-      await opened('/letters/templates/accepted', '.letters-letter'),
-      await typed(),
+      await timeToOpen('/?status=all', 'tbody .rows-name a'),
+      await timeToOpen(`/applications/${ids[0]?.id}`, '.application-answers'),
+      await timeToOpen('/letters/drafts/accepted', '.drafts-draft .letters-letter'),
+      await timeToOpen('/letters/templates/accepted', '.letters-letter'),
+      await timeToType(),
     ]
     if (ordinary.length === 0) ordinary = times
     rows.push([
       name,
       ...times.map(
-        (time, place) => `${time.toFixed()} (${(time / (ordinary[place] ?? Number.NaN)).toFixed(1)})`,
+        (time, index) => `${time.toFixed()} (${(time / (ordinary[index] ?? Number.NaN)).toFixed(1)})`,
       ),
     ])
   }

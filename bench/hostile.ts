@@ -5,12 +5,12 @@ import { connect, type Socket } from 'node:net'
 
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { memoryOf } from './memory.ts'
-import { median, printTable, promise, spread } from './table.ts'
+import { median, printTable, checkPromise, spread } from './table.ts'
 
 const size = 256 * 1024
 const repeats = 20
 /** The most processor time of such a request, as a multiple of a plain one. */
-const mostTimes = 5
+const mostRatio = 5
 /** Jiffies in a second: the kernel's unit for a process's time. */
 const jiffies = 100
 
@@ -65,13 +65,13 @@ function processorOf(server: RunningServer) {
 }
 
 async function post(origin: string, { path, type, body }: HostileRequest) {
-  const answer = await fetch(origin + path, {
+  const response = await fetch(origin + path, {
     method: 'POST',
     headers: { 'content-type': type, apikey: 'public-anon-key' },
     body,
   })
-  await answer.arrayBuffer()
-  return answer.status
+  await response.arrayBuffer()
+  return response.status
 }
 
 /** Sends such requests without a pause over eight connections, from a process of its own. */
@@ -98,7 +98,7 @@ async function pageTimes(origin: string, count: number) {
 }
 
 /** Sends a whole request and never reads the response. */
-function neverRead(origin: string, body: string) {
+function sendWithoutReading(origin: string, body: string) {
   const { hostname, port } = new URL(origin)
   return new Promise<Socket>((resolve) => {
     const socket = connect(Number(port), hostname, () => {
@@ -133,12 +133,12 @@ export async function benchHostile(): Promise<void> {
       for (let index = 0; index < repeats; index += 1) status = await post(origin, content)
       const each = ((processorOf(server) - before) / repeats) * 1000
       costs.set(request, each)
-      const usual = median(await pageTimes(origin, 200))
+      const alone = median(await pageTimes(origin, 200))
       const attacker = await startAttack(origin, content)
       const beside = await pageTimes(origin, 200)
       attacker.kill()
       await once(attacker, 'exit')
-      rows.push([request, String(status), each.toFixed(1), usual.toFixed(1), spread(beside, 1)])
+      rows.push([request, String(status), each.toFixed(1), alone.toFixed(1), spread(beside, 1)])
     }
     printTable(
       `Requests of 256 KiB, ${name} (${repeats} each; then 200 pages beside eight connections of them)`,
@@ -146,11 +146,11 @@ export async function benchHostile(): Promise<void> {
       rows,
     )
     await server.stop()
-    const most = mostTimes * (costs.get(plain) ?? 0)
-    const dear = [...costs].filter(([, each]) => each > most).map(([request]) => request)
-    promise(
-      `${name} no request costs more than ${mostTimes} times a plain one, but ${dear.join('; ')}`,
-      dear.length === 0,
+    const most = mostRatio * (costs.get(plain) ?? 0)
+    const expensive = [...costs].filter(([, each]) => each > most).map(([request]) => request)
+    checkPromise(
+      `${name} no request costs more than ${mostRatio} times a plain one, but ${expensive.join('; ')}`,
+      expensive.length === 0,
     )
   }
 
@@ -160,7 +160,9 @@ export async function benchHostile(): Promise<void> {
     await pageTimes(server.origin, 50)
     const before = memoryOf(server)
     const body = `reason=${'<'.repeat(size - 7)}`
-    const sockets = await Promise.all(Array.from({ length: count }, () => neverRead(server.origin, body)))
+    const sockets = await Promise.all(
+      Array.from({ length: count }, () => sendWithoutReading(server.origin, body)),
+    )
     const beside = await pageTimes(server.origin, 100)
     memory.push([
       String(count),

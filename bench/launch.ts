@@ -65,9 +65,9 @@ export async function benchLaunch(): Promise<void> {
     from public.retreat_applications`
   await admin.end()
   await server.stop()
-  const each = (size?.bytes ?? 0) / (size?.applications ?? 1)
+  const bytesPerApplication = (size?.bytes ?? 0) / (size?.applications ?? 1)
   console.log(
-    `\nOn the disk, an application like these takes ${thousands(each)} bytes with its indexes and its delivery.`,
+    `\nOn the disk, an application like these takes ${thousands(bytesPerApplication)} bytes with its indexes and its delivery.`,
   )
 
   const deliveries: string[][] = []
@@ -79,8 +79,8 @@ export async function benchLaunch(): Promise<void> {
     await receiver.waitFor(100)
     const [before, started] = [receiver.received.length, performance.now()]
     await receiver.waitFor(before + 500)
-    const took = (performance.now() - started) / 1000
-    deliveries.push([`${latency} ms`, thousands(500 / took)])
+    const elapsed = (performance.now() - started) / 1000
+    deliveries.push([`${latency} ms`, thousands(500 / elapsed)])
     await delivering.stop()
     await receiver.close()
   }

@@ -5,9 +5,9 @@ import { startMailServer } from '../testing/mail-server.ts'
 import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
 import { startServer } from '../testing/server.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { partOf } from './version.ts'
+import { importFrom } from './version.ts'
 
-const many = 1_000_000
+const sentCount = 1_000_000
 
 /**
  * Letters a second to a mail server that responds at once or late, and after very many sent letters. In turns with the version in
@@ -20,7 +20,7 @@ export async function benchLetters(): Promise<void> {
       const postgres = await startPostgres()
       // Makes the schema.
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
-      const { storeDueLetters, storeSentLetters } = await partOf<typeof letters>(
+      const { storeDueLetters, storeSentLetters } = await importFrom<typeof letters>(
         checkout,
         'testing/letters.ts',
       )
@@ -31,7 +31,7 @@ export async function benchLetters(): Promise<void> {
   for (const [sent, pause, letters, rounds] of [
     [0, 0, 4_000, 9],
     [0, 100, 300, 3],
-    [many, 0, 2_000, 3],
+    [sentCount, 0, 2_000, 3],
   ] as const) {
     if (sent > 0)
       for (const { postgres, storeSentLetters } of sides) await storeSentLetters(postgres.admin, sent)

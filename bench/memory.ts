@@ -9,7 +9,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 5
 const applications = 3_000
 /** Milliseconds after which V8 has released the memory of a start. */
-const restAfter = 15_000
+const restDelay = 15_000
 
 /** Megabytes of memory of a server's process, without PostgreSQL's. */
 export function memoryOf(server: RunningServer): number {
@@ -28,7 +28,7 @@ export async function benchMemory(): Promise<void> {
     for (const { checkout, rest, after } of versions) {
       const directory = await temporaryDirectory()
       const server = await startServer({ DATA_DIR: join(directory.path, 'data') }, checkout)
-      await wait(restAfter)
+      await wait(restDelay)
       rest.push(memoryOf(server))
       await insertLoad(server.origin, 20, { amount: applications })
       after.push(memoryOf(server))

@@ -8,17 +8,17 @@ import { migrate } from '../src/server/database/schema.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 import { connectToFiles } from '../testing/sql.ts'
-import { printTable, promise } from './table.ts'
+import { printTable, checkPromise } from './table.ts'
 
-const many = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
+const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
 /** The number of letters in each state, each to its own applicant. */
-const each = many / 10
+const lettersPerState = applicationCount / 10
 /** One in this many has a twin for the automation. The email's state decides the twin's. */
 const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
 /** The most seconds without service that an update may take. */
-const longest = 120
+const mostSeconds = 120
 
 /** The states of letters in 1.0.1, and those of their twins. */
 const states = {
@@ -34,15 +34,15 @@ const names = Object.keys(states) as (keyof typeof states)[]
 
 /** The expected rows after the update. Twins that wait for an open email have none. */
 const expected = {
-  applications: many,
-  'letters draft': each,
-  'letters released': 5 * each,
-  'letters dropped': each,
-  'deliveries application': many,
-  'deliveries letter': 6 * each,
-  'deliveries decision': (3 * each) / twinEvery,
-  'deliveries rsvp': each,
-  invitations: 7 * each,
+  applications: applicationCount,
+  'letters draft': lettersPerState,
+  'letters released': 5 * lettersPerState,
+  'letters dropped': lettersPerState,
+  'deliveries application': applicationCount,
+  'deliveries letter': 6 * lettersPerState,
+  'deliveries decision': (3 * lettersPerState) / twinEvery,
+  'deliveries rsvp': lettersPerState,
+  invitations: 7 * lettersPerState,
 }
 
 const list = (values: readonly (string | undefined)[]) =>
@@ -57,23 +57,23 @@ async function fill(sql: Sql) {
     drop index public.retreat_applications_search;
     insert into public.retreat_applications (
       id, created_at, first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)
-    select md5('a' || n)::uuid, now() - (${many} - n) * interval '20 seconds', 'Ada', 'Lovelace ' || n,
+    select md5('a' || n)::uuid, now() - (${applicationCount} - n) * interval '20 seconds', 'Ada', 'Lovelace ' || n,
       'ada.' || n || '@example.com', '+44 (20) 7946 0958', 'in/ada', 'Analytical Engines', 'travel', '3-10',
       'To think. Without a screen. ' || n, true
-    from generate_series(1, ${many}) as n;
+    from generate_series(1, ${applicationCount}) as n;
     ${search.definition};
     insert into private.webhook_outbox (
       application_id, attempts, next_attempt_at, delivered_at, last_status, queued_at, last_answer)
     select id, 1, null, created_at, 200, created_at, '' from public.retreat_applications;
     insert into private.statuses (application_id, created_at, status, version)
     select id, created_at, 'accepted', 1
-    from generate_series(1, ${7 * each}) as n join public.retreat_applications on id = md5('a' || n)::uuid;
+    from generate_series(1, ${7 * lettersPerState}) as n join public.retreat_applications on id = md5('a' || n)::uuid;
     insert into private.acceptances (application_id, is_accepted, told_at, kept_until)
     select application_id, true, created_at, '2027-03-01' from private.statuses;
     create temporary table rows as
     select md5('a' || n)::uuid as application_id, md5('act' || n)::uuid as act, n % ${twinEvery} = 0 as has_twin,
-      ${list(names)}[1 + (n - 1) / ${each}] as mail, ${list(Object.values(states))}[1 + (n - 1) / ${each}] as twin
-    from generate_series(1, ${7 * each}) as n;
+      ${list(names)}[1 + (n - 1) / ${lettersPerState}] as mail, ${list(Object.values(states))}[1 + (n - 1) / ${lettersPerState}] as twin
+    from generate_series(1, ${7 * lettersPerState}) as n;
     insert into private.letters (application_id, occasion, edition, way, state, act, author, subject, body, released_at, due_at,
       attempts, sent_at, withdrawn_at, withdrawn_by, answer)
     select application_id, 'accepted', 1, way, state, case when state <> 'draft' then act end,
@@ -106,7 +106,7 @@ async function sizeOf(folder: string): Promise<number> {
 }
 
 /** Repeats something until it is told to end. */
-function again(work: () => Promise<unknown>, pause: number) {
+function startRepeating(work: () => Promise<unknown>, pause: number) {
   let isEnding = false
   const loop = async () => {
     while (!isEnding) {
@@ -147,20 +147,20 @@ export async function benchMigration(): Promise<void> {
   const cluster = await ensureCluster(directory.path, true)
   const sql = connectToFiles(directory.path, 2)
   await migrate(sql, { files: migrations.filter((migration) => isReleased(migration)) })
-  const one = connectToFiles(directory.path)
-  await fill(one)
+  const visitorSql = connectToFiles(directory.path)
+  await fill(visitorSql)
   const copied = await copiedBytes(sql)
   const pgdata = join(directory.path, 'pgdata')
   const before = { all: await sizeOf(pgdata), wal: await sizeOf(join(pgdata, 'pg_wal')) }
   const peak = { all: 0, wal: 0 }
-  const stopLooking = again(async () => {
+  const stopMeasuring = startRepeating(async () => {
     peak.all = Math.max(peak.all, (await sizeOf(pgdata)) - before.all)
     peak.wal = Math.max(peak.wal, (await sizeOf(join(pgdata, 'pg_wal'))) - before.wal)
   }, interval)
   const waits: number[] = []
-  const stopApplying = again(async () => {
+  const stopApplying = startRepeating(async () => {
     const began = performance.now()
-    await one`
+    await visitorSql`
       insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
       values ('a', 'b', ${`meanwhile.${waits.length}@example.com`}, 'd', 'e', 'Meanwhile', 'g', true)`
     waits.push((performance.now() - began) / 1000)
@@ -168,23 +168,31 @@ export async function benchMigration(): Promise<void> {
   await wait(10 * interval)
   const began = performance.now()
   await migrate(sql, { onEvent: (message) => console.log(message) })
-  const took = (performance.now() - began) / 1000
+  const updateSeconds = (performance.now() - began) / 1000
   await wait(10 * interval)
   await stopApplying()
-  await stopLooking()
-  const found = await counts(sql)
+  await stopMeasuring()
+  const rowCounts = await counts(sql)
   for (const [name, count] of Object.entries(expected)) {
-    if (found[name] !== count) throw new Error(`${name}: ${found[name]} rows, not ${count}`)
+    if (rowCounts[name] !== count) throw new Error(`${name}: ${rowCounts[name]} rows, not ${count}`)
   }
   const longestWait = Math.max(...waits)
   const megabytes = (bytes: number) => (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 0 })
   printTable(
-    `An update from 1.0.1 over ${many.toLocaleString('en')} applications and ${each.toLocaleString('en')} letters in each of ${names.length} states`,
+    `An update from 1.0.1 over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${names.length} states`,
     ['without service, s', 'in all, s', 'rows copied, MB', 'disk at its peak, MB', 'of it WAL, MB'],
-    [[longestWait.toFixed(1), took.toFixed(1), megabytes(copied), megabytes(peak.all), megabytes(peak.wal)]],
+    [
+      [
+        longestWait.toFixed(1),
+        updateSeconds.toFixed(1),
+        megabytes(copied),
+        megabytes(peak.all),
+        megabytes(peak.wal),
+      ],
+    ],
   )
-  promise(`less than ${longest} s without service`, longestWait < longest)
-  await one.end()
+  checkPromise(`less than ${mostSeconds} s without service`, longestWait < mostSeconds)
+  await visitorSql.end()
   await sql.end()
   await cluster.stop()
   await directory.remove()

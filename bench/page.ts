@@ -39,56 +39,57 @@ export async function benchPage(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
   const floor = await serveDocument(readFileSync('bench/floor/index.html', 'utf8'))
-  const lines = [
+  const sides = [
     { name: 'the page', url: `${server.origin}/` },
     { name: 'the floor', url: floor.url },
   ]
 
   const executablePath = ensureChromium()
   const browser = await launchChromium(executablePath)
-  const paints = lines.map((): Paint[] => [])
+  const paints = sides.map((): Paint[] => [])
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [index, { url }] of lines.entries()) {
+    for (const [index, { url }] of sides.entries()) {
       const measured = await paint(browser, url)
       // The first round is a warm-up.
       if (round > 0) paints[index]?.push(measured)
     }
   }
   await browser.close()
-  const of = (index: number, figure: keyof Paint) => (paints[index] ?? []).map((measured) => measured[figure])
+  const valuesOf = (index: number, figure: keyof Paint) =>
+    (paints[index] ?? []).map((measured) => measured[figure])
   printTable(
     `First visit in Chromium: 150 ms round trip, 1.6 Mbit/s, 4x CPU (${rounds} rounds, in turns)`,
     ['', 'bytes', 'requests', 'first paint, ms', 'to the floor', 'LCP, ms', 'to the floor'],
-    lines.map(({ name }, index) => [
+    sides.map(({ name }, index) => [
       name,
-      spread(of(index, 'bytes')),
-      spread(of(index, 'requests')),
-      spread(of(index, 'firstPaint')),
-      ratio(of(index, 'firstPaint'), of(1, 'firstPaint')),
-      spread(of(index, 'largestPaint')),
-      ratio(of(index, 'largestPaint'), of(1, 'largestPaint')),
+      spread(valuesOf(index, 'bytes')),
+      spread(valuesOf(index, 'requests')),
+      spread(valuesOf(index, 'firstPaint')),
+      ratio(valuesOf(index, 'firstPaint'), valuesOf(1, 'firstPaint')),
+      spread(valuesOf(index, 'largestPaint')),
+      ratio(valuesOf(index, 'largestPaint'), valuesOf(1, 'largestPaint')),
     ]),
   )
 
-  const driven = await launch({
+  const chromium = await launch({
     chromePath: executablePath,
     chromeFlags: ['--headless', ...chromiumArguments()],
   })
-  const whole: Audit[] = []
-  for (const { url } of lines) whole.push(await audit(driven.port, url))
-  const audits = lines.map((): Audit[] => [])
+  const fullAudits: Audit[] = []
+  for (const { url } of sides) fullAudits.push(await audit(chromium.port, url))
+  const audits = sides.map((): Audit[] => [])
   for (let round = 0; round < lighthouseRounds; round += 1) {
-    for (const [index, { url }] of lines.entries()) {
-      audits[index]?.push(await audit(driven.port, url, 'performance'))
+    for (const [index, { url }] of sides.entries()) {
+      audits[index]?.push(await audit(chromium.port, url, 'performance'))
     }
   }
-  driven.kill()
+  chromium.kill()
   const figures = (index: number, figure: 'firstPaint' | 'largestPaint' | 'blocking' | 'shift') =>
     (audits[index] ?? []).map((result) => result[figure])
   printTable(
     `Lighthouse, mobile, simulated (${lighthouseRounds} rounds, in turns)`,
     ['', 'performance', 'FCP, ms', 'to the floor', 'LCP, ms', 'to the floor', 'blocking, ms', 'CLS'],
-    lines.map(({ name }, index) => [
+    sides.map(({ name }, index) => [
       name,
       spread((audits[index] ?? []).map(({ scores }) => scores['performance'] ?? 0)),
       spread(figures(index, 'firstPaint')),
@@ -101,11 +102,11 @@ export async function benchPage(): Promise<void> {
   )
   printTable(
     'Lighthouse, all that it audits (once)',
-    ['', ...Object.keys(whole[0]?.scores ?? {}), 'failed'],
-    lines.map(({ name }, index) => [
+    ['', ...Object.keys(fullAudits[0]?.scores ?? {}), 'failed'],
+    sides.map(({ name }, index) => [
       name,
-      ...Object.values(whole[index]?.scores ?? {}).map(String),
-      whole[index]?.failed.join(', ') ?? '',
+      ...Object.values(fullAudits[index]?.scores ?? {}).map(String),
+      fullAudits[index]?.failed.join(', ') ?? '',
     ]),
   )
 

@@ -29,16 +29,16 @@ const without: Record<string, (html: string) => string> = {
 export async function benchParts(): Promise<void> {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
-  const answer = await fetch(server.origin)
-  const html = await answer.text()
+  const response = await fetch(server.origin)
+  const html = await response.text()
   const names = [
     'content-security-policy',
     'referrer-policy',
     'cross-origin-resource-policy',
     'x-content-type-options',
   ]
-  const headers = Object.fromEntries(names.map((name) => [name, answer.headers.get(name) ?? '']))
-  const served = {
+  const headers = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? '']))
+  const documents = {
     'the floor': await serveDocument(readFileSync('bench/floor/index.html', 'utf8')),
     'the page, by our server': { url: server.origin, close: () => undefined },
     'the same, by a bare server': await serveDocument(html, headers),
@@ -54,10 +54,10 @@ export async function benchParts(): Promise<void> {
     ),
   }
   const browser = await launchChromium(ensureChromium())
-  const paints = new Map(Object.keys(served).map((name) => [name, [] as number[]]))
+  const paints = new Map(Object.keys(documents).map((name) => [name, [] as number[]]))
   const sizes = new Map<string, number>()
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, { url }] of Object.entries(served)) {
+    for (const [name, { url }] of Object.entries(documents)) {
       const { firstPaint, bytes } = await paint(browser, url)
       sizes.set(name, bytes)
       // The first round is a warm-up.
@@ -71,7 +71,7 @@ export async function benchParts(): Promise<void> {
     ['', 'bytes', 'first paint, ms', 'to the floor'],
     [...paints].map(([name, all]) => [name, String(sizes.get(name)), spread(all), ratio(all, floor)]),
   )
-  for (const { close } of Object.values(served)) close()
+  for (const { close } of Object.values(documents)) close()
   await server.stop()
   await directory.remove()
 }

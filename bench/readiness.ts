@@ -5,15 +5,15 @@ import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
 
 const times = 20
-const many = 1_000_000
+const applicationCount = 1_000_000
 
 /** The queries of `/readyz` at 1,000,000 applications, while the receiver accepts deliveries and while it is down. */
 export async function benchReadiness(): Promise<void> {
   const database = await openTestDatabase()
   const sql = database.owner
-  await fill(sql, many)
+  await fill(sql, applicationCount)
   const rows: string[][] = []
-  for (const waiting of [0, 1, 1_000, many]) {
+  for (const waiting of [0, 1, 1_000, applicationCount]) {
     await sql`
       update private.deliveries set state = 'waiting', done_at = null, due_at = now() + interval '5 minutes'
       where state = 'done'
@@ -29,7 +29,7 @@ export async function benchReadiness(): Promise<void> {
     rows.push([waiting.toLocaleString('en'), spread(milliseconds, 1)])
   }
   printTable(
-    `What readiness asks (${times} times), of ${many.toLocaleString('en')} applications`,
+    `What readiness asks (${times} times), of ${applicationCount.toLocaleString('en')} applications`,
     ['not delivered', 'ms'],
     rows,
   )

@@ -59,7 +59,7 @@ async function timesOf(page: Page) {
 }
 
 /** Reads and decides on many people with keys alone. Gives the times, and the number of keys for each person. */
-async function readAll(page: Page, goesOn: boolean) {
+async function readAll(page: Page, isAutomatic: boolean) {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.locator('.application-long').waitFor()
@@ -67,12 +67,12 @@ async function readAll(page: Page, goesOn: boolean) {
   let pressed = 0
   for (let count = 1; count <= people; count += 1) {
     await page.keyboard.press(keys[count % keys.length] ?? 'a')
-    if (!goesOn) {
+    if (!isAutomatic) {
       // The speed of two fingers.
       await page.waitForTimeout(100)
       await page.keyboard.press('j')
     }
-    pressed += goesOn ? 1 : 2
+    pressed += isAutomatic ? 1 : 2
     await page.waitForFunction((wanted) => (window.shownReasons?.length ?? 0) >= wanted, count)
     // Nobody reads a reason faster.
     await page.waitForTimeout(500)

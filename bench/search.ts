@@ -4,10 +4,10 @@ import { printTable, ratio, spread } from './table.ts'
 import { valuesOf } from '../testing/sql.ts'
 
 const rounds = 15
-const ordinaryOnes = 21_000
+const ordinaryCount = 21_000
 
 /** The most expensive texts to search for their length, in two hundred applications each. */
-const bombs: Record<string, string> = {
+const costlyReasons: Record<string, string> = {
   'none of them': '',
   '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
   '5,000 words of a letter': 'a b c d e f g h i j '.repeat(500),
@@ -24,14 +24,14 @@ const calls: Record<string, [name: string, args: object]> = {
 }
 
 /** A desk with this many ordinary applications, and two hundred later ones with this reason. */
-async function deskBehind(reason: string) {
+async function deskWithCostly(reason: string) {
   const desk = await startDesk()
   await desk.sql.unsafe(`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'Name' || n, 'p' || n || '@example.org', n, 'in/p' || n, 'Company ' || n % 4001, 'I want silence '
       || (select string_agg('w' || (power(abs(hashint4(n * 31 + k)) / 2147483648.0, 4) * 30000)::int, ' ')
           from generate_series(1, 40) as k), true
-    from generate_series(1, ${ordinaryOnes}) as n`)
+    from generate_series(1, ${ordinaryCount}) as n`)
   if (reason !== '') {
     const rows = Array.from({ length: 200 }, () => ({ ...anApplication({ reason }) }))
     await desk.sql`insert into public.retreat_applications ${valuesOf(rows)}`
@@ -42,7 +42,7 @@ async function deskBehind(reason: string) {
 
 /** Searches behind applications that were made expensive to search, compared with a table without them, in turns. */
 export async function benchSearch(): Promise<void> {
-  const sides = await Promise.all(Object.values(bombs).map(deskBehind))
+  const sides = await Promise.all(Object.values(costlyReasons).map(deskWithCostly))
   const rows: string[][] = []
   for (const [what, [name, args]] of Object.entries(calls)) {
     const times = sides.map((): number[] => [])
@@ -54,12 +54,12 @@ export async function benchSearch(): Promise<void> {
         if (round > 0) times[index]?.push(performance.now() - started)
       }
     }
-    for (const [index, behind] of Object.keys(bombs).entries()) {
-      rows.push([what, behind, spread(times[index] ?? [], 1), ratio(times[index] ?? [], times[0] ?? [])])
+    for (const [index, costly] of Object.keys(costlyReasons).entries()) {
+      rows.push([what, costly, spread(times[index] ?? [], 1), ratio(times[index] ?? [], times[0] ?? [])])
     }
   }
   printTable(
-    `The desk's calls behind 200 that are costly to search in, in ms (${rounds} rounds, in turns, beside ${ordinaryOnes.toLocaleString('en')} ordinary ones)`,
+    `The desk's calls behind 200 that are costly to search in, in ms (${rounds} rounds, in turns, beside ${ordinaryCount.toLocaleString('en')} ordinary ones)`,
     ['', 'behind', 'ms', 'to the first'],
     rows,
   )

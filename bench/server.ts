@@ -40,16 +40,16 @@ export async function benchServer(): Promise<void> {
     grant insert (${columns.join(', ')}) on plain to anon`)
   const bare = await startBareRoute(directory.path, 'retreat_applications')
   const plain = await startBareRoute(directory.path, 'plain')
-  const lines = [
+  const sides = [
     { name: 'the server', origin: server.origin },
     { name: 'bare route, same table', origin: bare.origin },
     { name: 'bare route, no index and no trigger', origin: plain.origin },
   ]
 
   for (const connections of [50, 200]) {
-    const results = lines.map((): Load[] => [])
+    const results = sides.map((): Load[] => [])
     for (let round = 0; round <= rounds; round += 1) {
-      for (const [index, { origin }] of lines.entries()) {
+      for (const [index, { origin }] of sides.entries()) {
         const load = await insertLoad(origin, connections, { duration: seconds })
         // The first round is a warm-up.
         if (round > 0) results[index]?.push(load)
@@ -60,7 +60,7 @@ export async function benchServer(): Promise<void> {
     printTable(
       `Inserts over ${connections} connections (${rounds} rounds of ${seconds} s, in turns)`,
       ['', 'inserts/s', 'to the bare route', 'p99, ms', 'to the bare route'],
-      lines.map(({ name }, index) => [
+      sides.map(({ name }, index) => [
         name,
         spread(rates[index] ?? []),
         ratio(rates[index] ?? [], rates[1] ?? []),

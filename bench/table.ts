@@ -20,8 +20,8 @@ export function spread(values: readonly number[], digits = 0): string {
 }
 
 /** Makes the command end with 1 and a sentence if a promise of docs/security.md was not kept. */
-export function promise(what: string, isKept: boolean): void {
-  if (isKept) return
+export function checkPromise(what: string, holds: boolean): void {
+  if (holds) return
   console.error(`Not kept: ${what}`)
   process.exitCode = 1
 }

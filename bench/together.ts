@@ -14,7 +14,7 @@ import { connectToFiles } from '../testing/sql.ts'
 const run = promisify(execFile)
 const rounds = 7
 const seconds = 3
-const many = 1_000_000
+const applicationCount = 1_000_000
 
 /** Stored inserts a second, and the median and the 99th percentile of their times in milliseconds. */
 interface Round {
@@ -45,31 +45,31 @@ export async function benchTogether(): Promise<void> {
   }
   await compare('Inserts', ways, [1, 50, 200])
 
-  const again = anApplication({
+  const repeatedApplication = anApplication({
     last_name: 'Lovelace',
     email: 'again@example.com',
     reason: 'To think. Without a screen.',
   })
-  await send(server.origin, again)
-  const half: Record<string, Way> = {
+  await send(server.origin, repeatedApplication)
+  const waysWithRepeats: Record<string, Way> = {
     'one by one': (connections) => load(url, connections, { SINGLY: '1', REPEATED: '1' }),
     together: (connections) => load(url, connections, { REPEATED: '1' }),
   }
-  await compare('New ones, while every other one is stored already', half, [50, 200])
+  await compare('New ones, while every other one is stored already', waysWithRepeats, [50, 200])
 
   await server.stop()
   await directory.remove()
-  await benchFlat()
+  await benchFullTable()
 }
 
 /** The same with an empty table and with very many rows. */
-async function benchFlat() {
+async function benchFullTable() {
   const directories = await Promise.all([temporaryDirectory(), temporaryDirectory()])
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
   if (empty === undefined || full === undefined) return
   const servers = [await startServer(empty), await startServer(full)]
   const admin = connectToFiles(full.DATA_DIR)
-  await fill(admin, many)
+  await fill(admin, applicationCount)
   await admin.end()
   const [few, most] = servers.map(
     ({ origin }): Way =>
@@ -77,7 +77,11 @@ async function benchFlat() {
         load(`${origin}/rest/v1/retreat_applications`, connections),
   )
   if (few && most) {
-    await compare('Together, beside so many', { none: few, [many.toLocaleString('en')]: most }, [50, 200])
+    await compare(
+      'Together, beside so many',
+      { none: few, [applicationCount.toLocaleString('en')]: most },
+      [50, 200],
+    )
   }
   for (const server of servers) await server.stop()
   for (const directory of directories) await directory.remove()
@@ -124,16 +128,16 @@ async function load(url: string, connections: number, environment: Record<string
     ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', join('bench', 'insert.lua'), url],
     { env: { PATH: process.env['PATH'] ?? '', SALT: randomUUID(), ...environment } },
   )
-  const said = JSON.parse(stdout.slice(stdout.lastIndexOf('{'))) as Record<
+  const result = JSON.parse(stdout.slice(stdout.lastIndexOf('{'))) as Record<
     'microseconds' | 'requests' | 'refused' | 'failed' | 'p50' | 'p99',
     number
   >
   const mayBeRefused = 'REPEATED' in environment
-  if (said.failed > 0 || (said.refused > 0 && !mayBeRefused)) {
-    throw new Error(`${said.refused} requests were refused and ${said.failed} failed`)
+  if (result.failed > 0 || (result.refused > 0 && !mayBeRefused)) {
+    throw new Error(`${result.refused} requests were refused and ${result.failed} failed`)
   }
-  const perSecond = ((said.requests - said.refused) * 1e6) / said.microseconds
-  return { perSecond, p50: said.p50 / 1000, p99: said.p99 / 1000 }
+  const perSecond = ((result.requests - result.refused) * 1e6) / result.microseconds
+  return { perSecond, p50: result.p50 / 1000, p99: result.p99 / 1000 }
 }
 
 /** One row a statement, as a visitor, and one commit for each. */

@@ -6,7 +6,7 @@ import { printTable, spread } from './table.ts'
 
 const rounds = 15
 
-interface Typed {
+interface TypingResult {
   /** The longest wait of a key, in milliseconds. */
   longest: number
   /** Milliseconds from the first key until the page's script had taken the form over. */
@@ -20,7 +20,7 @@ export async function benchTyping(): Promise<void> {
   const server = await startServer({ DATA_DIR: directory.path })
   const browser = await launchChromium(ensureChromium())
 
-  const type = async (isSlow: boolean): Promise<Typed> => {
+  const type = async (isSlow: boolean): Promise<TypingResult> => {
     const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
     if (isSlow) await slowDown(page)
     await page.addInitScript(() => {
@@ -64,7 +64,7 @@ export async function benchTyping(): Promise<void> {
     ['this machine', false],
     ['4x CPU, 150 ms, 1.6 Mbit/s', true],
   ] as const) {
-    const all: Typed[] = []
+    const all: TypingResult[] = []
     for (let round = 0; round < rounds; round += 1) all.push(await type(isSlow))
     rows.push([
       name,

@@ -10,10 +10,10 @@ import { connectTo, connectToFiles } from '../testing/sql.ts'
 
 const applications = 100_000
 /** Responses to wait for on either side of an update. */
-const around = 200
+const responsesAround = 200
 
-/** A place for a server's data, and the settings for it. */
-interface Place {
+/** A database for a server, and the settings that name it. */
+interface DatabaseTarget {
   name: string
   settings: Record<string, string>
   /** Connects to it. The embedded database needs a running server for that. */
@@ -21,7 +21,7 @@ interface Place {
   remove: () => Promise<unknown>
 }
 
-async function embedded(): Promise<Place> {
+async function embeddedTarget(): Promise<DatabaseTarget> {
   const directory = await temporaryDirectory()
   return {
     name: 'embedded database',
@@ -31,7 +31,7 @@ async function embedded(): Promise<Place> {
   }
 }
 
-async function byUrl(): Promise<Place> {
+async function urlTarget(): Promise<DatabaseTarget> {
   const database = await startPostgres()
   return {
     name: '`DATABASE_URL`',
@@ -45,23 +45,23 @@ const newestMigration = (sql: Sql) =>
   sql<{ version: string }[]>`select max(version) as version from supabase_migrations.schema_migrations`
 
 /** Updates a server with data and visitors from the version in `checkout` to this one. */
-async function update({ settings, connect }: Place, checkout: string) {
+async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   const port = await freePort()
-  const ofPort = { ...settings, PORT: String(port) }
-  const old = await startServer(ofPort, checkout)
+  const settingsWithPort = { ...settings, PORT: String(port) }
+  const old = await startServer(settingsWithPort, checkout)
   const sql = connect()
   await fill(sql, applications)
   const [before] = await newestMigration(sql)
   await sql.end()
   const sending = startLoad(old.origin)
   const { acknowledged, times } = sending
-  await sending.waitUntil(() => acknowledged.length >= around)
+  await sending.waitUntil(() => acknowledged.length >= responsesAround)
   const stopped = performance.now()
   await old.stop()
-  const next = await startServer(ofPort)
+  const next = await startServer(settingsWithPort)
   const ready = performance.now() - stopped
-  const until = acknowledged.length + around
-  await sending.waitUntil(() => acknowledged.length >= until)
+  const enough = acknowledged.length + responsesAround
+  await sending.waitUntil(() => acknowledged.length >= enough)
   await sending.end()
 
   const check = connect()
@@ -84,16 +84,16 @@ export async function benchUpdate(): Promise<void> {
   if (!beside) return console.log('\nBESIDE names no other version: no update from it was tried.')
   const rounds = 3
   const rows: string[][] = []
-  for (const make of [embedded, byUrl]) {
+  for (const createTarget of [embeddedTarget, urlTarget]) {
     const gaps: number[] = []
     const readies: number[] = []
     let kept = 0
     let [name, schema] = ['', '']
     for (let round = 0; round < rounds; round += 1) {
-      const place = await make()
-      const result = await update(place, beside)
-      await place.remove()
-      name = place.name
+      const target = await createTarget()
+      const result = await update(target, beside)
+      await target.remove()
+      name = target.name
       schema = result.schema
       gaps.push(result.gap / 1000)
       readies.push(result.ready / 1000)

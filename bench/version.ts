@@ -5,6 +5,6 @@ import { resolve } from 'node:path'
  *
  * @param checkout The folder.
  */
-export async function partOf<Exports>(checkout: string, file: string): Promise<Exports> {
+export async function importFrom<Exports>(checkout: string, file: string): Promise<Exports> {
   return (await import(/* @vite-ignore */ resolve(checkout, file))) as Exports
 }
