@@ -12,7 +12,7 @@ const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools'
 // Written last, and in the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 /** The version that was built. */
-const built = join('build', 'version')
+const builtVersion = join('build', 'version')
 const lock = join('node_modules', '.unplugged-build')
 /** Milliseconds that another process's build is waited for: none takes so long. */
 const longestBuild = 120_000
@@ -38,9 +38,9 @@ async function isStale() {
 
 /** A user to whom git tells no commit runs what is built. */
 async function isOfAnotherCommit() {
-  if (!existsSync(built)) return true
+  if (!existsSync(builtVersion)) return true
   const here = await versionOfSources()
-  return here.includes('+') && here !== readFileSync(built, 'utf8')
+  return here.includes('+') && here !== readFileSync(builtVersion, 'utf8')
 }
 
 async function versionOfSources() {
@@ -61,7 +61,7 @@ function isAlive(pid) {
 
 /** Takes the lock of the build; waits for whoever holds it, unless that process is gone or cannot be a build. */
 async function takeLock() {
-  for (let isTold = false; ;) {
+  for (let hasReported = false; ;) {
     try {
       return writeFileSync(lock, String(process.pid), { flag: 'wx' })
     } catch (error) {
@@ -73,8 +73,8 @@ async function takeLock() {
       rmSync(lock, { force: true })
       continue
     }
-    if (!isTold) console.error(`Waiting for process ${holder}, which is building.`)
-    isTold = true
+    if (!hasReported) console.error(`Waiting for process ${holder}, which is building.`)
+    hasReported = true
     await wait(200)
   }
 }
@@ -152,7 +152,7 @@ async function main() {
   }
   process.chdir(dirname(fileURLToPath(import.meta.url)))
   if (process.argv[2] === '--version') {
-    console.log((await isStale()) ? await versionOfSources() : readFileSync(built, 'utf8'))
+    console.log((await isStale()) ? await versionOfSources() : readFileSync(builtVersion, 'utf8'))
     return true
   }
   // The demonstration has no settings of anybody's.

@@ -13,7 +13,7 @@ import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { plainImports } from './tools/plugins/plain-imports.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
-import { next, putInPlace } from './tools/in-place.ts'
+import { nextFolder, putInPlace } from './tools/in-place.ts'
 import { compressSite, writeStaticSite } from './tools/static-site.ts'
 import { versionOf } from './tools/version.js'
 
@@ -22,7 +22,7 @@ const selfHosted = 'self-hosted'
 /** The same for journeys, in a folder of its own, with React's development version: StrictMode does nothing in the other. */
 const strict = 'strict'
 /** The development version notes for each element where it was made, which takes an eighth of a journey. */
-const elementsOfProduction = {
+const productionElements = {
   'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
 }
 
@@ -30,11 +30,11 @@ export default defineConfig(({ command, mode }) => {
   // A test's own value would build React's development version into the page.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
-  const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : next(name))
+  const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : nextFolder(name))
   const define = mode === strict ? { 'process.env.NODE_ENV': '"development"' } : {}
   return {
     base: './',
-    resolve: { alias: mode === strict ? elementsOfProduction : {} },
+    resolve: { alias: mode === strict ? productionElements : {} },
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
     plugins: [react(), pageScripts(), pageImages(), inlineScript(), plainImports(), devPage()],
@@ -50,7 +50,7 @@ export default defineConfig(({ command, mode }) => {
         if (settings) await writeStaticSite(settings)
         await compressSite()
         // `start.js` reads it before it runs anything.
-        await writeFile(join(next('build'), 'version'), version)
+        await writeFile(join(nextFolder('build'), 'version'), version)
         await putInPlace()
       },
     },

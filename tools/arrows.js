@@ -10,14 +10,14 @@ export const rooms = roomsIn(readFileSync(new URL('arrows.txt', import.meta.url)
 /** @param {string} text */
 function roomsIn(text) {
   /** @type {Map<string, string[]>} */
-  const found = new Map()
+  const importsByRoom = new Map()
   /** @type {string[]} */
   let allowed = []
   for (const line of text.split('\n').filter((each) => /^[^#]/.test(each))) {
     if (line.startsWith(' ')) allowed.push(...line.trim().split(' '))
-    else found.set(line, (allowed = []))
+    else importsByRoom.set(line, (allowed = []))
   }
-  return found
+  return importsByRoom
 }
 
 /** @param {string} file Its path in the project. */
@@ -34,7 +34,7 @@ const allowed = {
   create(context) {
     const file = relative(context.cwd, context.filename)
     const room = roomOf(file)
-    const letIn = rooms.get(room)
+    const allowedNames = rooms.get(room)
     const [{ refuseAll = false } = {}] = /** @type {{ refuseAll?: boolean }[]} */ (context.options)
     if (/^src\/.*\.test\.tsx?$/.test(file)) return {}
 
@@ -43,7 +43,7 @@ const allowed = {
       // The module of a computed name is unknown.
       if (!node.source || !('value' in node.source) || typeof node.source.value !== 'string') return
       const names = namesOf(file, node.source.value)
-      if (!refuseAll && names.some((name) => name === room || letIn?.includes(name))) return
+      if (!refuseAll && names.some((name) => name === room || allowedNames?.includes(name))) return
       context.report({
         node,
         message: `${room} may not import ${names[0]}: tools/arrows.txt does not let it in.`,
@@ -51,7 +51,8 @@ const allowed = {
     }
     return {
       Program(node) {
-        if (letIn === undefined) context.report({ node, message: `tools/arrows.txt has no room ${room}.` })
+        if (allowedNames === undefined)
+          context.report({ node, message: `tools/arrows.txt has no room ${room}.` })
       },
       ImportDeclaration: check,
       ExportNamedDeclaration: check,

@@ -18,7 +18,7 @@ import { startServer, temporaryDirectory } from '../testing/server.ts'
 /** The port at which the suite expects the project. */
 const port = 54_321
 
-interface Answer {
+interface SuiteResponse {
   status: number
   body: unknown
 }
@@ -41,23 +41,23 @@ const server = await startServer({
 const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
 const key = { apikey: 'public-anon-key' }
 /** The email addresses of the accounts that were made, by their ids. */
-const made = new Map<string, string>()
+const emailsById = new Map<string, string>()
 
 let addresses = 0
 
 /** An IP address without earlier requests, since rate limits count by address. */
-function anAddress() {
+function unusedAddressHeader() {
   addresses += 1
   return { 'x-forwarded-for': `10.0.${addresses >> 8}.${addresses & 255}` }
 }
 
-async function call(method: string, path: string, body: unknown, headers = {}): Promise<Answer> {
-  const answer = await fetch(`${server.origin}/auth/v1/${path}`, {
+async function call(method: string, path: string, body: unknown, headers = {}): Promise<SuiteResponse> {
+  const response = await fetch(`${server.origin}/auth/v1/${path}`, {
     method,
-    headers: { ...key, ...anAddress(), 'content-type': 'application/json', ...headers },
+    headers: { ...key, ...unusedAddressHeader(), 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
-  return { status: answer.status, body: await answer.json() }
+  return { status: response.status, body: await response.json() }
 }
 
 /** Makes an account and signs in. Checks the input of a sign-up itself, since our server refuses every sign-up. */
@@ -84,64 +84,68 @@ async function signUp(sent: {
   const changed = await call('PUT', 'user', { password, data: data ?? metadata }, { authorization })
   if (changed.status !== 200) return changed
   const granted = await call('POST', 'token?grant_type=password', { email, password })
-  made.set((granted.body as { user: { id: string } }).user.id, email)
+  emailsById.set((granted.body as { user: { id: string } }).user.id, email)
   return granted
 }
 
-function refusal(status: number, code: string, msg: string): Answer {
+function refusal(status: number, code: string, msg: string): SuiteResponse {
   return { status, body: { code: status, error_code: code, msg } }
 }
 
 /** The response of this file, or nothing for calls to our server. */
-async function answerHere(method: string, path: string, body: Buffer): Promise<Answer | undefined> {
+async function respondLocally(
+  method: string,
+  path: string,
+  body: Buffer,
+): Promise<SuiteResponse | undefined> {
   if (method === 'POST' && /^\/(signup|admin\/users)(\?|$)/.test(path)) {
     const sent = JSON.parse(body.toString() || '{}') as { email?: unknown }
     if (!sent.email) return undefined
-    const answer = await signUp(sent)
+    const result = await signUp(sent)
     return path.startsWith('/signup')
-      ? answer
-      : { ...answer, body: (answer.body as { user?: unknown }).user ?? answer.body }
+      ? result
+      : { ...result, body: (result.body as { user?: unknown }).user ?? result.body }
   }
-  const email = made.get(/^\/admin\/users\/([0-9a-f-]{36})$/.exec(path)?.[1] ?? '')
+  const email = emailsById.get(/^\/admin\/users\/([0-9a-f-]{36})$/.exec(path)?.[1] ?? '')
   if (method !== 'DELETE' || email === undefined) return undefined
   await removeOrganiser(database.owner, email)
   return { status: 200, body: {} }
 }
 
-async function act(request: IncomingMessage, response: ServerResponse) {
+async function handle(request: IncomingMessage, response: ServerResponse) {
   const { method = 'GET', url = '/' } = request
   const body = await buffer(request)
-  const here = await answerHere(method, url.replace(/^\/auth\/v1/, ''), body)
-  if (here !== undefined) {
+  const local = await respondLocally(method, url.replace(/^\/auth\/v1/, ''), body)
+  if (local !== undefined) {
     const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
-    response.writeHead(here.status, headers).end(JSON.stringify(here.body))
+    response.writeHead(local.status, headers).end(JSON.stringify(local.body))
     return
   }
   // The suite's own project needs no key. A challenge must be answered from the address that asked for it.
-  const from = url.includes('/factors/') ? {} : anAddress()
+  const from = url.includes('/factors/') ? {} : unusedAddressHeader()
   const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...from }
-  const asked = ask(`${server.origin}${url}`, { method, headers })
-  asked.end(body)
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const forwarded = ask(`${server.origin}${url}`, { method, headers })
+  forwarded.end(body)
+  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage]
   response.writeHead(answer.statusCode ?? 502, answer.headers)
   answer.pipe(response)
 }
 
-const door = createServer((request, response) => {
-  act(request, response).catch((error: unknown) => {
+const proxy = createServer((request, response) => {
+  handle(request, response).catch((error: unknown) => {
     console.error(error)
     response.writeHead(500).end()
   })
 })
-door.listen(port, '127.0.0.1')
-await once(door, 'listening')
+proxy.listen(port, '127.0.0.1')
+await once(proxy, 'listening')
 const suite = spawn('npx', ['jest', '--config', 'jest.config.cli.js', '--runInBand', '--coverage=false'], {
   cwd: folder,
   stdio: 'inherit',
 })
 const [code] = (await once(suite, 'exit')) as [number | null]
-door.close()
-door.closeAllConnections()
+proxy.close()
+proxy.closeAllConnections()
 await database.close()
 await Promise.all([server.stop(), mail.close()])
 await directory.remove()

@@ -108,7 +108,7 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await take('application', application)
 
   const shortlist = await openDesk('/?status=shortlisted')
-  for (const place of [0, 1, 3]) await shortlist.locator('tbody').getByRole('checkbox').nth(place).check()
+  for (const index of [0, 1, 3]) await shortlist.locator('tbody').getByRole('checkbox').nth(index).check()
   await take('selected', shortlist)
   await shortlist.getByRole('button', { name: 'Accept', exact: true }).click()
   await shortlist.getByRole('status').getByText('3 applications: Accepted').waitFor()

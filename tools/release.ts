@@ -15,12 +15,12 @@ import { beginUnreleased, hasUnreleased, lastRelease, release } from './changelo
 
 const run = promisify(execFile)
 const changelog = 'CHANGELOG.md'
-const written = ['package.json', 'package-lock.json', changelog, releasedList]
+const changedFiles = ['package.json', 'package-lock.json', changelog, releasedList]
 
-const git = async (...words: string[]) => (await run('git', words)).stdout.trim()
+const git = async (...args: string[]) => (await run('git', args)).stdout.trim()
 
 /** Runs a program with its output on the terminal. Throws if it fails. */
-async function show(program: string, words: string[], shell = false) {
+async function runOnTerminal(program: string, words: string[], shell = false) {
   const [status] = await once(spawn(program, words, { stdio: 'inherit', shell }), 'exit')
   if (status !== 0)
     throw new OperatorError(`"${[program, ...words].join(' ')}" failed: nothing was released.`)
@@ -95,18 +95,18 @@ async function main() {
   try {
     await write(version, released)
     await freezeMigrations()
-    await show(check, [], true)
-    await show('npm', ['run', 'archive', '--', to])
-    await git('commit', '--quiet', '--message', `release: ${version}`, '--', ...written)
+    await runOnTerminal(check, [], true)
+    await runOnTerminal('npm', ['run', 'archive', '--', to])
+    await git('commit', '--quiet', '--message', `release: ${version}`, '--', ...changedFiles)
   } catch (error) {
-    await git('restore', '--staged', '--worktree', '--', ...written)
+    await git('restore', '--staged', '--worktree', '--', ...changedFiles)
     throw error
   }
   await git('tag', '--annotate', `v${version}`, '--message', version)
 
   const next = nextAfter(version)
   await write(next, beginUnreleased(released))
-  await git('commit', '--quiet', '--message', `release: begin ${next}`, '--', ...written)
+  await git('commit', '--quiet', '--message', `release: begin ${next}`, '--', ...changedFiles)
   console.log(
     `Released ${version} as the tag v${version}. Nothing is pushed yet: git push origin main v${version}`,
   )

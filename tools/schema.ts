@@ -78,8 +78,8 @@ const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
  *
  * @returns The statements it ran, by the folder of migrations that they belong to.
  */
-async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
-  const [is, shall] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
+async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
+  const [actual, expected] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
   const texts = await declaredFunctions()
   const statements = new Map<string, string[]>()
   const run = async (folder: string, statement: string) => {
@@ -87,38 +87,42 @@ async function bringFunctions(migrated: Sql, declared: Sql): Promise<Map<string,
     const target = migrationsOf[folder] ?? folder
     statements.set(target, [...(statements.get(target) ?? []), statement])
   }
-  const tryTo = (folder: string, statement: string) =>
+  const tryStatement = (folder: string, statement: string) =>
     run(folder, statement).then(
       () => true,
       () => false,
     )
   // In the order of the files, since one function may need another.
-  const changed = [...shall.keys()].filter((what) => isFunction(what) && is.get(what) !== shall.get(what))
+  const changed = [...expected.keys()].filter(
+    (what) => isFunction(what) && actual.get(what) !== expected.get(what),
+  )
   for (const [name, { folder, text }] of texts) {
     for (const what of changed.filter((each) => nameOf(each) === name)) {
       const signature = signatureOf(what)
       const replacing = text.replace(/^create function/m, 'create or replace function')
-      if (is.has(what) && (await tryTo(folder, replacing))) continue
-      const former = [...is.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
+      if (actual.has(what) && (await tryStatement(folder, replacing))) continue
+      const former = [...actual.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
       const drops = former
-        .filter((each) => !shall.has(each) || each === what)
+        .filter((each) => !expected.has(each) || each === what)
         .map((each) => `drop function ${signatureOf(each)};`)
       // In one run, so that nothing is dropped without a successor.
-      if (await tryTo(folder, [...drops, text].join('\n\n')))
+      if (await tryStatement(folder, [...drops, text].join('\n\n')))
         await run(folder, await rightsOn(declared, signature))
     }
   }
   // A server does the same after its migrations.
   await migrated.begin(giveToOwner)
-  const left = await readCatalogue(migrated)
-  for (const what of [...left.keys()].filter((each) => isFunction(each) && !shall.has(each)).toSorted()) {
-    await tryTo('supabase/schemas', `drop function ${signatureOf(what)};`)
+  const remaining = await readCatalogue(migrated)
+  for (const what of [...remaining.keys()]
+    .filter((each) => isFunction(each) && !expected.has(each))
+    .toSorted()) {
+    await tryStatement('supabase/schemas', `drop function ${signatureOf(what)};`)
   }
   return statements
 }
 
 /** One sentence for each difference that remains between the migrated database and the declared schema. */
-async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
+async function describeDifferences(migrated: Sql, declared: Sql): Promise<string[]> {
   return (await compare(migrated, declared)).map(({ what, migrated: is, declared: shall }) => {
     if (is === undefined) return `No migration makes ${what}.`
     if (shall === undefined) return `No migration takes ${what} away.`
@@ -130,7 +134,7 @@ async function sentences(migrated: Sql, declared: Sql): Promise<string[]> {
 /** The first line of the second part of an open migration. */
 const marker =
   '-- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.\n'
-const handPart = (text: string) => text.split(marker)[0]?.trimEnd() ?? ''
+const handWrittenPart = (text: string) => text.split(marker)[0]?.trimEnd() ?? ''
 
 /** A version later than every migration. */
 function nextVersion() {
@@ -139,7 +143,7 @@ function nextVersion() {
 }
 
 /** The open migration of a folder: its path and text. Without one it has a new path, if words were given. */
-function openIn(folder: string) {
+function openMigrationOf(folder: string) {
   const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
   const open = openMigrations.find((each) => each.ledger === ledger)
   if (open !== undefined) return { path: join(folder, `${migrationNameOf(open)}.sql`), text: open.sql }
@@ -156,16 +160,16 @@ try {
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
   const byHand = migrations.map((each) =>
-    openMigrations.includes(each) ? { ...each, sql: handPart(each.sql) || 'select' } : each,
+    openMigrations.includes(each) ? { ...each, sql: handWrittenPart(each.sql) || 'select' } : each,
   )
   await migrate(migrated, { files: byHand })
   await declareSchema(declared, 'server')
-  const statements = await bringFunctions(migrated, declared)
+  const statements = await updateFunctions(migrated, declared)
   for (const folder of Object.values(migrationsOf)) {
     const functions = statements.get(folder) ?? []
-    const { path, text: former } = openIn(folder)
+    const { path, text: former } = openMigrationOf(folder)
     const second = functions.length > 0 ? [marker + functions.join('\n\n')] : []
-    const text = [handPart(former), ...second].filter(Boolean).join('\n\n')
+    const text = [handWrittenPart(former), ...second].filter(Boolean).join('\n\n')
     if (text === former.trimEnd()) continue
     if (path === undefined) console.log(`-- For ${folder}:\n\n${text}\n`)
     else {
@@ -173,9 +177,9 @@ try {
       console.log(`Written: ${path}`)
     }
   }
-  const left = await sentences(migrated, declared)
-  for (const sentence of left) console.error(sentence)
-  if (left.length === 0) console.log('The migrations come to the declared schema.')
+  const differences = await describeDifferences(migrated, declared)
+  for (const sentence of differences) console.error(sentence)
+  if (differences.length === 0) console.log('The migrations come to the declared schema.')
   await Promise.all([migrated.end(), declared.end()])
 } finally {
   await server.close()

@@ -81,10 +81,10 @@ async function writeSheet() {
   )
   const rows = Object.keys(screens).map((screen) => {
     const own = pictures.filter((name) => screenOf(name) === screen)
-    const stamps = own.map(
+    const thumbnails = own.map(
       (name) => `<a href="${name}"><img src="${name}" height="240" alt="${name}" title="${name}"></a>`,
     )
-    return own.length === 0 ? '' : `<h2>${screen}</h2><p>${stamps.join(' ')}</p>`
+    return own.length === 0 ? '' : `<h2>${screen}</h2><p>${thumbnails.join(' ')}</p>`
   })
   const style = '<style>body{background:#777;font-family:system-ui}</style>'
   await writeFile(

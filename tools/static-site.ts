@@ -8,7 +8,7 @@ import type { AnswerData } from '../src/pages/answer/answer-data.ts'
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import type { DeskData } from '../src/pages/desk/desk-data.ts'
-import { next } from './in-place.ts'
+import { nextFolder } from './in-place.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
@@ -29,31 +29,31 @@ export function staticAnswerData({ backendUrl, anonKey }: PageSettings): AnswerD
 
 /** Writes the documents and the headers of the static site into `dist/`. */
 export async function writeStaticSite(settings: PageSettings): Promise<void> {
-  const { renderApply } = await built<typeof import('../src/pages/apply/render.tsx')>('apply')
-  const { renderDesk } = await built<typeof import('../src/pages/desk/render.tsx')>('desk')
-  const { renderAnswer } = await built<typeof import('../src/pages/answer/render.tsx')>('answer')
+  const { renderApply } = await importBuilt<typeof import('../src/pages/apply/render.tsx')>('apply')
+  const { renderDesk } = await importBuilt<typeof import('../src/pages/desk/render.tsx')>('desk')
+  const { renderAnswer } = await importBuilt<typeof import('../src/pages/answer/render.tsx')>('answer')
   const { siteUrl } = settings
   const apply = renderApply(staticApplyData(settings), { siteUrl, policyInDocument: true })
   const desk = renderDesk(staticDeskData(settings), { root: '../', policyInDocument: true })
   const answer = renderAnswer(staticAnswerData(settings), { policyInDocument: true })
-  await writeFile(join(next('dist'), 'index.html'), apply.html)
+  await writeFile(join(nextFolder('dist'), 'index.html'), apply.html)
   for (const [folder, { html }] of Object.entries({ desk, answer })) {
-    await mkdir(join(next('dist'), folder))
-    await writeFile(join(next('dist'), folder, 'index.html'), html)
+    await mkdir(join(nextFolder('dist'), folder))
+    await writeFile(join(nextFolder('dist'), folder, 'index.html'), html)
   }
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
-  await writeFile(join(next('dist'), '_headers'), headersFile(policies))
+  await writeFile(join(nextFolder('dist'), '_headers'), headersFile(policies))
 }
 
-async function built<Module>(page: string) {
-  return (await import(pathToFileURL(resolve(next('build'), `${page}.js`)).href)) as Module
+async function importBuilt<Module>(page: string) {
+  return (await import(pathToFileURL(resolve(nextFolder('build'), `${page}.js`)).href)) as Module
 }
 
 /** Writes compressed copies beside each file in `dist/`. Static hosts and our own server send them. */
 export async function compressSite(): Promise<void> {
-  const files = await readdir(next('dist'), { recursive: true })
+  const files = await readdir(nextFolder('dist'), { recursive: true })
   const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))
-  await Promise.all(texts.map((file) => compress(join(next('dist'), file))))
+  await Promise.all(texts.map((file) => compress(join(nextFolder('dist'), file))))
 }
 
 /** Hosts send the headers of every rule that matches, so each document's policy has its own rule. */

@@ -21,11 +21,11 @@ function commitOf(folder) {
   // Otherwise git would name the commit of a repository around this one.
   if (!existsSync(join(folder, '.git'))) return ''
   try {
-    const said = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
+    const output = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'ignore'],
     })
-    return said.toString().trim()
+    return output.toString().trim()
   } catch {
     // There is no git or no commit, or git does not trust the folder's owner.
     return ''

@@ -11,14 +11,14 @@ export function devPage(): Plugin {
       return () => {
         server.middlewares.use((request, response, next) => {
           if (request.method !== 'GET') return next()
-          const rendered = async () => {
+          const sendPage = async () => {
             const settings = readPageSettings(server.config.env)
             const [, page = ''] = /^\/(desk|answer)\/?(\?|$)/.exec(request.originalUrl ?? '') ?? []
             const documentOf = { desk: deskOf, answer: answerOf }[page] ?? applyOf
             response.setHeader('content-type', 'text/html')
             response.end(await server.transformIndexHtml(`/${page}`, await documentOf(server, settings)))
           }
-          rendered().catch((error: unknown) => next(error))
+          sendPage().catch((error: unknown) => next(error))
         })
       }
     },

@@ -12,7 +12,7 @@ const images = {
   preview: 'preview.png',
 }
 
-const module = 'virtual:images'
+const moduleName = 'virtual:images'
 
 /**
  * `virtual:images`: the addresses of the pages' images, or of their sources in development. The icon is part of the document,
@@ -30,9 +30,9 @@ export function pageImages(): Plugin {
         addresses.set(name, `./${this.getFileName(this.emitFile({ type: 'asset', name: file, source }))}`)
       }
     },
-    resolveId: (id) => (id === module ? `\0${id}` : undefined),
+    resolveId: (id) => (id === moduleName ? `\0${id}` : undefined),
     async load(id) {
-      if (id !== `\0${module}`) return undefined
+      if (id !== `\0${moduleName}`) return undefined
       const icon = dataAddress(await readFile(join(folder, 'icon.svg'), 'utf8'))
       return [...addresses, ['icon', icon]]
         .map(([name, address]) => `export const ${name} = ${JSON.stringify(address)}`)

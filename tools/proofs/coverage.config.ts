@@ -15,8 +15,8 @@ export default mergeConfig(
         enforce: 'pre',
         resolveId(source, importer) {
           if (process.env['PROFILED_POSTGRES'] === undefined || importer === undefined) return undefined
-          const isIt = resolve(dirname(importer), source) === replaced
-          return isIt ? resolve('tools/proofs/profiled-database.ts') : undefined
+          const isReplaced = resolve(dirname(importer), source) === replaced
+          return isReplaced ? resolve('tools/proofs/profiled-database.ts') : undefined
         },
       },
     ],

@@ -48,15 +48,15 @@ async function printScripts() {
   )) {
     const file = relative('.', path)
     const statements = Object.entries(counts)
-    const missed = statements.filter(([, count]) => count === 0)
-    if (statements.length > 0 && missed.length === statements.length) {
+    const unreached = statements.filter(([, count]) => count === 0)
+    if (statements.length > 0 && unreached.length === statements.length) {
       unloaded.push(file)
       continue
     }
     all += statements.length
-    reached += statements.length - missed.length
-    if (missed.length > 0)
-      lines.push(`${file} ${rangesOf(missed.map(([id]) => statementMap[id]?.start.line ?? 0))}`)
+    reached += statements.length - unreached.length
+    if (unreached.length > 0)
+      lines.push(`${file} ${rangesOf(unreached.map(([id]) => statementMap[id]?.start.line ?? 0))}`)
   }
   console.log(
     `\nTypeScript: ${percent(reached, all)} of the statements of the files that the tests load. Not reached:`,
@@ -72,12 +72,12 @@ async function printFunctions({ profile }: ProfiledPostgres) {
   let [all, reached] = [0, 0]
   for (const [name, statements] of functions) {
     const { file = 'only in a migration', line: first = 1 } = declared.get(name) ?? {}
-    const missed = statements.filter(({ count }) => count === 0)
+    const unreached = statements.filter(({ count }) => count === 0)
     all += statements.length
-    reached += statements.length - missed.length
+    reached += statements.length - unreached.length
     if (statements.length === 0) lines.push(`${file} ${name}: never called`)
-    else if (missed.length > 0)
-      lines.push(`${file} ${name}: ${rangesOf(missed.map(({ line }) => first + line - 1))}`)
+    else if (unreached.length > 0)
+      lines.push(`${file} ${name}: ${rangesOf(unreached.map(({ line }) => first + line - 1))}`)
   }
   console.log(`\nSQL: ${percent(reached, all)} of the statements in PL/pgSQL. Not reached:`)
   console.log(lines.toSorted().join('\n'))

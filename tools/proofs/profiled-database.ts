@@ -5,15 +5,15 @@ import { connectTo } from '../../testing/sql.ts'
 import { prefix, template } from './profiled-postgres.ts'
 
 const address = (database: string) => (process.env['PROFILED_POSTGRES'] ?? '').replace('NAME', database)
-let made = 0
+let databaseCount = 0
 
 /**
  * Opens an empty database of the profiled PostgreSQL with the current schema. The database is kept, because its counts are read
  * later.
  */
 export async function openTestDatabase(): Promise<Database> {
-  made += 1
-  const name = `${prefix}${process.pid}_${made}`
+  databaseCount += 1
+  const name = `${prefix}${process.pid}_${databaseCount}`
   const admin = connectTo(address('postgres'))
   await admin.unsafe(`create database ${name} template ${template}`)
   await admin.end()

@@ -95,7 +95,7 @@ async function profileOf(url: ProfiledPostgres['url']) {
 
 /** The file of each declared function, and the line of its first `$$`. */
 export async function declarations(): Promise<Map<string, { file: string; line: number }>> {
-  const found = new Map<string, { file: string; line: number }>()
+  const functions = new Map<string, { file: string; line: number }>()
   for (const folder of schemas) {
     for (const name of await readdir(folder)) {
       const file = join(folder, name)
@@ -103,9 +103,9 @@ export async function declarations(): Promise<Map<string, { file: string; line: 
       for (const [index, text] of lines.entries()) {
         const [, declared] = /^create function (?:public|private)\.(\w+)/.exec(text) ?? []
         const body = lines.indexOf('as $$', index)
-        if (declared !== undefined && body !== -1) found.set(declared, { file, line: body + 1 })
+        if (declared !== undefined && body !== -1) functions.set(declared, { file, line: body + 1 })
       }
     }
   }
-  return found
+  return functions
 }

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { OperatorError, runProgram } from '../../src/settings/operator-error.ts'
 
 const report = 'tools/proofs/reports/mutation.json'
-const list = 'tools/proofs/survivors.txt'
+const knownList = 'tools/proofs/survivors.txt'
 
 /** Line and column count from 1. */
 interface Position {
@@ -51,23 +51,24 @@ function survivorsOf({ files }: Report): string[] {
 }
 
 async function main() {
-  const found = JSON.parse(await readFile(report, 'utf8')) as Report
-  const survivors = new Set(survivorsOf(found))
-  const lines = (await readFile(list, 'utf8')).split('\n')
+  const mutationReport = JSON.parse(await readFile(report, 'utf8')) as Report
+  const survivors = new Set(survivorsOf(mutationReport))
+  const lines = (await readFile(knownList, 'utf8')).split('\n')
   // A reason is a line that begins with "#". Its mutants follow, indented.
   const known = new Set(lines.filter((line) => line.startsWith('  ')).map((line) => line.trim()))
   // A run of some files says nothing about the others.
-  const gone = [...known].filter(
-    (line) => !survivors.has(line) && (line.split(' | ', 1)[0] ?? '') in found.files,
+  const outdated = [...known].filter(
+    (line) => !survivors.has(line) && (line.split(' | ', 1)[0] ?? '') in mutationReport.files,
   )
-  if (gone.length > 0) console.log(`No longer survive, and can leave ${list}:\n${gone.join('\n')}`)
+  if (outdated.length > 0)
+    console.log(`No longer survive, and can leave ${knownList}:\n${outdated.join('\n')}`)
   const unknown = [...survivors].filter((line) => !known.has(line))
   if (unknown.length > 0) {
     throw new OperatorError(
-      `${unknown.length} mutants survive without a reason. Test what they change, or say in ${list} why not:\n${unknown.join('\n')}`,
+      `${unknown.length} mutants survive without a reason. Test what they change, or say in ${knownList} why not:\n${unknown.join('\n')}`,
     )
   }
-  console.log(`Each of the ${survivors.size} survivors has its reason in ${list}.`)
+  console.log(`Each of the ${survivors.size} survivors has its reason in ${knownList}.`)
 }
 
 await runProgram(main)

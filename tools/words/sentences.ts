@@ -29,10 +29,12 @@ export function sentencesOf(file: string, content: string): Sentence[] {
 
 function piecesOf(file: string, content: string): Piece[] {
   if (/\.tsx?$|\.js$/.test(file)) {
-    const titles = found(content, /\b(?:test|describe)(?:\.\w+)*\(\s*(['"`])(.+?)\1/g, 2).map((title) => ({
-      ...title,
-      isTitle: true as const,
-    }))
+    const titles = piecesMatching(content, /\b(?:test|describe)(?:\.\w+)*\(\s*(['"`])(.+?)\1/g, 2).map(
+      (title) => ({
+        ...title,
+        isTitle: true as const,
+      }),
+    )
     return [...blocks(content), ...lineComments(content, '//'), ...titles]
   }
   if (file.endsWith('.css')) return blocks(content)
@@ -42,7 +44,7 @@ function piecesOf(file: string, content: string): Piece[] {
 
 /** Comments of several lines. Each tag of a docstring is a piece of its own, without the tag. */
 function blocks(content: string): Piece[] {
-  return found(content, /(?:^|[\s({])\/\*\*?(?=\s)([\s\S]*?)\*\//gm, 1).flatMap(({ at, text }) =>
+  return piecesMatching(content, /(?:^|[\s({])\/\*\*?(?=\s)([\s\S]*?)\*\//gm, 1).flatMap(({ at, text }) =>
     text
       .replaceAll(/\n\s*\* ?/g, '\n')
       .split(/\n(?=@)|\n\s*\n|\n(?=- )/)
@@ -54,7 +56,7 @@ function blocks(content: string): Piece[] {
 /** Comments of one line, where lines that follow each other are one comment. */
 function lineComments(content: string, mark: '//' | '--'): Piece[] {
   const lines = mark === '//' ? /((?:^[ \t]*\/\/ .*\n)+)/gm : /((?:^[ \t]*-- .*\n)+)/gm
-  return found(content, lines, 1).map(({ at, text }) => ({
+  return piecesMatching(content, lines, 1).map(({ at, text }) => ({
     at,
     text: text.replaceAll(new RegExp(`^[ \\t]*${mark} `, 'gm'), ''),
   }))
@@ -63,12 +65,12 @@ function lineComments(content: string, mark: '//' | '--'): Piece[] {
 /** Paragraphs, points of lists and cells of tables, without code. */
 function paragraphs(content: string): Piece[] {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ')
-  return found(content.replaceAll(/```[\s\S]*?```/g, blank), /(?:^|\n)((?:.+\n?)+)/g, 1).flatMap(
+  return piecesMatching(content.replaceAll(/```[\s\S]*?```/g, blank), /(?:^|\n)((?:.+\n?)+)/g, 1).flatMap(
     ({ at, text }) => text.split(/\n(?=\s*(?:[-*|#]|\d+\.) ?)|\|/).map((part) => ({ at, text: part })),
   )
 }
 
-function found(content: string, pattern: RegExp, group: number): Piece[] {
+function piecesMatching(content: string, pattern: RegExp, group: number): Piece[] {
   return [...content.matchAll(pattern)].map((match) => ({
     at: match.index + match[0].indexOf(match[group] ?? ''),
     text: match[group] ?? '',
