@@ -23,10 +23,10 @@ beforeAll(async () => {
 })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const told = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
+const shownText = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 /** Simulates the event of a browser whose window becomes active. */
-const lookAt = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
+const activateWindow = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
 
 function open(
   visitor: Visitor,
@@ -38,7 +38,7 @@ function open(
 }
 
 /** Opens the page with this invitation for any token. */
-function openAt(visitor: Visitor, place: (typeof invitations)[keyof typeof invitations], options = {}) {
+function openWith(visitor: Visitor, place: (typeof invitations)[keyof typeof invitations], options = {}) {
   return open(visitor, { token: newToken() }, (page) => mockInvitations(page, () => place), options)
 }
 
@@ -54,8 +54,8 @@ test('a guest reads the state of their invitation, with the same deadline in eve
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
     mockInvitations(opened, (token) => tokens.get(token) ?? invitations.invalid),
   )
-  const cut = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
-  expect(await told(page)).toBe(cut)
+  const incompleteLink = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
+  expect(await shownText(page)).toBe(incompleteLink)
   const questions = 'Questions? Please write to team@example.org.'
   const sentences = [
     `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
@@ -69,10 +69,10 @@ test('a guest reads the state of their invitation, with the same deadline in eve
   expect(tokens.size).toBe(sentences.length)
   for (const token of tokens.keys()) {
     await page.evaluate((hash) => location.assign(`#${hash}`), token)
-    await expect.poll(() => told(page)).toBe(sentences.shift())
+    await expect.poll(() => shownText(page)).toBe(sentences.shift())
   }
   await page.evaluate((hash) => location.assign(`#${hash}`), newToken().slice(0, -1))
-  await expect.poll(() => told(page)).toBe(cut)
+  await expect.poll(() => shownText(page)).toBe(incompleteLink)
   await expect.poll(() => page.title()).toBe('Your place at Unplugged.')
 })
 
@@ -94,7 +94,7 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
 })
 
 test('a guest can keep an RSVP after starting to change it, and nothing is sent', async ({ visitor }) => {
-  const page = await openAt(visitor, invitations.coming)
+  const page = await openWith(visitor, invitations.coming)
   const calls: string[] = []
   page.on('request', (request) => calls.push(request.url()))
   await button(page, 'Change my answer').click()
@@ -110,7 +110,7 @@ test('a guest can keep an RSVP after starting to change it, and nothing is sent'
 })
 
 test('an invitation without a reply address says to answer by email', async ({ visitor }) => {
-  const page = await openAt(visitor, { ...invitations.open, address: '' })
+  const page = await openWith(visitor, { ...invitations.open, address: '' })
   await page.getByText('Questions? Please reply to the letter by email.').waitFor()
 })
 
@@ -159,7 +159,7 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'I cannot come').isDisabled()).toBe(true)
   // A read must not overwrite a pending change.
-  await lookAt(page)
+  await activateWindow(page)
   for (const route of held) await route.continue()
   await page.getByText('You are coming.').waitFor()
   expect(held).toHaveLength(1)
@@ -172,9 +172,9 @@ test('a client that opens a link, runs its script and follows its other links gi
   // Some request methods are not the page's, and fail.
   visitor.allowConsoleError(failedRequest)
   const guest = await storeAcceptedApplicant(sql)
-  const asked: string[] = []
+  const requests: string[] = []
   const listen = async (opened: Page) => {
-    opened.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    opened.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
   }
   const page = await open(visitor, guest, listen, { isNew: true })
   await page.waitForLoadState('networkidle')
@@ -185,7 +185,7 @@ test('a client that opens a link, runs its script and follows its other links gi
   })
   expect(await page.locator('form, a[href]:not([href^="mailto:"])').count()).toBe(0)
   await page.reload({ waitUntil: 'networkidle' })
-  expect(new Set(asked)).toEqual(
+  expect(new Set(requests)).toEqual(
     new Set(['GET /answer/', 'HEAD /answer/', 'OPTIONS /answer/', 'POST /rest/v1/rpc/place_by_token']),
   )
   expect(await rsvpsOf(sql, guest)).toEqual([])
@@ -214,9 +214,9 @@ test('an RSVP is retried with the same id after a lost connection, saved once, a
   await page.unroute('**/rpc/answer_place')
   await page.route('**/rpc/answer_place', async (route) => {
     acts.push(actOf(route.request()))
-    const answered = await route.fetch()
+    const response = await route.fetch()
     // The server saved it, and the response is lost.
-    await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: answered }))
+    await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: response }))
   })
   await button(page, 'Try again').click()
   await expect.poll(focusedLater).toBe('You are coming. See you there.')
@@ -257,12 +257,12 @@ test('an RSVP from another window appears when this window becomes active, and c
   const other = await open(visitor, guest)
   await button(other, 'I am coming').click()
   await other.getByText('You are coming.').waitFor()
-  await lookAt(page)
+  await activateWindow(page)
   // The focused element no longer exists.
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   await button(page, 'Change my answer').click()
   const again = page.waitForResponse('**/rpc/place_by_token')
-  await lookAt(page)
+  await activateWindow(page)
   await (await again).finished()
   await expect.poll(() => focused(page)).toBe('I cannot come')
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
@@ -302,7 +302,7 @@ test('the token of a link stands in no log, no address that is asked for, no ref
 })
 
 test('without a script a guest reads to answer by email, and sees no controls', async ({ visitor }) => {
-  const page = await openAt(visitor, invitations.open, { javaScriptEnabled: false })
+  const page = await openWith(visitor, invitations.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',
     'Please reply to the letter by email.',

@@ -10,7 +10,7 @@ import { rooms } from '../tools/arrows.js'
 /** The fewest modules that the check must see: the project had 413 with imports when this was written. */
 const fewestModules = 400
 
-interface Found {
+interface LintReport {
   diagnostics: { code: string; message: string; filename: string }[]
 }
 
@@ -18,7 +18,7 @@ interface Found {
 async function lint(folder: string, configuration: string) {
   const command = [resolve('node_modules/oxlint/bin/oxlint'), '--format', 'json', '--config', configuration]
   const { stdout } = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
-  return (await json(stdout)) as Found
+  return (await json(stdout)) as LintReport
 }
 
 async function folderOf(files: Record<string, string>) {
@@ -102,6 +102,6 @@ test('the check sees the whole project, and every allowed import is used', async
 
 test('the docs describe each room of the product', async () => {
   const docs = await readFile('docs/architecture.md', 'utf8')
-  const inProduct = [...rooms.keys()].filter((room) => room.startsWith('src/'))
-  expect(inProduct.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])
+  const productRooms = [...rooms.keys()].filter((room) => room.startsWith('src/'))
+  expect(productRooms.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])
 })

@@ -25,13 +25,13 @@ async function openCounted(visitor: Visitor, address: string) {
       if (one) one.bytes += encodedDataLength
     })
   })
-  return { page, all: () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:')) }
+  return { page, transfers: () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:')) }
 }
 
 test('the page keeps its budgets for bytes and requests, and contacts no third party', async ({
   visitor,
 }) => {
-  const { page, all } = await openCounted(visitor, server.origin)
+  const { page, transfers: all } = await openCounted(visitor, server.origin)
   await page.waitForLoadState('networkidle')
   const total = () => all().reduce((sum, { bytes }) => sum + bytes, 0)
   const document = all().find(({ url }) => url === `${server.origin}/`)
@@ -52,7 +52,10 @@ test('the page keeps its budgets for bytes and requests, and contacts no third p
 test('the answer page is one document of at most 6 kB, and contacts only the backend', async ({
   visitor,
 }) => {
-  const { page, all } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
+  const { page, transfers: all } = await openCounted(
+    visitor,
+    `${server.origin}/answer/#${crypto.randomUUID()}`,
+  )
   await page.getByText('This link is no longer valid.').waitFor()
   await page.waitForLoadState('networkidle')
   const [document, ...calls] = all()

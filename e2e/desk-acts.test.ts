@@ -10,19 +10,19 @@ import { actCases, type ActCase } from '../testing/act-cases.ts'
 import { resize } from '../testing/resize.ts'
 
 /** The outcomes of a call. */
-const fates = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
+const outcomes = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
 /** The ways to reach the screen. */
-const ways = ['by its address', 'from the list', 'by Back'] as const
+const origins = ['by its address', 'from the list', 'by Back'] as const
 const presses = ['once', 'twice'] as const
 
-interface Cell {
-  fate: (typeof fates)[number]
-  way: (typeof ways)[number]
+interface Combination {
+  outcome: (typeof outcomes)[number]
+  origin: (typeof origins)[number]
   press: (typeof presses)[number]
 }
 
-const cells: Cell[] = fates.flatMap((fate) =>
-  ways.flatMap((way) => presses.map((press) => ({ fate, way, press }))),
+const combinations: Combination[] = outcomes.flatMap((outcome) =>
+  origins.flatMap((origin) => presses.map((press) => ({ outcome, origin, press }))),
 )
 const desk = deskForTestFile()
 let restoreTemplates: () => Promise<void>
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 /** One accepted applicant who has the letter and a draft, without any other events. */
-async function setStage({ prepare }: ActCase) {
+async function prepareData({ prepare }: ActCase) {
   await restoreTemplates()
   await desk.sql`delete from public.retreat_applications`
   await desk.sql`delete from private.door`
@@ -57,11 +57,11 @@ async function setStage({ prepare }: ActCase) {
  *
  * @param open Opens a page. Otherwise `before` is used again.
  */
-async function come(
+async function goToScreen(
   open: (path: string) => Promise<Page>,
   before: Page | undefined,
   path: string,
-  way: Cell['way'],
+  way: Combination['origin'],
 ) {
   const first = way === 'from the list' ? '/' : path
   const page = before ?? (await open(first))
@@ -99,7 +99,7 @@ async function holdReads(page: Page, name = '') {
 }
 
 /** Gives a call of the page its outcome, and holds all further reads. */
-async function meet(page: Page, name: string, fate: Cell['fate']) {
+async function setOutcome(page: Page, name: string, fate: Combination['outcome']) {
   let tries = 0
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -116,12 +116,12 @@ async function meet(page: Page, name: string, fate: Cell['fate']) {
     await route.fetch()
     return route.abort()
   })
-  const letRead = await holdReads(page, name)
+  const releaseReads = await holdReads(page, name)
   return {
     tries: () => tries,
     release,
     async end() {
-      await letRead()
+      await releaseReads()
       await page.unroute(`**/rpc/${name}`)
     },
   }
@@ -129,47 +129,49 @@ async function meet(page: Page, name: string, fate: Cell['fate']) {
 
 const countOf = async ({ query }: ActCase) => (await desk.sql.unsafe(query)).length
 
-/** @param comeTo Goes to the address of a screen. */
-async function play(
-  comeTo: (path: string) => Promise<Page>,
+/** @param goTo Goes to the address of a screen. */
+async function runAct(
+  goTo: (path: string) => Promise<Page>,
   name: string,
-  scene: ActCase,
-  { fate, press }: Cell,
+  actCase: ActCase,
+  { outcome, press }: Combination,
 ) {
-  const id = await setStage(scene)
-  const page = await comeTo(scene.path.replace(':id', id))
-  await scene.reach?.(page)
-  const field = scene.input && page.getByLabel(scene.input[0], { exact: true })
-  await field?.fill(scene.input?.[1] ?? '')
-  const button = scene.button(page)
+  const id = await prepareData(actCase)
+  const page = await goTo(actCase.path.replace(':id', id))
+  await actCase.reach?.(page)
+  const field = actCase.input && page.getByLabel(actCase.input[0], { exact: true })
+  await field?.fill(actCase.input?.[1] ?? '')
+  const button = actCase.button(page)
   // Waits for the screen's data.
   await button.click({ trial: true })
-  const said = page.locator('.announce-words')
-  const call = await meet(page, name, fate)
-  if (fate === 'offline') await page.context().setOffline(true)
+  const announcement = page.locator('.announce-words')
+  const call = await setOutcome(page, name, outcome)
+  if (outcome === 'offline') await page.context().setOffline(true)
   await (press === 'once' ? button.click() : button.dblclick())
 
-  if (fate === 'slow') {
+  if (outcome === 'slow') {
     const { pill } = getDesk(page)
-    await (scene.isQueued ? pill.getByText('(saving)') : said.getByText('Waiting for the server…')).waitFor()
+    await (
+      actCase.isQueued ? pill.getByText('(saving)') : announcement.getByText('Waiting for the server…')
+    ).waitFor()
     call.release()
   }
   const failure = {
-    offline: `${scene.failure} You were offline.`,
-    refused: `${scene.failure} boom`,
-    aborted: `${scene.unconfirmed ?? 'Not confirmed.'} The server could not be reached. Please check your connection.`,
+    offline: `${actCase.failure} You were offline.`,
+    refused: `${actCase.failure} boom`,
+    aborted: `${actCase.unconfirmed ?? 'Not confirmed.'} The server could not be reached. Please check your connection.`,
     slow: undefined,
     'response lost': undefined,
-  }[fate]
+  }[outcome]
   // The announcement must not wait for a refresh.
   if (failure === undefined) {
-    await expect.poll(() => countOf(scene)).toBe(1)
-    if (scene.announcement !== '') await said.getByText(scene.announcement).waitFor()
-    await expect.poll(call.tries).toBe(fate === 'slow' ? 1 : 2)
+    await expect.poll(() => countOf(actCase)).toBe(1)
+    if (actCase.announcement !== '') await announcement.getByText(actCase.announcement).waitFor()
+    await expect.poll(call.tries).toBe(outcome === 'slow' ? 1 : 2)
   } else {
     await page.getByRole('alert').getByText(failure, { exact: true }).waitFor()
-    if (scene.input) expect(await field?.inputValue()).toBe(scene.input[1])
-    if (fate === 'aborted') expect(call.tries()).toBe(scene.isQueued ? 5 : 2)
+    if (actCase.input) expect(await field?.inputValue()).toBe(actCase.input[1])
+    if (outcome === 'aborted') expect(call.tries()).toBe(actCase.isQueued ? 5 : 2)
   }
   await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
 
@@ -181,12 +183,12 @@ async function play(
   await getDesk(page).heading('History').waitFor()
   await page.locator('.history-list, .desk-frame :text("Nothing")').first().waitFor()
   expect(call.tries()).toBe(tries)
-  expect(await countOf(scene)).toBe(failure === undefined ? 1 : 0)
+  expect(await countOf(actCase)).toBe(failure === undefined ? 1 : 0)
 }
 
 test.for(Object.entries(actCases))(
   '%s announces its result at once, and happens once or not at all',
-  async ([name, scene], { visitor }) => {
+  async ([name, actCase], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     const open = (path: string) =>
       desk.open(visitor, path, {
@@ -197,22 +199,30 @@ test.for(Object.entries(actCases))(
     let page: Page | undefined
     const random = randomFrom(seed + Object.keys(actCases).indexOf(name))
     // `npm test` tries one of them for each act.
-    const one = cells[Math.floor(random() * cells.length)]
-    for (const cell of extent([one], cells)) {
-      if (cell === undefined) continue
+    const one = combinations[Math.floor(random() * combinations.length)]
+    for (const combination of extent([one], combinations)) {
+      if (combination === undefined) continue
       try {
-        await play(async (path) => (page = await come(open, page, path, cell.way)), name, scene, cell)
+        await runAct(
+          async (path) => (page = await goToScreen(open, page, path, combination.origin)),
+          name,
+          actCase,
+          combination,
+        )
       } catch (error) {
-        throw new Error(`${cell.fate}, come to ${cell.way}, pressed ${cell.press}`, { cause: error })
+        throw new Error(
+          `${combination.outcome}, come to ${combination.origin}, pressed ${combination.press}`,
+          { cause: error },
+        )
       }
     }
   },
 )
 
-const nothing = { ...actCases.desk_note, prepare: async () => {} }
+const withoutPreparation = { ...actCases.desk_note, prepare: async () => {} }
 
 test('a saved draft is shown and can be edited before it is read again', async ({ visitor }) => {
-  await setStage(nothing)
+  await prepareData(withoutPreparation)
   const page = await desk.open(visitor, '/letters/drafts/accepted')
   const { button, status } = getDesk(page)
   const subject = page.getByLabel('Subject', { exact: true })
@@ -233,7 +243,7 @@ test('a saved draft is shown and can be edited before it is read again', async (
 test('an RSVP and a deadline appear with their announcement, before they are read again', async ({
   visitor,
 }) => {
-  const id = await setStage(nothing)
+  const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status } = getDesk(page)
   await button('Coming').waitFor()
@@ -251,7 +261,7 @@ test('an RSVP and a deadline appear with their announcement, before they are rea
 test('stopping all letters hides their countdown, and resuming gives them a new minute', async ({
   visitor,
 }) => {
-  await setStage({ ...nothing, prepare: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
+  await prepareData({ ...withoutPreparation, prepare: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
   const page = await desk.open(visitor, '/letters')
   const other = await desk.open(visitor, '/letters', { as: desk.bob })
   const { button, status } = getDesk(page)
@@ -275,7 +285,7 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
 
 test('saving an unchanged form does not overwrite another organiser’s changes', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
-  await setStage(nothing)
+  await prepareData(withoutPreparation)
   const page = await desk.open(visitor, '/door')
   const { button } = getDesk(page)
   const sentence = page.getByLabel('Sentence for applicants')
@@ -289,7 +299,7 @@ test('saving an unchanged form does not overwrite another organiser’s changes'
 })
 
 test('an accepted applicant’s draft is read and sent on the application’s screen', async ({ visitor }) => {
-  const id = await setStage(nothing)
+  const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, status } = getDesk(page)
   await page.getByRole('heading', { name: 'Draft: Accepted' }).waitFor()
@@ -301,7 +311,7 @@ test('an accepted applicant’s draft is read and sent on the application’s sc
 })
 
 test('Esc leaves a note with its text, a key adds it, and the focus is never lost', async ({ visitor }) => {
-  const id = await setStage(nothing)
+  const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, note, status } = getDesk(page)
   await note.fill('A strong one.')
@@ -326,7 +336,7 @@ test('Esc leaves a note with its text, a key adds it, and the focus is never los
 })
 
 test('the result of an act appears between the navigation and the bar at the foot', async ({ visitor }) => {
-  const id = await setStage(nothing)
+  const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, status } = getDesk(page)
   for (const size of [

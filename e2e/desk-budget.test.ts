@@ -46,14 +46,14 @@ test('an application opened by its link takes one call, and so does the list wit
   visitor,
 }) => {
   const [, second] = await desk.store(people(3))
-  const asked: string[] = []
+  const calls: string[] = []
   const prepare = async (opened: Page) => {
     opened.on('request', (request) => {
       const name = request.url().split('/rpc/')[1]
       // Reads of its neighbours do not count.
       if (name === 'desk_application' && !request.postData()?.includes(second?.id ?? '')) return
       // The identity of the organiser.
-      if (name !== undefined && name !== 'desk_me') asked.push(name)
+      if (name !== undefined && name !== 'desk_me') calls.push(name)
     })
   }
   // A window without room for the list beside it.
@@ -61,7 +61,7 @@ test('an application opened by its link takes one call, and so does the list wit
   const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare, viewport })
   const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
   await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
-  expect(asked).toEqual(['desk_application'])
+  expect(calls).toEqual(['desk_application'])
   // A decision keeps the position in the list.
   await keyboard.press('a')
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Person 2: Accepted')
@@ -72,9 +72,9 @@ test('an application opened by its link takes one call, and so does the list wit
   await heading('Person 2').waitFor()
   await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
 
-  asked.length = 0
+  calls.length = 0
   const listed = await desk.open(visitor, '', { prepare, viewport })
   await expect.poll(getDesk(listed).names).toHaveLength(2)
-  await expect.poll(() => asked.includes('desk_refresh')).toBe(true)
-  expect(asked.toSorted()).toEqual(['desk_list', 'desk_refresh'])
+  await expect.poll(() => calls.includes('desk_refresh')).toBe(true)
+  expect(calls.toSorted()).toEqual(['desk_list', 'desk_refresh'])
 })

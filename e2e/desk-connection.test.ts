@@ -105,7 +105,7 @@ test('a note whose screen was left before the response is added once, and not of
 })
 
 /** Makes the browser report that it is offline from now on. */
-const sayOffline = (page: Page) =>
+const reportOffline = (page: Page) =>
   page.evaluate(() => {
     Object.defineProperty(navigator, 'onLine', { get: () => false })
     dispatchEvent(new Event('offline'))
@@ -116,9 +116,9 @@ test('a server on the same machine responds while the browser is offline', async
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   await getDesk(page).heading('Person 1').waitFor()
-  const asked = page.waitForResponse('**/rpc/desk_me')
-  await sayOffline(page)
-  await asked
+  const response = page.waitForResponse('**/rpc/desk_me')
+  await reportOffline(page)
+  await response
   const { note, button, status } = getDesk(page)
   await note.fill('Ask her.')
   await button('Add note').click()
@@ -135,15 +135,15 @@ test('a missing response is reported at once, only once, and until it arrives', 
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
-  const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
-  await look()
+  const activateWindow = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow()
   await alerts.getByText('This may be out of date. The server could not be reached.').waitFor()
-  await sayOffline(page)
+  await reportOffline(page)
   await noticeOn(page).waitFor({ timeout: 3_000 })
   expect(await alerts.count()).toBe(1)
   await page.unroute('**/rpc/*')
   // The browser still reports that it is online.
-  await look()
+  await activateWindow()
   await expect.poll(() => alerts.count()).toBe(0)
 })
 

@@ -30,8 +30,8 @@ async function openDoor(visitor: Visitor, client = ada) {
   const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
   const door = {
     page,
-    standing: page.locator('.door-screen .door-standing'),
-    said: page.getByRole('status'),
+    state: page.locator('.door-screen .door-standing'),
+    announcement: page.getByRole('status'),
     sentence: page.getByLabel('Sentence for applicants'),
     closeAt: page.getByLabel('Close at'),
     closeAfter: page.getByLabel('Close after this many applications'),
@@ -45,14 +45,14 @@ async function openDoor(visitor: Visitor, client = ada) {
       await page.getByRole('link', { name: 'History' }).click()
       const happened = page.locator('.history-list li')
       await happened.first().waitFor()
-      const said = await happened.allTextContents()
+      const texts = await happened.allTextContents()
       await page.goBack()
       await page.locator('.door-screen .door-standing').waitFor()
-      return said
+      return texts
     },
     choose: (name: 'Open' | 'Closed') => page.getByRole('radio', { name, exact: true }).check(),
   }
-  await door.standing.waitFor()
+  await door.state.waitFor()
   return door
 }
 
@@ -63,7 +63,7 @@ const storedCount = async () => {
 }
 
 const failedRequest = /Failed to load resource/
-const standsAs = async (page: Page, sentence: string) => {
+const expectState = async (page: Page, sentence: string) => {
   await expect.poll(() => page.locator('.door-screen .door-standing').textContent()).toBe(sentence)
 }
 
@@ -72,13 +72,15 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
 }) => {
   visitor.allowConsoleError(failedRequest)
   const door = await openDoor(visitor)
-  expect(await door.standing.textContent()).toBe('The door is open.')
+  expect(await door.state.textContent()).toBe('The door is open.')
   const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
   await door.choose('Closed')
   await door.sentence.fill(sentence)
   await door.close.click()
-  await standsAs(door.page, `The door is closed. Applicants read: “${sentence}”`)
-  expect(await door.said.textContent()).toBe(`Saved. The door is closed. Applicants read: “${sentence}”`)
+  await expectState(door.page, `The door is closed. Applicants read: “${sentence}”`)
+  expect(await door.announcement.textContent()).toBe(
+    `Saved. The door is closed. Applicants read: “${sentence}”`,
+  )
   await expect
     .poll(() => door.history())
     .toEqual([
@@ -99,7 +101,7 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
 
   await door.choose('Open')
   await door.open.click()
-  await standsAs(door.page, 'The door is open.')
+  await expectState(door.page, 'The door is open.')
   // The sentence is kept for the next time.
   expect(await door.sentence.inputValue()).toBe(sentence)
   await form.button.click()
@@ -132,19 +134,19 @@ test('the later of two simultaneous changes is refused, keeps its text, and may 
   await theirs.choose('Closed')
   await theirs.sentence.fill('Theirs.')
   await theirs.close.click()
-  await standsAs(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
+  await expectState(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
 
   await mine.close.click()
   await expect
     .poll(() => mine.warning.textContent())
     .toMatch(/^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./)
-  expect(await mine.standing.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
+  expect(await mine.state.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
   expect(await mine.sentence.inputValue()).toBe('Mine.')
   const sentences = () => server.sql`select sentence, version from private.door`
   expect(await sentences()).toEqual([{ sentence: 'Theirs.', version: 1 }])
 
   await mine.saveAnyway.click()
-  await standsAs(mine.page, 'The door is closed. Applicants read: “Mine.”')
+  await expectState(mine.page, 'The door is closed. Applicants read: “Mine.”')
   expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
   await expect.poll(() => mine.warning.count()).toBe(0)
 })
@@ -158,7 +160,7 @@ test('a door with a limit shows the number of applications, closes, and does not
   await send()
   await door.closeAfter.fill('3')
   await door.save.click()
-  await standsAs(door.page, 'The door is open, for 2 more applications (1 of 3 received).')
+  await expectState(door.page, 'The door is open, for 2 more applications (1 of 3 received).')
   await send()
   // A new sentence, while the door reaches its limit.
   await door.sentence.fill('We are full.')
@@ -167,13 +169,13 @@ test('a door with a limit shows the number of applications, closes, and does not
   await door.save.click()
   // The failure appears at once, and the reason after the next read.
   await expect.poll(() => door.warning.textContent()).toContain('The door closed automatically.')
-  expect(await door.standing.textContent()).toBe(
+  expect(await door.state.textContent()).toBe(
     'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
   )
   expect(await storedCount()).toBe(3)
   await door.choose('Closed')
   await door.saveAnyway.click()
-  await standsAs(door.page, 'The door is closed. Applicants read: “We are full.”')
+  await expectState(door.page, 'The door is closed. Applicants read: “We are full.”')
 })
 
 test("a door closes at a time in the organiser's own time zone", async ({ visitor }) => {
@@ -185,7 +187,7 @@ test("a door closes at a time in the organiser's own time zone", async ({ visito
   await page.getByText(/In your own time zone, Asia\/Kath?mandu\./).waitFor()
   await page.getByLabel('Close at').fill('2999-03-01T18:00')
   await page.getByRole('button', { name: 'Save' }).click()
-  await standsAs(page, 'The door is open, until 1 Mar 2999, 18:00.')
+  await expectState(page, 'The door is open, until 1 Mar 2999, 18:00.')
   expect(await server.sql`select closes_at from private.door`).toEqual([
     { closes_at: new Date('2999-03-01T12:15Z') },
   ])
@@ -209,8 +211,8 @@ test('a failed save is not reported as saved', async ({ visitor }) => {
   expect(await door.warning.textContent()).toBe(
     'Not confirmed. The server could not be reached. Please check your connection.',
   )
-  expect(await door.standing.textContent()).toBe('The door is open.')
-  expect(await door.said.textContent()).toBe('')
+  expect(await door.state.textContent()).toBe('The door is open.')
+  expect(await door.announcement.textContent()).toBe('')
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
 })
 
@@ -218,9 +220,9 @@ test("another organiser's change appears automatically", async ({ visitor }) => 
   const door = await openDoor(visitor)
   await door.page.clock.install()
   await door.page.reload()
-  await door.standing.waitFor()
+  await door.state.waitFor()
   await ada.rpc('desk_set_door', { version: 0, closed: true, sentence: 'Full.' })
   await door.page.clock.runFor(21_000)
-  await standsAs(door.page, 'The door is closed. Applicants read: “Full.”')
+  await expectState(door.page, 'The door is closed. Applicants read: “Full.”')
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
 })

@@ -43,7 +43,7 @@ async function download(page: Page) {
   return { name: file.suggestedFilename(), text: (await buffer(await file.createReadStream())).toString() }
 }
 
-const says = async (page: Page, text: string) => {
+const expectAnnouncement = async (page: Page, text: string) => {
   await expect.poll(() => page.getByRole('status').textContent()).toBe(text)
 }
 
@@ -59,7 +59,7 @@ test('a filtered list downloads completely, with the values of the database', as
       join private.statuses on id = application_id
     order by application.created_at desc`
   expect(stored.length).toBeGreaterThan(2000)
-  await says(page, `Downloaded ${stored.length.toLocaleString('en')} applications.`)
+  await expectAnnouncement(page, `Downloaded ${stored.length.toLocaleString('en')} applications.`)
   const blank = Object.fromEntries(header.map((column) => [column, '']))
   expect(rows).toEqual(
     stored.map((row) => ({
@@ -126,7 +126,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   await button.click()
   await page.getByText('2,000 came…').waitFor()
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
-  await says(page, 'The download was stopped. Nothing was saved.')
+  await expectAnnouncement(page, 'The download was stopped. Nothing was saved.')
   await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true)
   await expect.poll(() => page.getByText('Nothing was downloaded').count()).toBe(0)
 
@@ -158,8 +158,8 @@ test('a download uses a typed search before the list shows it, and typing stops 
 
   await field.fill('')
   await page.getByText('Ada 2499').waitFor()
-  let letGo = () => {}
-  const typed = new Promise<void>((resolve) => (letGo = resolve))
+  let release = () => {}
+  const typed = new Promise<void>((resolve) => (release = resolve))
   await page.route('**/rpc/desk_export', async (route) => {
     await typed
     await route.continue()
@@ -168,7 +168,7 @@ test('a download uses a typed search before the list shows it, and typing stops 
   await button.click()
   await field.fill('xylophones')
   await page.getByText('Ada 2499').waitFor({ state: 'detached' })
-  letGo()
+  release()
   expect(readCsv(await textOf()).rows).toHaveLength(2500)
 })
 

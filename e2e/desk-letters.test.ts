@@ -21,11 +21,11 @@ beforeEach(async () => {
     delete from private.templates where name not in ('received', 'accepted', 'waitlisted', 'declined')`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
   await desk.sql`update private.organisers set notices = 'off'`
-  await postman(true)
+  await setPostman(true)
 })
 
 /** Sets whether a server sends emails or calls an automation, as far as the database knows. */
-async function postman(isThere: boolean, isAutomationThere = false) {
+async function setPostman(isThere: boolean, isAutomationThere = false) {
   const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
     update private.postman set stopped = false, seen_at = now() + ${seen(isThere)}::interval,
@@ -33,7 +33,7 @@ async function postman(isThere: boolean, isAutomationThere = false) {
 }
 
 /** Makes another organiser's change directly before the page's own. */
-async function before(page: Page, name: string, given: object) {
+async function changeBefore(page: Page, name: string, given: object) {
   await page.route(
     `**/rpc/${name}`,
     async (route) => {
@@ -80,15 +80,15 @@ test('two decisions make drafts, one is changed, and both are sent and then stop
   await recipient(page, 'Zoë Zola').check()
   await page.getByText('To zoe@example.org').waitFor()
 
-  const of = (name: string) => drafts(page).filter({ has: page.getByRole('heading', { name }) })
+  const draftOf = (name: string) => drafts(page).filter({ has: page.getByRole('heading', { name }) })
   await button('Edit: Zoë Zola').click()
   const text = page.getByLabel('Text', { exact: true })
   expect(await text.inputValue()).toMatch(/^Hello Zoë,\n/)
   await text.fill('Dear Zoë,\n\nbring your bees.')
   await button('Save').click()
   await status.getByText('Zoë Zola: changed').waitFor()
-  await of('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
-  expect(await of('Zoë Zola').textContent()).toContain('Edited for this person.')
+  await draftOf('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
+  expect(await draftOf('Zoë Zola').textContent()).toContain('Edited for this person.')
 
   await button('Send 2 letters').click()
   await dialog.getByRole('heading', { name: 'Send 2 letters?' }).waitFor()
@@ -118,7 +118,7 @@ test('two decisions make drafts, one is changed, and both are sent and then stop
   await link('Letters').click()
   await page.getByRole('link', { name: 'Review 2 drafts' }).click()
   await recipient(page, 'Zoë Zola Edited').check()
-  await of('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
+  await draftOf('Zoë Zola').getByText('Dear Zoë, bring your bees.').waitFor()
   await page.getByRole('link', { name: 'Zoë Zola' }).click()
   await heading('Zoë Zola').waitFor()
   const timeline = page.locator('.application-timeline li')
@@ -203,7 +203,7 @@ test('a template with an unknown placeholder is refused, and its text is kept', 
 
   // Another organiser changes it meanwhile.
   await text.fill('Mine')
-  await before(page, 'desk_set_template', {
+  await changeBefore(page, 'desk_set_template', {
     occasion: 'Travel & 100% food',
     version: 0,
     subject: 'Theirs',
@@ -336,17 +336,17 @@ test('a letter that another organiser sends keeps the typed text, and typing dec
   await client
     .rpc('desk_release', { act: crypto.randomUUID(), letters: [draft], number: null, again: false })
     .throwOnError()
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  const left = page.locator('.drafts-draft', { hasText: 'This is no draft any more' })
-  while ((await left.count()) === 0) await page.keyboard.type('d')
+  const leftDraft = page.locator('.drafts-draft', { hasText: 'This is no draft any more' })
+  while ((await leftDraft.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')
-  await left.getByText('Dear Zoë, was it').waitFor()
+  await leftDraft.getByText('Dear Zoë, was it').waitFor()
   expect(await focused(page)).toContain('ARTICLE: What you entered')
   await button('Discard: Zoë Zola').click()
-  await left.waitFor({ state: 'detached' })
-  expect(asked.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
+  await leftDraft.waitFor({ state: 'detached' })
+  expect(requests.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
   expect(await desk.statusOf(id)).toBe('new')
   // After a click, keys decide as usual.
   await page.keyboard.press('a')
@@ -356,7 +356,7 @@ test('a letter that another organiser sends keeps the typed text, and typing dec
 test('without a server that sends emails, each letter opens in the mail program and is recorded as sent', async ({
   visitor,
 }) => {
-  await postman(false)
+  await setPostman(false)
   const [stored] = await desk.store([{ ...zoe, company: 'Bees & Sons' }])
   await desk.setStatus(stored ? [stored] : [], 'declined')
   const page = await desk.open(visitor, '/letters')
@@ -456,7 +456,7 @@ test('an organiser writes to one person without a template, stops the letter, se
 test('a letter to one person opens in the mail program if no server sends emails, and a blind reader writes none', async ({
   visitor,
 }) => {
-  await postman(false)
+  await setPostman(false)
   const [stored] = await desk.store([zoe])
   const page = await desk.open(visitor, `/applications/${stored?.id}`)
   const { button, link, note, status, timeline } = getDesk(page)
@@ -486,7 +486,7 @@ test('more than thirty letters need their number, and repeated letters their own
   visitor,
 }) => {
   const stored = await desk.store(
-    Array.from({ length: 32 }, (_, place) => ({ ...zoe, email: `zoe.${place}@example.org` })),
+    Array.from({ length: 32 }, (_, index) => ({ ...zoe, email: `zoe.${index}@example.org` })),
   )
   await desk.setStatus(stored, 'accepted')
   await storeLetter(desk.sql, stored[0]?.id ?? '', { template: 'accepted', state: 'done' })
@@ -698,7 +698,7 @@ test('receipts are switched on without overwriting other changes, and quote the 
   expect(await settings()).toEqual([{ receipts: true, reply_to: '', version: version + 1 }])
 
   // Another organiser changes the address meanwhile.
-  await before(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
+  await changeBefore(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
   await receipts.click()
   await page.getByText('Not saved. Somebody else changed this meanwhile.').waitFor()
   await expect.poll(() => receipts.isChecked()).toBe(true)
@@ -762,7 +762,7 @@ test('a waiting receipt is shown and can be stopped, and nobody is offered one',
 })
 
 test('an automation alone is told of decisions, and other letters are sent by hand', async ({ visitor }) => {
-  await postman(false, true)
+  await setPostman(false, true)
   const [stored] = await desk.store([zoe])
   await desk.setStatus(stored ? [stored] : [], 'accepted')
   await desk.sql`
@@ -789,8 +789,8 @@ test('an automation alone is told of decisions, and other letters are sent by ha
     update private.deliveries set state = 'failed', due_at = null, attempts = 9, reply = 'HTTP 500'
     where kind = 'decision' and state = 'waiting'`
   await page.reload()
-  const standing = page.locator('.application-letter')
-  await standing.getByText('“Accepted” did not reach the automation after 9 tries: HTTP 500').waitFor()
+  const letterState = page.locator('.application-letter')
+  await letterState.getByText('“Accepted” did not reach the automation after 9 tries: HTTP 500').waitFor()
   expect(await page.getByText('mail server').count()).toBe(0)
   await desk.sql`
     update private.deliveries set state = 'done', done_at = now() where kind = 'decision' and state = 'failed'`
@@ -805,12 +805,12 @@ test('an organiser chooses the notices of applications, and the choice shows onc
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  await postman(false)
+  await setPostman(false)
   const page = await desk.open(visitor, '/account')
   const { status } = getDesk(page)
   const group = page.getByRole('group', { name: 'Mails to ada@example.org' })
   const choice = (name: string | RegExp) => group.getByRole('radio', { name })
-  const kept = async () =>
+  const storedNotices = async () =>
     (
       await desk.sql`select email, notices from private.organisers join auth.users on id = account_id order by email`
     )
@@ -824,10 +824,10 @@ test('an organiser chooses the notices of applications, and the choice shows onc
   await page.getByText('No email is sent until this site has a mail server.').waitFor()
   const next = page.getByText(/^The next daily email is sent .*\d{4}, \d\d:\d\d\.$/)
   expect(await next.count()).toBe(0)
-  await postman(true)
+  await setPostman(true)
   await page.reload()
   await next.waitFor()
-  expect(await kept()).toBe('ada@example.org daily,bob@example.org off')
+  expect(await storedNotices()).toBe('ada@example.org daily,bob@example.org off')
 
   const address = '**/rpc/desk_set_notices'
   await page.route(address, (route) =>
@@ -838,7 +838,7 @@ test('an organiser chooses the notices of applications, and the choice shows onc
   expect(await choice(/^One a day/).isChecked()).toBe(true)
   await page.unroute(address)
   await choice(/^One for each/).click()
-  await expect.poll(kept).toBe('ada@example.org each,bob@example.org off')
+  await expect.poll(storedNotices).toBe('ada@example.org each,bob@example.org off')
   await page.reload()
   await choice(/^One for each/).waitFor()
   expect(await choice(/^One for each/).isChecked()).toBe(true)
@@ -907,7 +907,7 @@ test('no test is offered without a server that sends emails, and a refused test 
   await button('Send me a test').click()
   await page.getByRole('alert').getByText('There is no placeholder {{frist_name}}.').waitFor()
   expect(await desk.sql`select from private.deliveries where kind = 'test'`).toHaveLength(0)
-  await postman(false, true)
+  await setPostman(false, true)
   await page.reload()
   await page.locator('.letters-letter').waitFor()
   expect(await button('Send me a test').count()).toBe(0)
@@ -957,8 +957,8 @@ test('letters to hundreds are drafted in steps, with progress and a way to stop'
   await button('Draft letters…').click()
   await dialog.getByRole('heading', { name: 'Draft letters to 250 applicants' }).waitFor()
   await dialog.getByLabel('Template').selectOption('Travel')
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
   let calls = 0
   await page.route('**/rpc/desk_write', async (route) => {
     calls += 1
@@ -968,7 +968,7 @@ test('letters to hundreds are drafted in steps, with progress and a way to stop'
   await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
   await dialog.getByText('100 of 250').waitFor()
   await dialog.getByRole('button', { name: 'Stop' }).click()
-  letGo()
+  release()
   await dialog.getByText('200 drafted. Stopped: 50 not drafted.').waitFor()
   expect(calls).toBe(2)
   await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
@@ -1004,11 +1004,11 @@ test('letters to several are drafted together, and the results are announced as 
   // The decision already made a draft.
   await template.selectOption('Accepted')
   await draft.click()
-  const told = '1 already had one, 2 skipped: another status.'
-  await dialog.getByText(told).waitFor()
-  await status.getByText(told).waitFor()
+  const result = '1 already had one, 2 skipped: another status.'
+  await dialog.getByText(result).waitFor()
+  await status.getByText(result).waitFor()
   await template.selectOption('Travel')
-  await expect.poll(() => dialog.getByText(told).count()).toBe(0)
+  await expect.poll(() => dialog.getByText(result).count()).toBe(0)
   await draft.click()
   await dialog.getByText('3 drafted.').waitFor()
   expect(await statesInDatabase()).toEqual(['draft', 'draft', 'draft', 'draft'])

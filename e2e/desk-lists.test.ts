@@ -94,11 +94,11 @@ test('the order "oldest first" applies to the list, the next application, the ta
   visitor,
 }) => {
   await desk.store(people(4))
-  let looked: Promise<unknown> | undefined
+  let refreshed: Promise<unknown> | undefined
   const page = await desk.open(visitor, '', {
     prepare: async (opened) => {
       await opened.clock.install()
-      looked = opened.waitForResponse('**/rpc/desk_refresh')
+      refreshed = opened.waitForResponse('**/rpc/desk_refresh')
     },
   })
   const { names, button, heading, link, position } = getDesk(page)
@@ -108,7 +108,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await page.getByRole('table', { name: 'Applications, the newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
   // By now the opening list has made all its requests.
-  await looked
+  await refreshed
   const asked: unknown[] = []
   page.on('request', (request) => {
     const { filter } = (request.url().includes('/rpc/') ? request.postDataJSON() : {}) as { filter?: object }
@@ -326,7 +326,7 @@ test('all matches beyond the visible ones can be selected, decided in steps with
   await desk.setStatus(stored.slice(255), 'declined')
   const page = await desk.open(visitor)
   const { names, select, button, bar, status, undo, tabs } = getDesk(page)
-  const standing = async () =>
+  const statusCounts = async () =>
     Object.fromEntries(
       (
         await desk.sql<{ status: string; count: number }[]>`
@@ -349,7 +349,7 @@ test('all matches beyond the visible ones can be selected, decided in steps with
 
   const held: Route[] = []
   await page.route('**/rpc/desk_decide', (route) => void held.push(route))
-  const goOn = async (step: number) => {
+  const continueStep = async (step: number) => {
     await expect.poll(() => held.length).toBe(step)
     await held.at(-1)?.continue()
   }
@@ -357,33 +357,33 @@ test('all matches beyond the visible ones can be selected, decided in steps with
   await button('Accept').click()
   await bar.getByText('0 of 254').waitFor()
   expect(await spoken.textContent()).toBe('')
-  await goOn(1)
+  await continueStep(1)
   await bar.getByText('100 of 254', { exact: true }).waitFor()
   expect(await spoken.textContent()).toBe('100 of 254 saved')
   await expect.poll(() => held.length).toBe(2)
   await button('Stop').click()
-  await goOn(2)
+  await continueStep(2)
   await expect
     .poll(() => status.textContent())
     .toBe('200 applications: Accepted; stopped, 54 left as they were')
-  expect(await standing()).toEqual({ accepted: 200, declined: 5 })
+  expect(await statusCounts()).toEqual({ accepted: 200, declined: 5 })
   await expect.poll(() => button('Stop').count()).toBe(0)
   expect(held).toHaveLength(2)
 
   expect(await undo.textContent()).toBe('Undo: 200 accepted')
   await undo.click()
   await bar.getByText('0 of 200').waitFor()
-  await goOn(3)
+  await continueStep(3)
   await bar.getByText('100 of 200', { exact: true }).waitFor()
-  await goOn(4)
+  await continueStep(4)
   await expect.poll(() => status.textContent()).toBe('Undone: 200 applications are New again')
-  expect(await standing()).toEqual({ new: 200, declined: 5 })
+  expect(await statusCounts()).toEqual({ new: 200, declined: 5 })
 })
 
 test('of more than a thousand matches the first thousand are selected, and the search stays', async ({
   visitor,
 }) => {
-  const bulk = people(1_060).map((person, place) => ({ ...person, company: place < 60 ? 'Acme' : 'Other' }))
+  const bulk = people(1_060).map((person, index) => ({ ...person, company: index < 60 ? 'Acme' : 'Other' }))
   const stored = await desk.store(bulk)
   const page = await desk.open(visitor, '/?search=acme')
   const { names, button, bar, tab, search, status } = getDesk(page)
@@ -477,20 +477,21 @@ test('the page asks before it closes with pending decisions, and not afterwards'
   await desk.store(people(1))
   const page = await desk.open(visitor)
   const { select, button, status } = getDesk(page)
-  const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const asksBeforeClosing = () =>
+    page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
   await page.route('**/rpc/desk_decide', async (route) => {
     await held
     await route.continue()
   })
   await select('Person 1').check()
-  expect(await asks()).toBe(false)
+  expect(await asksBeforeClosing()).toBe(false)
   await button('Accept').click()
-  expect(await asks()).toBe(true)
-  letGo()
+  expect(await asksBeforeClosing()).toBe(true)
+  release()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
-  expect(await asks()).toBe(false)
+  expect(await asksBeforeClosing()).toBe(false)
 })
 
 test.for([
@@ -500,27 +501,27 @@ test.for([
   'changes to visible rows never make them higher: %i px wide',
   async ([width = 0, height = 0], { visitor }) => {
     // Each name needs its second line at another width.
-    const names = Array.from({ length: 12 }, (_, place) => ({
+    const names = Array.from({ length: 12 }, (_, index) => ({
       first_name: 'Ada',
-      last_name: Array.from({ length: 3 + place }, () => 'Lie').join(' '),
+      last_name: Array.from({ length: 3 + index }, () => 'Lie').join(' '),
     }))
     const stored = await desk.store(names)
     const page = await desk.open(visitor, '/?status=all')
     await resize(page, { width, height })
-    const look = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+    const activateWindow = () => page.evaluate(() => dispatchEvent(new Event('focus')))
     const heights = () =>
       page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
     await expect.poll(heights).toHaveLength(12)
     const before = await heights()
     await desk.setStatus(stored, 'shortlisted')
-    await look()
+    await activateWindow()
     await expect.poll(() => page.locator('.decisions-pill[data-status=shortlisted]').count()).toBe(12)
     expect(await heights()).toEqual(before)
     await desk.setStatus(stored, 'accepted')
     for (const { id } of stored) {
       await storeLetter(desk.sql, id, { template: 'accepted', kind: 'decision', state: 'failed' })
     }
-    await look()
+    await activateWindow()
     await expect.poll(() => page.getByText('automation undelivered').count()).toBe(12)
     expect(await heights()).toEqual(before)
   },
@@ -555,8 +556,8 @@ test('More loads the next rows even after a refresh of the list', async ({ visit
   const page = await desk.open(visitor)
   const { names, button } = getDesk(page)
   await button('More').waitFor()
-  let goOn = () => {}
-  const isReadAgain = new Promise<void>((resolve) => (goOn = resolve))
+  let release = () => {}
+  const isReadAgain = new Promise<void>((resolve) => (release = resolve))
   let calls = 0
   await page.route('**/rpc/desk_list', async (route) => {
     calls += 1
@@ -567,7 +568,7 @@ test('More loads the next rows even after a refresh of the list', async ({ visit
   const again = page.waitForResponse('**/rpc/desk_list')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await again
-  goOn()
+  release()
   await expect.poll(names).toHaveLength(60)
 })
 

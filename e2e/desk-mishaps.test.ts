@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 
 /** A session that no other test needs. */
-async function signedInAnew() {
+async function newSession() {
   const client = clientOf(desk.origin)
   const token_hash = await operatorSecret(desk.sql, desk.ada.email)
   await client.auth.verifyOtp({ type: 'magiclink', token_hash })
@@ -26,7 +26,7 @@ async function signedInAnew() {
 /** The address of a function that only the desk's own pages call. */
 const calls = (name: string) => `**/rpc/desk_${name}`
 /** The act happens, and the response is lost. */
-const loseAnswer = async (route: Route) => {
+const loseResponse = async (route: Route) => {
   await route.fetch()
   await route.abort()
 }
@@ -88,8 +88,8 @@ test('an unexpected failure is reported, and the button works again', async ({ v
   const { button } = getDesk(page)
   await button('Set up').waitFor()
   await page.route('**/auth/v1/user', async (route) => {
-    const answer = await route.fetch()
-    await route.fulfill({ response: answer, json: { ...(await answer.json()), factors: [null] } })
+    const response = await route.fetch()
+    await route.fulfill({ response: response, json: { ...(await response.json()), factors: [null] } })
   })
   await button('Set up').click()
   await page.getByText('Something went wrong. Please try again.').waitFor()
@@ -119,7 +119,7 @@ test('a read from before a note was added does not remove the note from the scre
   expect(await timeline.last().textContent()).toContain('A strong one.')
 })
 
-const forbid = (page: Page) =>
+const forbidStorage = (page: Page) =>
   page.addInitScript(() => {
     for (const name of ['localStorage', 'sessionStorage'])
       Object.defineProperty(window, name, {
@@ -128,7 +128,7 @@ const forbid = (page: Page) =>
         },
       })
   })
-const fill = (page: Page) =>
+const fillStorage = (page: Page) =>
   page.addInitScript(() => {
     Storage.prototype.setItem = () => {
       throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
@@ -136,8 +136,8 @@ const fill = (page: Page) =>
   })
 
 test.for([
-  ['forbidden', forbid],
-  ['full', fill],
+  ['forbidden', forbidStorage],
+  ['full', fillStorage],
 ] as const)(
   'if the browser’s storage is %s, the desk signs in and keeps typed text from screen to screen',
   async ([, take], { visitor }) => {
@@ -210,17 +210,17 @@ test('over http from another machine, where browsers have fewer features, the de
 test('typed text survives Back and a reload, and is gone after its author signs out', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
-  const page = await desk.open(visitor, '', { as: await signedInAnew() })
+  const page = await desk.open(visitor, '', { as: await newSession() })
   const { link, button, note, status } = getDesk(page)
   const sentence = page.getByLabel('Sentence for applicants')
   const replyTo = page.getByLabel('Replies go to')
-  const places: [() => Promise<void>, typeof note, string][] = [
+  const fields: [() => Promise<void>, typeof note, string][] = [
     [() => link('Ada Lovelace').click(), note, 'A strong one.'],
     [() => link('Door').click(), sentence, 'We are full.'],
     [() => link('Letters').click(), replyTo, 'hello@example.org'],
   ]
   const typed = async (field: typeof note) => field.inputValue()
-  for (const [open, field, text] of places) {
+  for (const [open, field, text] of fields) {
     await link('Applications').click()
     await open()
     await field.fill(text)
@@ -237,13 +237,13 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   // The text is saved too, although the screen was left before a response.
   await sentence.fill('We are very full.')
   const asked = page.waitForRequest(calls('set_door'))
-  let leave = () => {}
-  const left = new Promise<void>((resolve) => (leave = resolve))
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
   const happened = new Promise<void>((resolve) => {
     void page.route(calls('set_door'), async (route) => {
       await route.fetch()
       resolve()
-      await left
+      await released
       await route.abort()
     })
   })
@@ -251,7 +251,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await Promise.all([asked, happened])
   await link('Letters').click()
   await replyTo.waitFor()
-  leave()
+  release()
   await link('Door').click()
   await link('History').click()
   await expect.poll(() => page.locator('.history-list li').count()).toBe(2)
@@ -302,25 +302,25 @@ test('the window’s title names the screen and the applicant, but no name for a
   visitor,
 }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
-  const page = await desk.open(visitor, '', { as: await signedInAnew() })
+  const page = await desk.open(visitor, '', { as: await newSession() })
   const { link, button } = getDesk(page)
-  const titled = async (title: string) => {
+  const expectTitle = async (title: string) => {
     await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
   }
   await link('Ada Lovelace').click()
-  await titled('Ada Lovelace')
+  await expectTitle('Ada Lovelace')
   await link('Account').click()
-  await titled('Account')
+  await expectTitle('Account')
   await page.getByRole('switch', { name: 'Blind reading' }).click()
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Blind reading is on.')
   await link('Applications').click()
-  await titled('Applications')
+  await expectTitle('Applications')
   await page.getByRole('link', { name: hiddenName }).click()
   await page.getByRole('heading', { name: hiddenName }).waitFor()
   await expect.poll(() => page.title()).toMatch(/^Application [\da-f]{4} · Unplugged\.$/)
   await desk.ada.client.rpc('desk_set_blind', { blind: false })
   await button('Sign out').click()
-  await titled('Sign in')
+  await expectTitle('Sign in')
 })
 
 test('an act that was retried after a lost response happened once, and is announced as usual', async ({
@@ -334,29 +334,29 @@ test('an act that was retried after a lost response happened once, and is announ
   ])
   const page = await desk.open(visitor, '/door')
   const { link, button, note, status, timeline, dialog } = getDesk(page)
-  const said = async (words: string) => {
+  const expectAnnouncement = async (words: string) => {
     await expect.poll(() => status.textContent()).toBe(words)
   }
   await withoutBackOff(page)
   for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
-    await page.route(calls(name), loseAnswer, { times: 1 })
+    await page.route(calls(name), loseResponse, { times: 1 })
   await page.getByLabel('Sentence for applicants').fill('Later.')
   await button('Save').click()
-  await said('Saved. The door is open.')
+  await expectAnnouncement('Saved. The door is open.')
   await expect.poll(() => page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
   await link('Account').click()
   await page.getByRole('switch', { name: 'Blind reading' }).click()
-  await said('Blind reading is on.')
+  await expectAnnouncement('Blind reading is on.')
   await link('Applications').click()
   await page.getByRole('link', { name: hiddenName }).first().click()
   await button('Reveal').click()
   await page.getByRole('heading', { name: 'Ada L' }).waitFor()
   await note.fill('A strong one.')
   await button('Add note').click()
-  await said('Note added')
+  await expectAnnouncement('Note added')
   expect(await timeline.filter({ hasText: 'A strong one.' }).count()).toBe(1)
   await button('Accept').click()
-  await said('Ada L: Accepted')
+  await expectAnnouncement('Ada L: Accepted')
   const happened =
     await desk.sql`select kind from private.history where application_id is not null order by id`
   expect(happened.map(({ kind }) => kind as string)).toEqual(['revealed', 'note', 'status'])
@@ -364,7 +364,7 @@ test('an act that was retried after a lost response happened once, and is announ
   await dialog.getByLabel(/^Looms, /).check()
   await dialog.getByLabel(/^Type the email/).fill('ada@example.com')
   await button('Erase for good').click()
-  await said('Ada L: erased, 2 applications')
+  await expectAnnouncement('Ada L: erased, 2 applications')
   // Other events were removed with the applications.
   expect(await desk.sql`select kind, detail from private.history order by id`).toMatchObject([
     { kind: 'door' },
@@ -404,8 +404,8 @@ test('fifty unsaved decisions of one call show one message, and are retried toge
 })
 
 test.for([
-  ['forbidden', forbid],
-  ['full', fill],
+  ['forbidden', forbidStorage],
+  ['full', fillStorage],
 ] as const)(
   'if the browser’s storage is %s, the application form can be filled and sent',
   async ([, take], { visitor }) => {

@@ -12,11 +12,11 @@ const desk = deskForTestFile()
 /** Opens the desk with its script held until it is released, signed out or as Ada. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   let release = () => {}
-  let tell: (page: Page) => void
-  const prepared = new Promise<Page>((resolve) => (tell = resolve))
+  let setPage: (page: Page) => void
+  const prepared = new Promise<Page>((resolve) => (setPage = resolve))
   const prepare = async (page: Page) => {
     release = await holdRequests(page, '**/assets/*.js')
-    tell(page)
+    setPage(page)
   }
   const opening = isSignedIn
     ? desk.open(visitor, '', { prepare })
@@ -33,7 +33,7 @@ async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
 }
 
 /** Waits until React has rendered the list. */
-async function isTakenOver(page: Page) {
+async function waitForTakeover(page: Page) {
   await page.waitForFunction(() => window.earlyList === null)
 }
 
@@ -156,8 +156,10 @@ test('an expired token is refreshed before any other request', async ({ visitor 
     },
   })
   await getDesk(page).link('Person 1').waitFor()
-  const kept = await page.evaluate(() => localStorage.getItem('unplugged-desk'))
-  expect((JSON.parse(kept ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(Date.now() / 1000)
+  const storedSession = await page.evaluate(() => localStorage.getItem('unplugged-desk'))
+  expect((JSON.parse(storedSession ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(
+    Date.now() / 1000,
+  )
 })
 
 test('a former organiser reads so with their email address, sees no row, and can sign out', async ({
@@ -303,7 +305,7 @@ test('the rows before the script look like the rows after it', async ({ visitor 
     })
   const early = await shown()
   await release()
-  await isTakenOver(page)
+  await waitForTakeover(page)
   expect(early).toContain('Grace')
   expect(await shown()).toBe(early)
 })
@@ -315,7 +317,7 @@ test('rows that are ticked before the script are selected after it', async ({ vi
   for (const name of ['Person 1', 'Person 2', 'Person 3']) await select(name).check()
   await select('Person 2').uncheck()
   await release()
-  await isTakenOver(page)
+  await waitForTakeover(page)
   expect(await focused(page)).toBe('INPUT: Select Person 2')
   await bar.getByText('2 selected').waitFor()
   expect(
@@ -372,7 +374,7 @@ test('the focus from before the script stays, and an opened application is open'
   const focusing = await openWithoutScript(visitor, true)
   await getDesk(focusing.page).link('Person 2').focus()
   await focusing.release()
-  await isTakenOver(focusing.page)
+  await waitForTakeover(focusing.page)
   expect(await focused(focusing.page)).toBe('A: Person 2')
 
   const opening = await openWithoutScript(visitor, true)
@@ -391,8 +393,8 @@ test('an organiser whose session ends during the first list signs in again, in a
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const client = await desk.signedIn('mary@example.org')
-  let goOn = () => {}
-  const isEnded = new Promise<void>((resolve) => (goOn = resolve))
+  let release = () => {}
+  const isEnded = new Promise<void>((resolve) => (release = resolve))
   const page = await desk.open(visitor, '', {
     as: { email: 'mary@example.org', client },
     isEarly: true,
@@ -404,7 +406,7 @@ test('an organiser whose session ends during the first list signs in again, in a
   })
   await getDesk(page).link('Person 1').waitFor()
   await client.auth.signOut({ scope: 'global' })
-  goOn()
+  release()
   await getDesk(page).heading('Sign in').waitFor()
   await expect.poll(() => focused(page)).toBe('INPUT: Email')
   await expect.poll(() => getDesk(page).link('Person 1').count()).toBe(0)

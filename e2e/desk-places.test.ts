@@ -11,18 +11,18 @@ const failedRequest = /Failed to load resource/
 beforeEach(async () => {
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
-  await carried(false)
+  await setPostman(false)
 })
 
 /** Sets whether a server sends letters, as far as the database knows. */
-const carried = (isCarried: boolean) =>
-  desk.sql`update private.postman set seen_at = now() + ${isCarried ? '1 hour' : '-1 hour'}::interval`
+const setPostman = (isThere: boolean) =>
+  desk.sql`update private.postman set seen_at = now() + ${isThere ? '1 hour' : '-1 hour'}::interval`
 
 /** Accepts somebody. With `told` they received the letter some days ago. */
-async function accept(id: string, told?: { answer?: 'coming' | 'not coming'; days?: number }) {
+async function accept(id: string, invitation?: { answer?: 'coming' | 'not coming'; days?: number }) {
   await desk.setStatus([{ id }], 'accepted')
-  if (told === undefined) return
-  const { answer = null, days = 3 } = told
+  if (invitation === undefined) return
+  const { answer = null, days = 3 } = invitation
   await desk.sql`
     update private.invitations set told_at = now(), deadline = private.today() + ${days}::integer,
       rsvp = ${answer}, rsvp_at = ${answer && new Date()}
@@ -37,7 +37,7 @@ async function storePeople(count: number) {
 
 /** The texts of the tiles, such as `2 Coming`. */
 const numbers = (page: Page) => page.locator('.places-numbers li').allTextContents()
-const answersOf = () => desk.sql`select rsvp, deadline::text from private.invitations`
+const storedRsvps = () => desk.sql`select rsvp, deadline::text from private.invitations`
 /** The date in this many days, in the format of a field. */
 async function dayIn(days: number) {
   const [row] = await desk.sql<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
@@ -73,8 +73,8 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
     .waitFor()
   expect(await field.inputValue()).toBe('2')
   await button('Save anyway').click()
-  const said = '0 of 2 places are free: 2 more are accepted than there are places.'
-  await status.getByText(`Saved. ${said}`).waitFor()
+  const sentence = '0 of 2 places are free: 2 more are accepted than there are places.'
+  await status.getByText(`Saved. ${sentence}`).waitFor()
   await expect.poll(() => numbers(page)).toEqual(['0 Free of 2', ...answers])
   await zone.selectOption('America/New York')
   await button('Save').click()
@@ -125,28 +125,30 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   const page = await desk.open(visitor, '/places')
   const { button, heading, link } = getDesk(page)
   await button('Draft 2 reminders').click()
-  const said = page.locator('.places-reminded')
-  await said
+  const result = page.locator('.places-reminded')
+  await result
     .getByText(
       '2 reminders drafted. Nothing has been sent. 1 is late: move the deadline in their application',
     )
     .waitFor()
   await button('Draft 2 reminders').click()
-  await said.getByText('No reminder was drafted. 2 already have a reminder that has not been sent.').waitFor()
+  await result
+    .getByText('No reminder was drafted. 2 already have a reminder that has not been sent.')
+    .waitFor()
   await link('Review drafts').click()
   await heading('Drafts: Reminder').waitFor()
-  const late = page.locator('.drafts-draft', { has: link('Person 2') })
+  const lateDraft = page.locator('.drafts-draft', { has: link('Person 2') })
   await page.getByRole('radio', { name: 'Person 2' }).check()
-  await late.getByText('They cannot answer').waitFor()
-  expect(await late.getByRole('button', { name: /mail program/ }).count()).toBe(0)
-  const asked = page.locator('.drafts-draft', { has: link('Person 1') })
+  await lateDraft.getByText('They cannot answer').waitFor()
+  expect(await lateDraft.getByRole('button', { name: /mail program/ }).count()).toBe(0)
+  const firstDraft = page.locator('.drafts-draft', { has: link('Person 1') })
   await page.getByRole('radio', { name: 'Person 1' }).check()
-  expect(await asked.locator('.letters-body').textContent()).toMatch(
+  expect(await firstDraft.locator('.letters-body').textContent()).toMatch(
     /until their deadline\.[^]*here: their link to answer\s/,
   )
   // The editor shows the placeholder.
-  await asked.getByRole('button', { name: 'Edit' }).click()
-  expect(await asked.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
+  await firstDraft.getByRole('button', { name: 'Edit' }).click()
+  expect(await firstDraft.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
 })
 
 test('the longest waiting person is accepted for a free place, whoever presses, and it can be undone', async ({
@@ -209,12 +211,12 @@ test('an RSVP shows in its row without changing the height', async ({ visitor })
   await accept(second)
   const page = await desk.open(visitor, '/?status=all')
   const { button, row, select, status } = getDesk(page)
-  const standing = (name: string) => row(name).locator('.rows-standing').textContent()
+  const statusAndRsvp = (name: string) => row(name).locator('.rows-standing').textContent()
   const heights = () =>
     page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
-  await expect.poll(() => standing('Person 1')).toBe('AcceptedNo answer yet')
-  expect(await standing('Person 2')).toBe('AcceptedNot told yet')
-  expect(await standing('Person 3')).toBe('New')
+  await expect.poll(() => statusAndRsvp('Person 1')).toBe('AcceptedNo answer yet')
+  expect(await statusAndRsvp('Person 2')).toBe('AcceptedNot told yet')
+  expect(await statusAndRsvp('Person 3')).toBe('New')
   const wide = await heights()
   expect(new Set(wide).size).toBe(1)
   await resize(page, { width: 390, height: 844 })
@@ -225,8 +227,8 @@ test('an RSVP shows in its row without changing the height', async ({ visitor })
   await select('Person 3').check()
   await button('Accept').click()
   await status.getByText('Person 3: Accepted').waitFor()
-  await expect.poll(() => standing('Person 3')).toBe('AcceptedNot told yet')
-  await expect.poll(() => standing('Person 1')).toBe('AcceptedComing')
+  await expect.poll(() => statusAndRsvp('Person 3')).toBe('AcceptedNot told yet')
+  await expect.poll(() => statusAndRsvp('Person 1')).toBe('AcceptedComing')
   expect(await heights()).toEqual(narrow)
   await resize(page, { width: 1280, height: 720 })
   expect(await heights()).toEqual(wide)
@@ -247,14 +249,14 @@ test('an RSVP by email is entered, the deadline is moved, and the applicant’s 
   const { button, status, timeline } = getDesk(page)
   const head = page.locator('.application-head .decisions-answer')
   await head.getByText(/^Late, deadline \d+ \w+ 20\d\d$/).waitFor()
-  const kept = page.getByLabel('Deadline')
-  await kept.fill(await dayIn(5))
+  const deadline = page.getByLabel('Deadline')
+  await deadline.fill(await dayIn(5))
   await button('Save').click()
   await status.getByText('Person 1: deadline').waitFor()
   await head.getByText(/^No answer yet, deadline/).waitFor()
   await button('Not coming').click()
   await head.getByText(/^Not coming, answered \d/).waitFor()
-  expect(await answersOf()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])
+  expect(await storedRsvps()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])
   await button('Not answered').click()
   await head.getByText(/^No answer yet/).waitFor()
 
@@ -308,7 +310,7 @@ test('a template may name the link and the deadline if an RSVP is possible, and 
   await button('{{reply_by}}').click()
   await button('Discard').click()
   // A server that sends letters would know it.
-  await carried(true)
+  await setPostman(true)
   await page.reload()
   await page.getByText('Nobody knows the site’s address (SITE_URL)').waitFor()
   expect(await letter.textContent()).not.toContain('here:')
@@ -325,10 +327,10 @@ test('a blind reader sees no name at Places and in an RSVP', async ({ visitor })
   await desk.sql`update private.places set places = 1000000`
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
   const page = await desk.open(visitor, '/places')
-  for (const place of ['places', `applications/${ids[0]}`]) {
-    await page.evaluate((path) => (location.hash = `#/${path}`), place)
+  for (const screen of ['places', `applications/${ids[0]}`]) {
+    await page.evaluate((path) => (location.hash = `#/${path}`), screen)
     await page.locator('.places-numbers, .decisions-answer-edit').waitFor()
-    if (place === 'places') await getDesk(page).button('Draft 1 reminder').click()
+    if (screen === 'places') await getDesk(page).button('Draft 1 reminder').click()
     expect(await page.locator('#content').textContent()).not.toContain('Person')
   }
 })

@@ -41,12 +41,12 @@ beforeAll(async () => {
   sql = connectToFiles(directory.path)
 })
 
-let made = 0
+let organiserCount = 0
 
 /** Makes an organiser with a new email address. */
 async function organiser() {
-  made += 1
-  const email = `organiser-${made}@example.org`
+  organiserCount += 1
+  const email = `organiser-${organiserCount}@example.org`
   await addOrganiser(sql, email)
   return email
 }
@@ -90,7 +90,7 @@ const focused = (page: Page) =>
   })
 
 /** An organiser whose browser is signed in. */
-async function signedIn(visitor: Visitor, options: BrowserContextOptions & { email?: string } = {}) {
+async function openSignedIn(visitor: Visitor, options: BrowserContextOptions & { email?: string } = {}) {
   const { email = await organiser(), ...context } = options
   const page = await open(visitor, await linkFor(email), context)
   await on(page).signIn.click()
@@ -99,7 +99,7 @@ async function signedIn(visitor: Visitor, options: BrowserContextOptions & { ema
 }
 
 /** Any other code. */
-const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
+const otherCodeThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
 /** The addresses in the browser's history. */
 async function historyOf(page: Page) {
@@ -128,7 +128,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await desk.code.fill('12345')
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toBe('A code has six digits. Please check it.')
-  await desk.code.fill(anotherThan(code))
+  await desk.code.fill(otherCodeThan(code))
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
   await expect.poll(() => focused(page)).toBe('Code')
@@ -251,7 +251,7 @@ test('only its button uses a link up, and nothing remains in the address or the 
 test("the command's link signs in, even in a tab that shows the desk to somebody else", async ({
   visitor,
 }) => {
-  const { page, email } = await signedIn(visitor)
+  const { page, email } = await openSignedIn(visitor)
   const { stdout } = await runCommand(['organisers', '--add', 'printed@example.org'], {
     ...settings,
     SITE_URL: server.origin,
@@ -315,7 +315,7 @@ test('the typed email address carries over to the password field, and the focus 
 
 test('a second factor is switched on, required, and switched off', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
-  const { page, email } = await signedIn(visitor)
+  const { page, email } = await openSignedIn(visitor)
   const desk = on(page)
   await desk.account.click()
   await desk.heading('Account').waitFor()
@@ -328,7 +328,7 @@ test('a second factor is switched on, required, and switched off', async ({ visi
   expect(
     await drawing.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth)),
   ).toBeGreaterThan(20)
-  await desk.code.fill(anotherThan(codeOf(secret)))
+  await desk.code.fill(otherCodeThan(codeOf(secret)))
   await desk.button('Switch on').click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, or was used already/)
   await desk.code.fill(codeOf(secret))
@@ -352,7 +352,7 @@ test('a second factor is switched on, required, and switched off', async ({ visi
   await desk.email.waitFor()
   await page.goto(await linkFor(email))
   await desk.signIn.click()
-  await desk.code.fill(anotherThan(codeOf(secret, 1)))
+  await desk.code.fill(otherCodeThan(codeOf(secret, 1)))
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, or was used already/)
   await desk.code.fill(codeOf(secret, 1))
@@ -374,8 +374,8 @@ test('a password is set under Account, in an older session with an emailed code,
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
-  const { page, email } = await signedIn(visitor)
-  const { page: other } = await signedIn(visitor, { email })
+  const { page, email } = await openSignedIn(visitor)
+  const { page: other } = await openSignedIn(visitor, { email })
   const desk = on(page)
   const [fresh, present] = [
     page.getByLabel('New password', { exact: true }),
@@ -399,7 +399,7 @@ test('a password is set under Account, in an older session with an emailed code,
   await expect.poll(() => focused(page)).toBe('Code')
   expect(await fresh.inputValue()).toBe('battery staple')
   const code = (await mail.waitFor(2, email)).at(-1)?.code ?? ''
-  await desk.code.fill(anotherThan(code))
+  await desk.code.fill(otherCodeThan(code))
   await desk.button('Set password').click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong/)
   await desk.code.fill(code)
@@ -422,8 +422,8 @@ test('a password is set under Account, in an older session with an emailed code,
 
 test('a second factor set up elsewhere ends the sessions without it', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
-  const { page, email } = await signedIn(visitor)
-  const { page: other } = await signedIn(visitor, { email })
+  const { page, email } = await openSignedIn(visitor)
+  const { page: other } = await openSignedIn(visitor, { email })
   await on(other).account.click()
   const secret = await setUpFactor(other)
   await on(other).code.fill(codeOf(secret))
@@ -435,8 +435,8 @@ test('a second factor set up elsewhere ends the sessions without it', async ({ v
 
 test('an organiser who is removed while signed in no longer sees any application', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
-  await applies('Lovelace')
-  const { page, email } = await signedIn(visitor)
+  await sendApplicationOf('Lovelace')
+  const { page, email } = await openSignedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
   await removeOrganiser(sql, email)
   // The test sets the address, since a refresh of the list may already have removed the link.
@@ -452,8 +452,8 @@ test('an organiser who is removed while signed in no longer sees any application
 
 test('a browser ends all sessions: other tabs and other browsers sign out', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
-  const { page, email } = await signedIn(visitor)
-  const { page: other } = await signedIn(visitor, { email })
+  const { page, email } = await openSignedIn(visitor)
+  const { page: other } = await openSignedIn(visitor, { email })
   const tab = await other.context().newPage()
   await tab.goto(`${server.origin}/desk`)
   await on(tab).applications.waitFor()
@@ -484,7 +484,7 @@ test('a session in the address is ignored where this server signs in, and is sto
   expect((await historyOf(page)).join(' ')).not.toContain('access_token')
   expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
   // A signed-in organiser keeps their session.
-  const { page: mine, email } = await signedIn(visitor)
+  const { page: mine, email } = await openSignedIn(visitor)
   await mine.goto('about:blank')
   await mine.goto(link)
   await mine.getByText(email).waitFor()
@@ -494,12 +494,12 @@ test('a window learns that another one signed somebody else in, even in browsers
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
-  await applies('Lovelace')
-  const { page, email } = await signedIn(visitor)
+  await sendApplicationOf('Lovelace')
+  const { page, email } = await openSignedIn(visitor)
   const windows = [await page.context().newPage(), await page.context().newPage()]
-  const [told, untold] = windows
-  if (!told || !untold) throw new Error('there are two')
-  await untold.addInitScript(() => Object.assign(window, { BroadcastChannel: undefined }))
+  const [informed, uninformed] = windows
+  if (!informed || !uninformed) throw new Error('there are two')
+  await uninformed.addInitScript(() => Object.assign(window, { BroadcastChannel: undefined }))
   for (const each of windows) {
     await each.goto(`${server.origin}/desk`)
     await each.getByText('Lovelace').first().waitFor()
@@ -508,10 +508,10 @@ test('a window learns that another one signed somebody else in, even in browsers
   await page.goto(await linkFor(next))
   await on(page).signIn.click()
   await page.getByText(next).waitFor()
-  await told.getByText(next).waitFor()
+  await informed.getByText(next).waitFor()
   // It learns it from a request with the old session.
-  await on(untold).account.click()
-  await untold.getByText(next).first().waitFor()
+  await on(uninformed).account.click()
+  await uninformed.getByText(next).first().waitFor()
   for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
 })
 
@@ -583,9 +583,9 @@ test('a pressed button shows that it is busy, and sends once', async ({ visitor 
   const desk = on(page)
   await desk.email.fill(await organiser())
   let requests = 0
-  let goOn = () => {}
+  let release = () => {}
   const held = new Promise<void>((resolve) => {
-    goOn = resolve
+    release = resolve
   })
   await page.route('**/auth/v1/otp*', async (route) => {
     requests += 1
@@ -599,13 +599,13 @@ test('a pressed button shows that it is busy, and sends once', async ({ visitor 
   await desk.button('Sending…').waitFor()
   expect(await desk.button('Sending…').isDisabled()).toBe(true)
   await desk.email.press('Enter')
-  goOn()
+  release()
   await desk.code.waitFor()
   expect(requests).toBe(1)
 })
 
 /** Sends an application whose name the list shows. */
-async function applies(name: string) {
+async function sendApplicationOf(name: string) {
   await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: anonKey, 'content-type': 'application/json' },
@@ -616,8 +616,8 @@ async function applies(name: string) {
 test('blind reading is switched on and off, and hides everything that was read before', async ({
   visitor,
 }) => {
-  await applies('Babbage')
-  const { page, email } = await signedIn(visitor)
+  await sendApplicationOf('Babbage')
+  const { page, email } = await openSignedIn(visitor)
   await page.getByText('Babbage').first().waitFor()
   await page.getByRole('checkbox', { name: 'Select Ada Babbage' }).first().check()
   await page.getByRole('button', { name: 'Accept', exact: true }).click()
@@ -645,7 +645,7 @@ test('blind reading is switched on and off, and hides everything that was read b
 })
 
 test('switching blind reading keeps the rest of the account page and the focus', async ({ visitor }) => {
-  const { page } = await signedIn(visitor)
+  const { page } = await openSignedIn(visitor)
   await on(page).account.click()
   const setUp = on(page).button('Set up')
   await setUp.waitFor()
@@ -660,8 +660,8 @@ test('switching blind reading keeps the rest of the account page and the focus',
 })
 
 test('the next organiser who signs in in a tab sees no earlier data', async ({ visitor }) => {
-  await applies('Lovelace')
-  const { page } = await signedIn(visitor)
+  await sendApplicationOf('Lovelace')
+  const { page } = await openSignedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
   await page.evaluate(() => Object.assign(window, { isSameDocument: true }))
   await on(page).signOut.click()

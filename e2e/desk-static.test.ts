@@ -83,7 +83,7 @@ async function open(
     opened.on('request', (request) => asked.push(`${request.resourceType()} ${request.url()}`))
     await prepare(opened)
   })
-  return { page, asked: () => asked.filter((each) => !each.includes(' data:')) }
+  return { page, requests: () => asked.filter((each) => !each.includes(' data:')) }
 }
 
 /** The file of a document's script. */
@@ -102,10 +102,10 @@ test.for([
 ])(
   'the static desk opens at %s, obeys its policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
-    const { page, asked } = await open(visitor, `${address}#/?status=all`)
+    const { page, requests } = await open(visitor, `${address}#/?status=all`)
     await page.getByLabel('Email', { exact: true }).waitFor()
     const root = origin + (address.startsWith('/retreat') ? '/retreat' : '')
-    expect(asked()).toEqual([
+    expect(requests()).toEqual([
       `document ${origin}${address}`,
       `script ${root}/${await scriptOf('desk/index.html')}`,
     ])
@@ -124,9 +124,12 @@ test.for([
 test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
   'the static answer page at %s obeys its policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
-    const { page, asked } = await open(visitor, `${address}#${crypto.randomUUID()}`)
+    const { page, requests } = await open(visitor, `${address}#${crypto.randomUUID()}`)
     await page.getByText('This link is no longer valid.').waitFor()
-    expect(asked()).toEqual([`document ${origin}${address}`, `fetch ${backend}/rest/v1/rpc/place_by_token`])
+    expect(requests()).toEqual([
+      `document ${origin}${address}`,
+      `fetch ${backend}/rest/v1/rpc/place_by_token`,
+    ])
     for (const link of await page.locator('link:not([href^="data:"])').all()) {
       const { href } = new URL((await link.getAttribute('href')) ?? '', page.url())
       const { status } = await fetch(href)
@@ -153,7 +156,7 @@ test('an organiser signs in to the static desk with a code and decides, across o
   const application = anApplication()
   expect(await send(server.origin, application)).toBe(201)
   await addOrganiser(database.admin, 'ada@example.org')
-  const { page, asked } = await open(visitor, '/retreat/desk/')
+  const { page, requests } = await open(visitor, '/retreat/desk/')
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   await page.getByLabel('Email', { exact: true }).fill('ada@example.org')
   await button('Send code').click()
@@ -177,9 +180,9 @@ test('an organiser signs in to the static desk with a code and decides, across o
   await page.reload()
   expect((await refreshed).status()).toBe(200)
   await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
-  const hosts = new Set(asked().map((each) => new URL(each.split(' ')[1] ?? '').origin))
+  const hosts = new Set(requests().map((each) => new URL(each.split(' ')[1] ?? '').origin))
   expect(hosts).toEqual(new Set([origin, backend]))
-  expect(asked().filter((each) => each.startsWith('font'))).toEqual([])
+  expect(requests().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
 test("the session of a hosted project's own link signs in with a button, and is stored nowhere", async ({
@@ -196,11 +199,11 @@ test("the session of a hosted project's own link signs in with a button, and is 
     token_type: 'bearer',
     type: 'magiclink',
   }).toString()
-  const { page, asked } = await open(visitor, `/desk/#${fragment}`)
+  const { page, requests } = await open(visitor, `/desk/#${fragment}`)
   const button = page.getByRole('button', { name: 'Sign in', exact: true })
   await button.waitFor()
   expect(page.url()).toBe(`${origin}/desk/#/`)
-  expect(asked().filter((each) => each.includes(backend))).toEqual([])
+  expect(requests().filter((each) => each.includes(backend))).toEqual([])
   await button.click()
   await page.getByRole('heading', { level: 1, name: 'Applications', exact: true }).waitFor()
   await page.getByText(email).waitFor()
@@ -214,13 +217,13 @@ test("the session of a hosted project's own link signs in with a button, and is 
 })
 
 test('the application form requests not a byte of the desk', async ({ visitor }) => {
-  const { page, asked } = await open(visitor, '/retreat/')
+  const { page, requests } = await open(visitor, '/retreat/')
   await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
   await form.button.click()
   await form.success.waitFor()
-  expect(asked().filter((each) => each.includes('desk'))).toEqual([])
+  expect(requests().filter((each) => each.includes('desk'))).toEqual([])
   const apply = await readFile(join(site, await scriptOf('index.html')), 'utf8')
   expect(apply).not.toMatch(/desk_|unplugged-desk|Shortlist/)
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/desk/i)
@@ -247,7 +250,7 @@ const wrong: Record<string, { status: number; body: string } | undefined> = {
 }
 
 /** Responds in place of the backend. */
-const inItsPlace = (answer: (typeof wrong)[string]) => (page: Page) =>
+const respondInstead = (answer: (typeof wrong)[string]) => (page: Page) =>
   page.route(`${backend}/**`, (route) =>
     answer
       ? route.fulfill({
@@ -265,7 +268,7 @@ test.for(Object.entries(wrong))(
   'with a wrong backend (%s), the desk says so at sign-in and afterwards',
   async ([, answer], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
-    const { page } = await open(visitor, '/desk/', inItsPlace(answer))
+    const { page } = await open(visitor, '/desk/', respondInstead(answer))
     const email = page.getByLabel('Email', { exact: true })
     await email.fill('grace@example.org')
     await page.getByRole('button', { name: 'Send code' }).click()
@@ -280,7 +283,7 @@ test.for(Object.entries(wrong))(
     const signedIn = await open(visitor, '/desk/', async (opened) => {
       await signInPage(grace)(opened)
       await withoutBackOff(opened)
-      await inItsPlace(answer)(opened)
+      await respondInstead(answer)(opened)
     })
     await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
     expect(await signedIn.page.getByRole('alert').textContent()).toMatch(/\S+ \S+/)

@@ -9,7 +9,7 @@ const failedRequest = /Failed to load resource/
 const desk = deskForTestFile()
 
 /** A page that learns nothing about others, as between two refreshes. */
-const unaware = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
+const withoutRefresh = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
 
 /** Presses buttons of the bar at once, so that each is pending before the previous response. */
 function pressQuickly(page: Page, ...labels: string[]) {
@@ -27,7 +27,7 @@ test('the later of two organisers learns who decided what, and decides again kno
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
-  const mine = await desk.open(visitor, '', unaware)
+  const mine = await desk.open(visitor, '', withoutRefresh)
   const theirs = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
   const [my, their] = [getDesk(mine), getDesk(theirs)]
   await my.select('Person 1').check()
@@ -65,7 +65,7 @@ test('of several decisions, one that conflicts is reported, and the others are s
   visitor,
 }) => {
   const stored = await desk.store(people(5))
-  const page = await desk.open(visitor, '', unaware)
+  const page = await desk.open(visitor, '', withoutRefresh)
   const { select, button, status, rowStatus, alert } = getDesk(page)
   await page.getByLabel('Select all shown').check()
   await desk.setStatus(stored.slice(2, 3), 'declined', desk.bob)
@@ -108,7 +108,7 @@ test('quick decisions on one application end with the last one, and each is in i
 
 test("no quick decision overwrites another organiser's decision", async ({ visitor }) => {
   const [first] = await desk.store(people(1))
-  const page = await desk.open(visitor, '', unaware)
+  const page = await desk.open(visitor, '', withoutRefresh)
   const { select, status, rowStatus, alert } = getDesk(page)
   await select('Person 1').check()
   await desk.setStatus(first ? [first] : [], 'declined', desk.bob)
@@ -122,7 +122,7 @@ test("no quick decision overwrites another organiser's decision", async ({ visit
 
 test('two organisers with the same decision agree, and neither sees a problem', async ({ visitor }) => {
   const stored = await desk.store(people(1))
-  const page = await desk.open(visitor, '', unaware)
+  const page = await desk.open(visitor, '', withoutRefresh)
   const { select, button, status, rowStatus, alert, undo } = getDesk(page)
   await select('Person 1').check()
   await desk.setStatus(stored, 'accepted', desk.bob)
@@ -259,7 +259,7 @@ test('an application that another organiser erased says so, on a decision and wh
 }) => {
   visitor.allowConsoleError(failedRequest)
   const [first] = await desk.store(people(2))
-  const page = await desk.open(visitor, '', unaware)
+  const page = await desk.open(visitor, '', withoutRefresh)
   const { select, button, status, alert, link, names } = getDesk(page)
   await select('Person 1').check()
   await desk.bob.client.rpc('desk_erase', { applications: [first?.id], email: first?.email }).throwOnError()

@@ -26,14 +26,14 @@ test('the list is beside the application from 1200 px, and the history beside bo
   // A page opened by its address focuses the heading.
   expect(await focused(page)).toBe('H1: Person 1')
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
-  const places = () =>
+  const readColumns = () =>
     page
       .locator('.list-screen, section[aria-label=Answers], section[aria-labelledby=what-happened]')
       .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().x)))
-  const [first = 0, second = 0, third = 0] = await places()
+  const [first = 0, second = 0, third = 0] = await readColumns()
   expect([first < second, second === third]).toEqual([true, true])
   await resize(page, { width: 1600, height: 900 })
-  const columns = await places()
+  const columns = await readColumns()
   expect(columns).toEqual(columns.toSorted((one, other) => one - other))
   expect(new Set(columns).size).toBe(3)
   for (const width of [1200, 1199]) {
@@ -76,8 +76,8 @@ test('j and k move in the list beside, which keeps the focus and its scroll posi
     await pressTo(page, key, name)
     await expect.poll(() => focused(page)).toBe(`A: ${name}`)
   }
-  for (let place = 4; place <= 30; place += 1) {
-    await pressTo(page, 'j', `Person ${place}`)
+  for (let number = 4; number <= 30; number += 1) {
+    await pressTo(page, 'j', `Person ${number}`)
   }
   const scrolled = await list(page).evaluate((part) => part.scrollTop)
   expect(scrolled).toBeGreaterThan(0)
@@ -250,9 +250,9 @@ test('on a phone the four decisions are one row, and no button of the bar overla
         return { words: each.textContent ?? '', left, right, top, bottom }
       }),
     )
-    const over = boxes.flatMap((one, place) =>
+    const over = boxes.flatMap((one, index) =>
       boxes
-        .slice(place + 1)
+        .slice(index + 1)
         .filter((other) => one.left < other.right && other.left < one.right)
         .filter((other) => one.top < other.bottom && other.top < one.bottom)
         .map((other) => `${one.words} over ${other.words}`),

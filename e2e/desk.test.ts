@@ -91,8 +91,8 @@ test('the first screen shows four applications on a phone and five on a laptop, 
     const inSight = async () => {
       const foot = (await bar.isVisible()) ? ((await bar.boundingBox())?.y ?? 0) : height
       const rows = await page.locator('.rows-table tbody tr').all()
-      const places = await Promise.all(rows.map((row) => row.boundingBox()))
-      return places.filter((place) => place && place.y >= 0 && place.y + place.height <= foot).length
+      const boxes = await Promise.all(rows.map((row) => row.boundingBox()))
+      return boxes.filter((place) => place && place.y >= 0 && place.y + place.height <= foot).length
     }
     await page.locator('.rows-letter').first().waitFor()
     expect(await inSight()).toBeGreaterThanOrEqual(least)
@@ -333,11 +333,11 @@ test('new applications are offered, and no row moves until they are requested', 
   for (const first_name of ['Late', 'Later', 'Latest']) {
     expect(await send(desk.origin, anApplication({ first_name, last_name: 'One' }))).toBe(201)
   }
-  const place = await row('Person 3').boundingBox()
+  const before = await row('Person 3').boundingBox()
   await page.clock.fastForward(20_000)
   await button('3 new').waitFor()
   expect((await names()).slice(0, 2)).toEqual(['Person 1', 'Person 2'])
-  expect(await row('Person 3').boundingBox()).toEqual(place)
+  expect(await row('Person 3').boundingBox()).toEqual(before)
   await button('3 new').click()
   await expect
     .poll(async () => (await names()).slice(0, 4))
@@ -685,7 +685,7 @@ test('a decision shows at once without a response, and is confirmed with the res
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill } = getDesk(page)
-  const letGo = await holdDecisions(page)
+  const release = await holdDecisions(page)
   const [request] = await Promise.all([page.waitForRequest('**/rpc/desk_decide'), button('Accept').click()])
   expect(request.method()).toBe('POST')
   expect(await pill.textContent()).toBe('Accepted (saving)')
@@ -693,7 +693,7 @@ test('a decision shows at once without a response, and is confirmed with the res
   expect(await button('Accept').getAttribute('aria-pressed')).toBe('true')
   expect(await status.textContent()).toBe('')
   expect(await desk.statusOf(id)).toBe('new')
-  letGo()
+  release()
   await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
   expect(await pill.textContent()).toBe('Accepted')
   expect(await desk.statusOf(id)).toBe('accepted')
@@ -730,10 +730,10 @@ test('after a failed second decision the first one holds, and a third is no conf
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor)
   const { select, button, status, rowStatus, alert } = getDesk(page)
-  let asked = 0
+  let calls = 0
   await page.route('**/rpc/desk_decide', (route) => {
-    asked += 1
-    return asked === 2 ? refuse(route) : route.continue()
+    calls += 1
+    return calls === 2 ? refuse(route) : route.continue()
   })
   await select('Person 1').check()
   // At once, so that the second is pending before the first response.
@@ -761,17 +761,17 @@ test('the decision buttons keep their position whatever Undo says, so a double c
   ])
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, pill, bar } = getDesk(page)
-  const places = () =>
+  const buttonPositions = () =>
     bar.locator('[data-status]').evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect()))
   for (const [index, width] of [1920, 1280, 1024, 800, 390].entries()) {
     await resize(page, { width, height: 720 })
     await page.reload()
     await button('Undo').waitFor()
-    const before = await places()
+    const before = await buttonPositions()
     const [label, status] = index % 2 === 0 ? ['Waitlist', 'Waitlisted'] : ['Shortlist', 'Shortlisted']
     await button(label).dblclick()
     await expect.poll(() => pill.textContent()).toBe(status)
-    expect(await places()).toEqual(before)
+    expect(await buttonPositions()).toEqual(before)
   }
 })
 
@@ -845,10 +845,10 @@ test('a revealed application stays visible until its screen is left, and is reco
   await page.goBack()
   await page.getByRole('heading', { name: hiddenName }).waitFor()
   // The focus stays if the organiser has moved on.
-  const letGo = await holdRequests(page, '**/rpc/desk_reveal')
+  const release = await holdRequests(page, '**/rpc/desk_reveal')
   await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
   await note.focus()
-  letGo()
+  release()
   await heading('Ada L').waitFor()
   await expect.poll(() => reveals.count()).toBe(2)
   await expect.poll(() => focused(page)).toBe('TEXTAREA: Note')
@@ -900,20 +900,20 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   const page = await desk.open(visitor)
   const { keyboard } = page
   const { link, heading, status, rowStatus, select, note, search, dialog, pill, bar } = getDesk(page)
-  const says = async (text: string) => {
+  const expectAnnouncement = async (text: string) => {
     await expect.poll(() => status.textContent()).toBe(text)
   }
-  const hasFocus = async (name: string) => {
+  const expectFocus = async (name: string) => {
     await expect.poll(() => link(name).evaluate((element) => element === document.activeElement)).toBe(true)
   }
   await link('Person 1').waitFor()
   await keyboard.press('j')
-  await hasFocus('Person 1')
+  await expectFocus('Person 1')
   await keyboard.press('j')
   await keyboard.press('j')
-  await hasFocus('Person 3')
+  await expectFocus('Person 3')
   await keyboard.press('k')
-  await hasFocus('Person 2')
+  await expectFocus('Person 2')
   // The current row is announced, and stays visible when the focus is elsewhere.
   const current = page.locator('tr[aria-current]')
   expect(await current.getByRole('link').textContent()).toBe('Person 2')
@@ -931,17 +931,17 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
     ['r', 'New'],
   ] as const) {
     await keyboard.press(key)
-    await says(`Person 2: ${standing_}`)
+    await expectAnnouncement(`Person 2: ${standing_}`)
     expect(await rowStatus('Person 2')).toBe(standing_)
   }
   await keyboard.press('z')
-  await says('Undone: Person 2 is Declined again')
+  await expectAnnouncement('Undone: Person 2 is Declined again')
   await keyboard.press('x')
   await keyboard.press('k')
   await keyboard.press('x')
   await bar.getByText('2 selected').waitFor()
   await keyboard.press('a')
-  await says('2 applications: Accepted (before: 1 New, 1 Declined)')
+  await expectAnnouncement('2 applications: Accepted (before: 1 New, 1 Declined)')
   await keyboard.press('Escape')
   expect(await select('Person 1').isChecked()).toBe(false)
   await keyboard.press('Enter')
@@ -952,9 +952,9 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await heading('Person 1').waitFor()
   await expect.poll(() => pill.textContent()).toBe('Accepted')
   await keyboard.press('w')
-  await says('Person 1: Waitlisted')
+  await expectAnnouncement('Person 1: Waitlisted')
   await keyboard.press('z')
-  await says('Undone: Person 1 is Accepted again')
+  await expectAnnouncement('Undone: Person 1 is Accepted again')
   await keyboard.press('n')
   await keyboard.type('sawdrjkxz?/n')
   expect(await note.inputValue()).toBe('sawdrjkxz?/n')
@@ -970,7 +970,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await keyboard.press('Control+a')
   await keyboard.press('Escape')
   // The others were accepted and left this list, and the row that took their position has the focus.
-  await hasFocus('Person 3')
+  await expectFocus('Person 3')
   await expect.poll(() => link('Person 1').count()).toBe(0)
   await keyboard.press('/')
   await keyboard.type('person d')
@@ -1018,10 +1018,10 @@ test('the switch turns single-key shortcuts off, also after a reload, and on aga
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, pill, status, heading } = getDesk(page)
   const { keyboard } = page
-  const keysDo = dialog.getByLabel('Use single-key shortcuts')
+  const shortcutSwitch = dialog.getByLabel('Use single-key shortcuts')
   await pill.waitFor()
   await keyboard.press('?')
-  await keysDo.uncheck()
+  await shortcutSwitch.uncheck()
   await button('Close').click()
   for (const key of ['a', 'z', '?', 'n', '/']) await keyboard.press(key)
   expect(await dialog.count()).toBe(0)
@@ -1032,7 +1032,7 @@ test('the switch turns single-key shortcuts off, also after a reload, and on aga
   expect(await pill.textContent()).toBe('New')
   expect(await desk.sql`select from private.history`).toHaveLength(0)
   await button('Keys').click()
-  await keysDo.check()
+  await shortcutSwitch.check()
   await button('Close').click()
   await keyboard.press('a')
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')

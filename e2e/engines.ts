@@ -32,7 +32,7 @@ const active = `document.activeElement?.name || document.activeElement?.classNam
 const hasTakenOver = `window.isHydrated === true`
 
 /** Resolves when the expression is true in the page. */
-async function becomesTrue(browser: EngineBrowser, expression: string) {
+async function waitUntilTrue(browser: EngineBrowser, expression: string) {
   const isTrue = async () => (await browser.evaluate(expression)) === true
   await until(expression, isTrue).catch(async (cause: unknown) => {
     const shown = String(await browser.evaluate('document.body.innerText'))
@@ -40,7 +40,7 @@ async function becomesTrue(browser: EngineBrowser, expression: string) {
   })
 }
 
-interface World {
+interface JourneyContext {
   browser: EngineBrowser
   gate: Gate
   /** The server's database. */
@@ -61,25 +61,25 @@ async function fill(browser: EngineBrowser, application: Application) {
   await browser.click('[name=consent]')
 }
 
-const aFounder = () => anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+const newApplication = () => anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
 
-async function isStoredOnce({ stored }: World, application: Application) {
+async function expectStoredOnce({ stored }: JourneyContext, application: Application) {
   const rows = await stored(application.email)
   deepStrictEqual(rows.length, 1, 'the application is stored once')
   for (const [column, answer] of Object.entries(application)) deepStrictEqual(rows[0]?.[column], answer)
 }
 
-const journeys: Record<string, (world: World) => Promise<void>> = {
+const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
   async 'a founder applies with keys and clicks alone, and the form is ready for another application'(world) {
     const { browser, gate } = world
-    const application = aFounder()
+    const application = newApplication()
     await browser.open(gate.origin)
     deepStrictEqual(await browser.evaluate('document.title'), 'Unplugged.')
     await fill(browser, application)
     await browser.click('button')
     await browser.waitFor('.outcome.success')
     // The box gets the focus once it appears.
-    await becomesTrue(browser, `document.activeElement === document.querySelector('.outcome')`)
+    await waitUntilTrue(browser, `document.activeElement === document.querySelector('.outcome')`)
     const seen = await browser.evaluate(`({
       title: document.querySelector('.outcome h2').textContent,
       answers: [...new FormData(document.forms[0])].filter(([, answer]) => answer !== ''),
@@ -96,14 +96,14 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       address: '',
       overflow: 0,
     })
-    await isStoredOnce(world, application)
+    await expectStoredOnce(world, application)
   },
 
   async 'nothing is requested before the first sign of writing, and nothing is lost while the script loads'(
     world,
   ) {
     const { browser, gate } = world
-    const application = aFounder()
+    const application = newApplication()
     const before = gate.scriptRequests()
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
@@ -115,14 +115,14 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       inert: document.querySelector('#fields').inert,
     })`
     deepStrictEqual(await browser.evaluate(sending), { label: 'Submitting...', inert: true })
-    await becomesTrue(
+    await waitUntilTrue(
       browser,
       `document.querySelector('button').getBoundingClientRect().bottom <= innerHeight`,
     )
     gate.setScriptFate('pass')
     await browser.waitFor('.outcome.success')
     deepStrictEqual(gate.scriptRequests(), before + 1)
-    await isStoredOnce(world, application)
+    await expectStoredOnce(world, application)
   },
 
   async 'a script that failed is requested again at the next sign of writing'({ browser, gate }) {
@@ -133,25 +133,25 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await until('the request for the script', () => gate.scriptRequests() > before)
     gate.setScriptFate('pass')
     const sign = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
-    await becomesTrue(browser, `${sign} && ${hasTakenOver}`)
+    await waitUntilTrue(browser, `${sign} && ${hasTakenOver}`)
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
   },
 
   async 'the browser posts a send with every answer if its script never loads'(world) {
     const { browser, gate } = world
-    const application = aFounder()
+    const application = newApplication()
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
     await fill(browser, application)
     await browser.click('button')
     await browser.waitFor('.outcome.success')
-    await isStoredOnce(world, application)
+    await expectStoredOnce(world, application)
   },
 
   async 'another page can be opened while a send is held'({ browser, gate }) {
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
-    await fill(browser, aFounder())
+    await fill(browser, newApplication())
     await browser.click('button')
     await browser.open(`${gate.origin}/livez`)
     deepStrictEqual(await browser.evaluate('location.pathname'), '/livez')
@@ -163,24 +163,24 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
       await browser.type(`#${name}`, name === 'email' ? 'a@b.example' : 'x')
     await browser.evaluate(`(document.querySelector('button').scrollIntoView(), true)`)
     await browser.click('button')
-    await becomesTrue(browser, `document.activeElement.id === 'company'`)
+    await waitUntilTrue(browser, `document.activeElement.id === 'company'`)
     const place = `(({ top, bottom }) => top >= 0 && Math.abs((top + bottom) / 2 - innerHeight / 2) < innerHeight / 8)(
       document.querySelector('#company').closest('.field').getBoundingClientRect())`
-    await becomesTrue(browser, place)
+    await waitUntilTrue(browser, place)
   },
 
   async 'moving backwards with the keyboard keeps label and field visible'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
     // The page's script handles this, and is requested at the first press.
-    await becomesTrue(browser, hasTakenOver)
+    await waitUntilTrue(browser, hasTakenOver)
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
     // Engines differ in how many radios of a group are tab stops.
     const stops = [await browser.evaluate(active)]
     while (stops.at(-1) !== 'first_name' && stops.length < 20) {
       await browser.press('Tab', 'Shift')
-      await becomesTrue(browser, inSight)
+      await waitUntilTrue(browser, inSight)
       stops.push(await browser.evaluate(active))
     }
     for (const { name } of textFields) ok(stops.includes(name), `${name} is no stop: ${stops.join(', ')}`)
@@ -193,7 +193,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.open(gate.origin)
     // The page's script does this, and is requested at the first sign of writing.
     await browser.click('[name=first_name]')
-    await becomesTrue(browser, 'window.isHydrated')
+    await waitUntilTrue(browser, 'window.isHydrated')
     await browser.click('[name=paid_solution][value=custom]')
     deepStrictEqual(await browser.evaluate(active), 'custom_solution')
     await browser.type('[name=custom_solution]', 'A cabin\n')
@@ -218,7 +218,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const empty = Number(await browser.evaluate(height))
     await browser.type('#reason', 'One more line\n'.repeat(9))
     // If the browser's styles cannot do it, the page's script does, once it has loaded.
-    await becomesTrue(browser, inside('#reason'))
+    await waitUntilTrue(browser, inside('#reason'))
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
 
@@ -244,14 +244,14 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     })
     deepStrictEqual(await rsvpsOf(sql, guest), [])
     await browser.click('#place button')
-    await becomesTrue(browser, `${focused} === 'You are coming. See you there.'`)
+    await waitUntilTrue(browser, `${focused} === 'You are coming. See you there.'`)
     await browser.click('#place button')
-    await becomesTrue(browser, `${focused} === 'I cannot come'`)
+    await waitUntilTrue(browser, `${focused} === 'I cannot come'`)
     await browser.press(' ')
-    await becomesTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
+    await waitUntilTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
     deepStrictEqual(await rsvpsOf(sql, guest), ['not coming', 'coming'])
     await browser.evaluate(`(location.hash = '#nobody', true)`)
-    await becomesTrue(
+    await waitUntilTrue(
       browser,
       `document.querySelector('#place').textContent.startsWith('This link is incomplete.')`,
     )
@@ -266,32 +266,33 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     deepStrictEqual(await send(gate.origin, application), 201)
     const text = (selector: string) => `document.querySelector('${selector}')?.textContent`
     const name = `${application.first_name} ${application.last_name}`
-    const says = (words: string) => becomesTrue(browser, `${text('[role=status]')} === '${words}'`)
+    const waitForAnnouncement = (words: string) =>
+      waitUntilTrue(browser, `${text('[role=status]')} === '${words}'`)
     await browser.open(await signInLink())
     await browser.waitFor('button')
     await browser.click('button')
     await browser.waitFor('#search')
     await browser.type('#search', application.email)
-    await becomesTrue(
+    await waitUntilTrue(
       browser,
       `${text('tbody .rows-name a')} === '${name}' && document.querySelectorAll('tbody .rows-name').length === 1`,
     )
     await browser.click('tbody .rows-name a')
-    await becomesTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
+    await waitUntilTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
     await browser.click('.decisions-bar [data-status=accepted]')
-    await says(`${name}: Accepted`)
+    await waitForAnnouncement(`${name}: Accepted`)
     // The decision adds to the page and moves everything below it.
-    await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 2`)
+    await waitUntilTrue(browser, `document.querySelectorAll('.application-timeline li').length === 2`)
     await browser.type('#note', 'A strong one.')
     // A person would scroll it from behind the bar at the foot. WebKit's driver does not.
     await browser.evaluate(
       `document.querySelector('.application-note-form button').scrollIntoView({ block: 'center' })`,
     )
     await browser.click('.application-note-form button')
-    await says('Note added')
+    await waitForAnnouncement('Note added')
     await browser.click('.decisions-bar .decisions-undo')
-    await says(`Undone: ${name} is New again`)
-    await becomesTrue(browser, `document.querySelectorAll('.application-timeline li').length === 4`)
+    await waitForAnnouncement(`Undone: ${name} is New again`)
+    await waitUntilTrue(browser, `document.querySelectorAll('.application-timeline li').length === 4`)
     const seen = await browser.evaluate(`({
       happened: [...document.querySelectorAll('.application-timeline li')].map((each) => each.lastChild.textContent),
       standing: ${text('.application-head .decisions-pill')},
@@ -314,7 +315,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await sql`update private.letter_settings set hold = '0'`
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
     const press = (label: string) =>
-      becomesTrue(
+      waitUntilTrue(
         browser,
         `(([button]) => button !== undefined && (button.click(), true))(
           [...document.querySelectorAll('button')].filter((each) => each.textContent.startsWith('${label}')))`,
@@ -327,7 +328,7 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     await browser.open(opened)
     await browser.waitFor('.decisions-bar [data-status=accepted]')
     await browser.click('.decisions-bar [data-status=accepted]')
-    await becomesTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
+    await waitUntilTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
     await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
     await press('Send ')
     await browser.waitFor('dialog[open]')
@@ -335,11 +336,11 @@ const journeys: Record<string, (world: World) => Promise<void>> = {
     const [letter] = await mailServer.waitFor(1, application.email)
     const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
     await browser.open(`${gate.origin}/answer/#${token}`)
-    await becomesTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
+    await waitUntilTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
     await browser.click('#place button')
-    await becomesTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
+    await waitUntilTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
     await browser.open(opened)
-    await becomesTrue(
+    await waitUntilTrue(
       browser,
       `${text('.application-head .decisions-answer')}.startsWith('Coming, answered')`,
     )
@@ -360,7 +361,7 @@ const starts = Object.entries(engines)
   })
 
 /** A server for one journey at a time, because a journey sends all existing drafts. */
-async function startLane() {
+async function startWorker() {
   const directory = await dataDirectory()
   const port = String(await freePort())
   const settings = {
@@ -414,12 +415,14 @@ async function startLane() {
 }
 
 // In parallel, since each of them waits about half of its time.
-const left = Object.keys(journeys).flatMap((journey) => starts.map((engine) => [journey, engine] as const))
+const remaining = Object.keys(journeys).flatMap((journey) =>
+  starts.map((engine) => [journey, engine] as const),
+)
 await Promise.all(
   Array.from({ length: 4 }, async () => {
-    const lane = await startLane()
-    for (let next = left.shift(); next; next = left.shift()) await lane.play(...next)
-    await lane.stop()
+    const worker = await startWorker()
+    for (let next = remaining.shift(); next; next = remaining.shift()) await worker.play(...next)
+    await worker.stop()
   }),
 )
 await mailServer.close()

@@ -196,7 +196,7 @@ test.for([
   'during a send nothing can be edited, and the button is visible (%s)',
   async ([, held], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
-    let goOn = () => {}
+    let release = () => {}
     const page = await visitor.open(
       server.origin,
       { viewport: { width: 390, height: 500 } },
@@ -204,7 +204,7 @@ test.for([
         await opened.route('**/rest/v1/**', (route) =>
           route.fulfill({ status: 400, json: { message: 'Not now.' } }),
         )
-        goOn = await holdRequests(opened, held, (route) => route.fallback())
+        release = await holdRequests(opened, held, (route) => route.fallback())
       },
     )
     const form = getForm(page)
@@ -219,7 +219,7 @@ test.for([
     })
     expect(isInSight).toBe(true)
     await page.keyboard.type('lost')
-    goOn()
+    release()
     await form.failure.waitFor()
     expect(await form.answers()).toMatchObject({
       first_name: application.first_name,
@@ -359,7 +359,8 @@ test("a field's error appears beside it in the browser’s own words, from leavi
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const form = getForm(page)
-  const said = (field: Locator) => field.evaluate((element: HTMLInputElement) => element.validationMessage)
+  const browserMessage = (field: Locator) =>
+    field.evaluate((element: HTMLInputElement) => element.validationMessage)
   const invalid = (field: Locator) => field.getAttribute('aria-invalid')
   const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
 
@@ -379,12 +380,12 @@ test("a field's error appears beside it in the browser’s own words, from leavi
 
   await form.email.press('Tab')
   await form.problem('email').waitFor()
-  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
   expect(await invalid(form.email)).toBe('true')
   expect(await edge(form.email)).toContain('inset')
-  expect(await describedBy(form.email)).toBe(await said(form.email))
+  expect(await describedBy(form.email)).toBe(await browserMessage(form.email))
   await form.email.pressSequentially('@')
-  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
   await form.email.pressSequentially('example.com')
   await form.problem('email').waitFor({ state: 'detached' })
   expect(await invalid(form.email)).toBe('false')
@@ -393,12 +394,12 @@ test("a field's error appears beside it in the browser’s own words, from leavi
   // The message moves the button, and the click still works.
   await form.email.fill('ada')
   await form.button.click()
-  expect(await form.problem('email').innerText()).toBe(await said(form.email))
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
   await form.email.fill('ada@example.com')
   for (const column of ['first_name', 'phone', 'reason', 'consent'] as const) {
     const field = page.locator(`[name=${column}]`)
-    expect(await form.problem(column).innerText()).toBe(await said(field))
-    expect(await describedBy(field)).toBe(await said(field))
+    expect(await form.problem(column).innerText()).toBe(await browserMessage(field))
+    expect(await describedBy(field)).toBe(await browserMessage(field))
     expect(await invalid(field)).toBe('true')
   }
   expect(await form.problem('email').count()).toBe(0)

@@ -15,10 +15,10 @@ import { accessibilityProblems, waitForHydration, test } from '../testing/visito
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and gives the test's responses.
 let backend: Receiver
-let backendAnswer: { status: number; body?: string }
+let backendResponse: { status: number; body?: string }
 let door: object
 let hook: Receiver
-let hookAnswers: boolean
+let hookResponds: boolean
 let site: string
 let host: ReturnType<typeof fastify>
 let origin: string
@@ -30,12 +30,12 @@ beforeAll(async () => {
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*, authorization' }
   backend = await startReceiver(({ method, url }, response) => {
     const asksDoor = url === '/rest/v1/rpc/door_is_open'
-    const answer = asksDoor ? { status: 200, body: JSON.stringify(door) } : backendAnswer
+    const answer = asksDoor ? { status: 200, body: JSON.stringify(door) } : backendResponse
     const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : answer
     response.writeHead(status, { ...cors, 'content-type': 'application/json' }).end(body)
   })
   hook = await startReceiver((_request, response) => {
-    if (hookAnswers) response.writeHead(200, cors).end('thanks')
+    if (hookResponds) response.writeHead(200, cors).end('thanks')
   })
   await mkdir(directory.path, { recursive: true })
   site = await buildStaticSite(join(directory.path, 'checkout'), {
@@ -53,9 +53,9 @@ beforeAll(async () => {
 })
 
 beforeEach(() => {
-  backendAnswer = { status: 201 }
+  backendResponse = { status: 201 }
   door = { is_open: true }
-  hookAnswers = true
+  hookResponds = true
   backend.received.length = 0
   hook.received.length = 0
 })
@@ -111,7 +111,7 @@ test('a closed door is announced when somebody begins to write; a send gets the 
   visitor.allowConsoleError(/Failed to load resource/)
   const sentence = 'We are full. See you <b>next</b> year.'
   door = { is_open: false, sentence }
-  backendAnswer = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
+  backendResponse = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
   const page = await visitor.open(origin)
   // Screen readers announce a live region only if it existed before its text.
   const region = await page.locator('form > [aria-live=polite]:first-child').elementHandle()
@@ -139,11 +139,11 @@ test('if the state of the door is not available, the form works as usual', async
   const page = await visitor.open(origin, {}, (opened) =>
     opened.route('**/rpc/door_is_open', (route) => route.abort()),
   )
-  const said = page.waitForEvent('console', (message) =>
+  const logged = page.waitForEvent('console', (message) =>
     message.text().startsWith('Whether applications are taken'),
   )
   await waitForHydration(page)
-  await said
+  await logged
   await getForm(page).fill(anApplication())
   await getForm(page).button.click()
   await getForm(page).success.waitFor()
@@ -164,7 +164,7 @@ test('a blank radio group is sent as blank', async ({ visitor }) => {
 })
 
 test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
-  hookAnswers = false
+  hookResponds = false
   const page = await visitor.open(origin)
   const form = getForm(page)
   await form.fill(anApplication())
@@ -215,7 +215,10 @@ test('a webhook that fails is only logged', async ({ visitor }) => {
 test("the error's own message is shown as text, and every answer is kept", async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const message = '<img src=x onerror=alert(1)> is not for sale'
-  backendAnswer = { status: 400, body: JSON.stringify({ code: '23514', message, details: null, hint: null }) }
+  backendResponse = {
+    status: 400,
+    body: JSON.stringify({ code: '23514', message, details: null, hint: null }),
+  }
   const application = anApplication()
   const page = await visitor.open(origin)
   const form = getForm(page)
@@ -229,7 +232,7 @@ test("the error's own message is shown as text, and every answer is kept", async
   expect(hook.received).toEqual([])
   expect(await accessibilityProblems(page)).toEqual([])
 
-  backendAnswer = { status: 201 }
+  backendResponse = { status: 201 }
   await form.button.click()
   await form.success.waitFor()
   await expect.poll(() => form.failure.count()).toBe(0)

@@ -10,7 +10,7 @@ import { resize } from '../testing/resize.ts'
 const server = serverForTestFile()
 
 /** The bounds of an element in the window. */
-const placeOf = (page: Page, selector: string) =>
+const boundsOf = (page: Page, selector: string) =>
   page
     .locator(selector)
     .first()
@@ -19,7 +19,7 @@ const placeOf = (page: Page, selector: string) =>
       return { left, top, right, bottom, width, height }
     })
 
-const beside = [
+const windowsBeside = [
   [1366, 650],
   [1280, 720],
   [1536, 730],
@@ -31,30 +31,30 @@ test('beside the card the scenery stays, and the first field is whole on the fir
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  for (const [width, height] of beside) {
+  for (const [width, height] of windowsBeside) {
     await resize(page, { width, height })
     await page.evaluate(() => window.scrollTo(0, 0))
-    const field = await placeOf(page, '#first_name')
+    const field = await boundsOf(page, '#first_name')
     expect(field.top).toBeGreaterThan(0)
     expect(field.bottom).toBeLessThan(height)
-    const title = await placeOf(page, 'h1')
-    const hills = await placeOf(page, '.scene .hills')
+    const title = await boundsOf(page, 'h1')
+    const hills = await boundsOf(page, '.scene .hills')
     expect(hills.bottom).toBeCloseTo(height, 0)
     expect(title.top).toBeGreaterThan(0)
     await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
-    expect(await placeOf(page, 'h1')).toEqual(title)
-    expect(await placeOf(page, '.scene .hills')).toEqual(hills)
+    expect(await boundsOf(page, 'h1')).toEqual(title)
+    expect(await boundsOf(page, '.scene .hills')).toEqual(hills)
   }
 })
 
 test('beside the card the sun is clear of the words and of the card', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  for (const [width, height] of beside) {
+  for (const [width, height] of windowsBeside) {
     await resize(page, { width, height })
-    const sun = await placeOf(page, '.scene .hills .sun')
+    const sun = await boundsOf(page, '.scene .hills .sun')
     expect(sun.left).toBeGreaterThan(0)
-    expect(sun.right).toBeLessThan((await placeOf(page, '.card')).left)
-    expect(sun.top).toBeGreaterThan((await placeOf(page, '.tagline')).bottom)
+    expect(sun.right).toBeLessThan((await boundsOf(page, '.card')).left)
+    expect(sun.top).toBeGreaterThan((await boundsOf(page, '.tagline')).bottom)
   }
 })
 
@@ -75,11 +75,11 @@ test('above the card the sun is whole between the edges, and no tree overlaps th
   const page = await visitor.open(server.origin)
   for (const width of [320, 360, 390, 430, 600, 768]) {
     await resize(page, { width, height: 844 })
-    const sun = await placeOf(page, '.scene .hills .sun')
+    const sun = await boundsOf(page, '.scene .hills .sun')
     expect(sun.left).toBeGreaterThan(8)
     expect(sun.right).toBeLessThan(width - 8)
-    const pines = await placeOf(page, '.scene .hills .pines')
-    expect(pines.bottom).toBeLessThanOrEqual((await placeOf(page, '.card')).top)
+    const pines = await boundsOf(page, '.scene .hills .pines')
+    expect(pines.bottom).toBeLessThanOrEqual((await boundsOf(page, '.card')).top)
   }
 })
 
@@ -88,8 +88,8 @@ test('the nearest hill continues below its drawing without a visible line', asyn
     viewport: { width: 397, height: 700 },
     deviceScaleFactor: 1.5,
   })
-  const near = await placeOf(page, '.scene .hills .near')
-  const main = await placeOf(page, 'main')
+  const near = await boundsOf(page, '.scene .hills .near')
+  const main = await boundsOf(page, 'main')
   expect(near.bottom).toBeGreaterThan(main.top + 1)
 })
 
@@ -107,12 +107,12 @@ test('the team sizes form one row or two rows of two', async ({ visitor }) => {
 
 test('the sun sets after success, and scenery appears in the green box', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { viewport: { width: 1366, height: 650 } })
-  const [before, hills] = [await placeOf(page, '.scene .hills .sun'), await placeOf(page, '.scene .hills')]
+  const [before, hills] = [await boundsOf(page, '.scene .hills .sun'), await boundsOf(page, '.scene .hills')]
   await formStates['success']?.(page)
-  const after = await placeOf(page, '.scene .hills .sun')
+  const after = await boundsOf(page, '.scene .hills .sun')
   expect(after.top).toBeGreaterThan(before.top + 50)
   expect(after.top).toBeLessThan(hills.bottom)
-  expect((await placeOf(page, '.success .hills')).height).toBeGreaterThan(100)
+  expect((await boundsOf(page, '.success .hills')).height).toBeGreaterThan(100)
 })
 
 test('the icon rests while someone writes', async ({ visitor }) => {

@@ -30,11 +30,11 @@ test.for(
     const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
     await getDesk(page).link('Ada Lovelace').waitFor()
     /** Tabs through the page. Gives the focused elements that were not visible. */
-    const hidden = async (key: string) => {
+    const hiddenFocusStops = async (key: string) => {
       const problems: string[] = []
       for (let step = 0; step < 45; step += 1) {
         await page.keyboard.press(key)
-        const seen = await page.evaluate(async () => {
+        const problem = await page.evaluate(async () => {
           // After the page has scrolled to it.
           await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
           const element = document.activeElement
@@ -50,21 +50,21 @@ test.for(
             })
           return isSeen ? '' : `${element.outerHTML.slice(0, 80)} ${Math.round(top)} to ${Math.round(bottom)}`
         })
-        if (seen !== '') problems.push(seen)
+        if (problem !== '') problems.push(problem)
       }
       return problems
     }
     await page.getByLabel('Select all shown').check()
     await getDesk(page).bar.waitFor()
-    expect(await hidden('Tab')).toEqual([])
-    expect(await hidden('Shift+Tab')).toEqual([])
+    expect(await hiddenFocusStops('Tab')).toEqual([])
+    expect(await hiddenFocusStops('Shift+Tab')).toEqual([])
     await page.getByLabel('Select all shown').uncheck()
     await makeUnsavedDecisions(page)
-    expect(await hidden('Tab')).toEqual([])
-    expect(await hidden('Shift+Tab')).toEqual([])
+    expect(await hiddenFocusStops('Tab')).toEqual([])
+    expect(await hiddenFocusStops('Shift+Tab')).toEqual([])
     await openApplication(page, 'Ada Lovelace')
-    expect(await hidden('Tab')).toEqual([])
-    expect(await hidden('Shift+Tab')).toEqual([])
+    expect(await hiddenFocusStops('Tab')).toEqual([])
+    expect(await hiddenFocusStops('Shift+Tab')).toEqual([])
   },
 )
 
@@ -105,9 +105,9 @@ test('with reduced motion an announcement appears without motion, and disappears
     await getDesk(page)
       .button(reducedMotion === 'reduce' ? 'Decline' : 'Accept')
       .click()
-    const said = getDesk(page).status.locator('span')
-    await said.waitFor()
-    const opacities = await said.evaluate((element) => {
+    const announcement = getDesk(page).status.locator('span')
+    await announcement.waitFor()
+    const opacities = await announcement.evaluate((element) => {
       const [animation] = element.getAnimations()
       return [0, 3_000, 5_500, 6_000].map((time) => {
         if (animation) animation.currentTime = time
@@ -116,7 +116,7 @@ test('with reduced motion an announcement appears without motion, and disappears
     })
     expect(opacities.at(-1)).toBe('0')
     expect(opacities.slice(0, 2)).toEqual(['1', '1'])
-    const steps = await said.evaluate((element) => getComputedStyle(element).animationTimingFunction)
+    const steps = await announcement.evaluate((element) => getComputedStyle(element).animationTimingFunction)
     expect(steps).toBe(reducedMotion === 'reduce' ? 'steps(1)' : 'ease')
   }
 })
@@ -132,41 +132,41 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   const prepare = (opened: Page) => opened.clock.install()
   const page = await desk.open(visitor, '', { prepare, viewport: alone })
   const { link, button, heading, dialog, names, status, select, search, undo } = getDesk(page)
-  const at = async (text: string) => {
+  const expectFocus = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
   }
   await link('Person 30').click()
-  await at('H1: Person 30')
+  await expectFocus('H1: Person 30')
   expect(await page.evaluate(() => scrollY)).toBe(0)
   await link('Next').click()
-  await at('H1: Person 31')
+  await expectFocus('H1: Person 31')
   await link('Back').click()
-  await at('A: Person 31')
+  await expectFocus('A: Person 31')
   await page.goBack()
-  await at('H1: Person 31')
+  await expectFocus('H1: Person 31')
   await page.goForward()
-  await at('A: Person 31')
+  await expectFocus('A: Person 31')
 
   await button('More').focus()
   await page.keyboard.press('Enter')
-  await at('A: Person 51')
+  await expectFocus('A: Person 51')
   await expect.poll(names).toHaveLength(60)
 
   await button('Keys').click()
   await dialog.waitFor()
   await page.keyboard.press('Escape')
-  await at('BUTTON: Keys')
+  await expectFocus('BUTTON: Keys')
 
   await search.fill('looms')
   await expect.poll(names).toEqual(['Ada B'])
-  await at('INPUT: Search')
+  await expectFocus('INPUT: Search')
   // As many rows as before. A row that was decided earlier is no longer in the list.
-  const wasRead = page.waitForResponse(
+  const listResponse = page.waitForResponse(
     (response) => response.url().endsWith('desk_list') && response.request().postDataJSON().most === 60,
   )
   await button('Clear').click()
-  await at('INPUT: Search')
-  await wasRead
+  await expectFocus('INPUT: Search')
+  await listResponse
   await expect.poll(names).toHaveLength(60)
 
   await select('Ada B').check()
@@ -174,7 +174,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await expect.poll(() => status.textContent()).toBe('Ada B: Accepted')
   await undo.click()
   await expect.poll(() => status.textContent()).toBe('Undone: Ada B is New again')
-  await at('BUTTON: Undo')
+  await expectFocus('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
   // A pending refresh replaces the next one.
@@ -185,15 +185,15 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
     })
     .toBe(1)
   await button('1 new').click()
-  await at('H1: Applications')
+  await expectFocus('H1: Applications')
 
   await link('Late One').click()
-  await at('H1: Late One')
+  await expectFocus('H1: Late One')
   await button('Erase').click()
   await dialog.waitFor()
   await expect.poll(() => focused(page)).toMatch(/^INPUT: Type the email/)
   await button('Cancel').click()
-  await at('BUTTON: Erase')
+  await expectFocus('BUTTON: Erase')
   await page.keyboard.press('Enter')
   const [{ email } = { email: '' }] = await desk.sql<{ email: string }[]>`
     select email from public.retreat_applications where first_name = 'Late'`
@@ -201,7 +201,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await page.keyboard.press('Enter')
   await expect.poll(() => status.textContent()).toBe('Late One: erased')
   await heading('Applications').waitFor()
-  await at('H1: Applications')
+  await expectFocus('H1: Applications')
 })
 
 test('after a problem is settled the focus is on its application', async ({ visitor }) => {
@@ -233,7 +233,7 @@ test('the whole journey by keyboard alone, without single-key shortcuts', async 
   })
   const { keyboard } = page
   const { heading, status, names, timeline, link, dialog, tab, tabs } = getDesk(page)
-  const says = async (text: string) => {
+  const expectAnnouncement = async (text: string) => {
     await expect.poll(() => status.textContent()).toBe(text)
   }
   /** Presses Tab until the named element, with a limit. */
@@ -259,7 +259,7 @@ test('the whole journey by keyboard alone, without single-key shortcuts', async 
   await keyboard.press('Space')
   await tabTo('BUTTON: Shortlist')
   await keyboard.press('Enter')
-  await says('Ada L: Shortlisted')
+  await expectAnnouncement('Ada L: Shortlisted')
   await tabTo('A: Ada L', 'Shift+Tab')
   await keyboard.press('Enter')
   await heading('Ada L').waitFor()
@@ -268,20 +268,20 @@ test('the whole journey by keyboard alone, without single-key shortcuts', async 
   await keyboard.type('Ask her.')
   await tabTo('BUTTON: Add note')
   await keyboard.press('Enter')
-  await says('Note added')
+  await expectAnnouncement('Note added')
   await expect.poll(() => timeline.last().textContent()).toContain('Ask her.')
   await tabTo('BUTTON: Decline')
   await keyboard.press('Enter')
-  await says('Ada L: Declined')
+  await expectAnnouncement('Ada L: Declined')
   await tabTo('BUTTON: Undo: Ada L, declined')
   await keyboard.press('Space')
-  await says('Undone: Ada L is Shortlisted again')
+  await expectAnnouncement('Undone: Ada L is Shortlisted again')
   await tabTo('BUTTON: Erase', 'Shift+Tab')
   await keyboard.press('Enter')
   await dialog.waitFor()
   await tabTo('INPUT: Type the email, ADA@example.com')
   await keyboard.type('ada@example.com')
   await keyboard.press('Enter')
-  await says('Ada L: erased')
+  await expectAnnouncement('Ada L: erased')
   await page.getByText('No application matches.').waitFor()
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' }, strictCheckout())
 })
 
-const none = { scroll: 0, wide: [] }
+const noOverflow = { scroll: 0, wide: [] }
 
 /** The page as a screen reader gets it: each element of the accessibility tree in reading order. */
 async function accessibilityTree(page: Page) {
@@ -78,9 +78,9 @@ test('every control has its name, its role and whether it is required, in readin
     'First name',
     'Send',
   ]
-  const places = words.map((word) => text.findIndex((line) => line.startsWith(word)))
-  expect(places).not.toContain(-1)
-  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  const positions = words.map((word) => text.findIndex((line) => line.startsWith(word)))
+  expect(positions).not.toContain(-1)
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b))
 })
 
 test('each field says what it is for, so that browsers fill it in', async ({ visitor }) => {
@@ -128,33 +128,33 @@ test('the whole journey by keyboard alone, and the focus is seen all the way', a
     })
     return seen.jsonValue()
   }
-  const at = (name: string) => ({ name, outline: '3px solid' })
+  const focusOn = (name: string) => ({ name, outline: '3px solid' })
 
   for (const { name } of textFields) {
     await keyboard.press('Tab')
-    expect(await focused()).toEqual(at(name))
+    expect(await focused()).toEqual(focusOn(name))
     await keyboard.type(application[name])
   }
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(at('paid_solution'))
+  expect(await focused()).toEqual(focusOn('paid_solution'))
   await keyboard.press('Space')
   for (let step = 0; step < 4; step += 1) await keyboard.press('ArrowDown')
   expect(await form.customRadio.isChecked()).toBe(true)
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(at('custom_solution'))
+  expect(await focused()).toEqual(focusOn('custom_solution'))
   await keyboard.type('A cabin')
   await keyboard.press('Enter')
-  expect(await focused()).toEqual(at('team_size'))
+  expect(await focused()).toEqual(focusOn('team_size'))
   await keyboard.press('ArrowDown')
   await keyboard.press('ArrowDown')
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(at('reason'))
+  expect(await focused()).toEqual(focusOn('reason'))
   await keyboard.type(application.reason)
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(at('consent'))
+  expect(await focused()).toEqual(focusOn('consent'))
   await keyboard.press('Space')
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(at('BUTTON'))
+  expect(await focused()).toEqual(focusOn('BUTTON'))
 
   await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 400, json: { message: 'Not now.' } }))
   await keyboard.press('Enter')
@@ -162,7 +162,7 @@ test('the whole journey by keyboard alone, and the focus is seen all the way', a
   expect(await focused()).toMatchObject({ name: 'SECTION' })
   await page.unroute('**/rest/v1/**')
   await keyboard.press('Shift+Tab')
-  expect(await focused()).toEqual(at('BUTTON'))
+  expect(await focused()).toEqual(focusOn('BUTTON'))
   const [request] = await Promise.all([page.waitForRequest('**/rest/v1/**'), keyboard.press('Enter')])
   expect(request.postDataJSON()).toEqual(application)
   await form.success.waitFor()
@@ -232,8 +232,8 @@ test('the boxes scroll into view and get the focus, and the red one does not mov
   await form.failure.waitFor()
   const box = page.locator('.outcome')
   await page.waitForFunction(() => {
-    const place = document.querySelector('.outcome')?.getBoundingClientRect()
-    return place && place.top >= 0 && place.bottom <= window.innerHeight
+    const bounds = document.querySelector('.outcome')?.getBoundingClientRect()
+    return bounds && bounds.top >= 0 && bounds.bottom <= window.innerHeight
   })
   await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
   expect(await form.reason.evaluate(inPage)).toBe(before)
@@ -241,8 +241,8 @@ test('the boxes scroll into view and get the focus, and the red one does not mov
   await form.button.click()
   await form.success.waitFor()
   await page.waitForFunction(() => {
-    const place = document.querySelector('.success')?.getBoundingClientRect()
-    return place && place.top >= 0 && place.bottom <= window.innerHeight
+    const bounds = document.querySelector('.success')?.getBoundingClientRect()
+    return bounds && bounds.top >= 0 && bounds.bottom <= window.innerHeight
   })
 
   // Ready for another application: empty, and with an active button.
@@ -260,7 +260,7 @@ test.for([320, 360, 768, 1024, 1440, 1920])(
   async (width, { visitor }) => {
     visitor.allowConsoleError(failedRequest)
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 } })
-    expect(await overflow(page)).toEqual(none)
+    expect(await overflow(page)).toEqual(noOverflow)
     const long = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(8)
     await page.route('**/rest/v1/**', (route) =>
       route.fulfill({ status: 400, json: { message: `${long} ${long}` } }),
@@ -277,7 +277,7 @@ test.for([320, 360, 768, 1024, 1440, 1920])(
     )
     await form.button.click()
     await form.failure.waitFor()
-    expect(await overflow(page)).toEqual(none)
+    expect(await overflow(page)).toEqual(noOverflow)
   },
 )
 
@@ -290,10 +290,10 @@ test('at 400 % zoom of a window of 1280 x 1024 nothing overflows and everything 
   })
   const form = getForm(page)
   await form.fill(anApplication())
-  expect(await overflow(page)).toEqual(none)
+  expect(await overflow(page)).toEqual(noOverflow)
   await form.button.click()
   await form.success.waitFor()
-  expect(await overflow(page)).toEqual(none)
+  expect(await overflow(page)).toEqual(noOverflow)
 })
 
 test.for([320, 360, 390, 1280])(
@@ -305,11 +305,11 @@ test.for([320, 360, 390, 1280])(
     await form.firstName.fill('Ada')
     await form.button.click()
     await form.problem('consent').waitFor()
-    expect([await overflow(page), await brokenWords(page)]).toEqual([none, []])
+    expect([await overflow(page), await brokenWords(page)]).toEqual([noOverflow, []])
     await form.fill(anApplication())
     await form.button.click()
     await form.success.waitFor()
-    expect([await overflow(page), await brokenWords(page)]).toEqual([none, []])
+    expect([await overflow(page), await brokenWords(page)]).toEqual([noOverflow, []])
     const cut = await page.evaluate(() =>
       [...document.querySelectorAll('label, legend, button, p, h1, h2, input')]
         .filter(

@@ -21,9 +21,9 @@ test.for(Object.entries(screens))(
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
     await reach(page, desk)
     // The repository contains the screen reader's text, so that every change to it is reviewed.
-    const kept = join(import.meta.dirname, 'spoken', `${name}.txt`)
-    if (process.env['SPOKEN'] === 'write') writeFileSync(kept, await settledText(page))
-    await expect.poll(() => screenReaderText(page), { timeout: 20_000 }).toBe(readFileSync(kept, 'utf8'))
+    const recording = join(import.meta.dirname, 'spoken', `${name}.txt`)
+    if (process.env['SPOKEN'] === 'write') writeFileSync(recording, await settledText(page))
+    await expect.poll(() => screenReaderText(page), { timeout: 20_000 }).toBe(readFileSync(recording, 'utf8'))
     await expectAccessible(page, name)
   },
 )

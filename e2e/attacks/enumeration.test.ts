@@ -19,22 +19,22 @@ const hash = hashPassword(password)
 
 let strangers = 0
 /** The same length as an organiser's address, so that lengths reveal nothing. */
-const aStranger = () => {
+const strangerAddress = () => {
   strangers += 1
   return `stranger-${String(strangers).padStart(2, '0')}@example.org`
 }
 
 /** Everything that a response reveals, except the time of day. */
-async function toldBy(answering: Promise<Response>) {
-  const answer = await answering
-  const text = await answer.text()
+async function observableResponse(pendingResponse: Promise<Response>) {
+  const response = await pendingResponse
+  const text = await response.text()
   const seconds = Number(/after (\d+) seconds/.exec(text)?.[1] ?? 1)
   // Two requests never happen at exactly the same moment.
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(60)
   return {
-    status: answer.status,
-    headers: [...answer.headers].filter(([name]) => name !== 'date'),
+    status: response.status,
+    headers: [...response.headers].filter(([name]) => name !== 'date'),
     text: text.replace(/after \d+ seconds/, 'after so many seconds'),
   }
 }
@@ -44,7 +44,7 @@ type Ask = (call: SignInServer['call'], email: string) => Promise<Response>
 const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
 
 /** The calls in which a stranger can name an email address, with the first response that all of them get. */
-const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
+const callsWithAddress: Record<string, { ask: Ask; status: number; mails: boolean }> = {
   'otp that may make an account': {
     ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
     status: 200,
@@ -103,10 +103,11 @@ const asks: Record<string, { ask: Ask; status: number; mails: boolean }> = {
 /** The states of an account, each with the steps to reach it. */
 const states: Record<string, (email: string) => Promise<unknown>> = {
   'a new account': async () => {},
-  'an account with a code': (email) => server.call('POST', 'otp', { email }).then(() => forget(email)),
+  'an account with a code': (email) =>
+    server.call('POST', 'otp', { email }).then(() => allowAnotherEmail(email)),
   'an account whose code is dead': async (email) => {
     await server.call('POST', 'otp', { email })
-    await forget(email)
+    await allowAnotherEmail(email)
     for (let guess = 0; guess < 6; guess += 1) {
       await server.call('POST', 'verify', { type: 'email', email, token: '12345' })
     }
@@ -130,7 +131,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
 }
 
 /** Waits for an account's email and allows another one, as after a minute. */
-async function forget(email: string) {
+async function allowAnotherEmail(email: string) {
   await server.mail.waitFor(1, email)
   await server.database.owner`
     update private.mail_requests set requested_at = requested_at - interval '1 hour'
@@ -138,28 +139,36 @@ async function forget(email: string) {
 }
 
 /** The responses for known and for unknown addresses, at first and again within the minute. */
-async function tellBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
-  const told = async ([what, { ask, status, mails }]: [string, (typeof asks)[string]]) => {
+async function responsesForBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
+  const compare = async ([what, { ask, status, mails }]: [string, (typeof callsWithAddress)[string]]) => {
     const email = await server.organiser()
     await state(email)
-    const stranger = aStranger()
-    const known = [what, await toldBy(ask(call, email)), await toldBy(ask(call, email))]
-    const unknown = [what, await toldBy(ask(call, stranger)), await toldBy(ask(call, stranger))]
+    const stranger = strangerAddress()
+    const known = [
+      what,
+      await observableResponse(ask(call, email)),
+      await observableResponse(ask(call, email)),
+    ]
+    const unknown = [
+      what,
+      await observableResponse(ask(call, stranger)),
+      await observableResponse(ask(call, stranger)),
+    ]
     // Otherwise both could have failed before the tested step.
     expect(known).toMatchObject([what, { status }, { status: mails ? 429 : status }])
     return { known, unknown }
   }
-  const all = await Promise.all(Object.entries(asks).map(told))
+  const all = await Promise.all(Object.entries(callsWithAddress).map(compare))
   return { known: all.map(({ known }) => known), unknown: all.map(({ unknown }) => unknown) }
 }
 
 test.each(Object.entries(states))('no response distinguishes %s from none', async (_what, state) => {
   const own = await server.another()
-  const { known, unknown } = await tellBoth(own.call, state)
+  const { known, unknown } = await responsesForBoth(own.call, state)
   expect(unknown).toEqual(known)
 })
 
-test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what)))(
+test.each(Object.keys(callsWithAddress).filter((what) => /^(otp|recover|resend)/.test(what)))(
   '%s is answered before anything is asked of an account',
   async (what) => {
     const email = await server.organiser()
@@ -169,7 +178,7 @@ test.each(Object.keys(asks).filter((what) => /^(otp|recover|resend)/.test(what))
     const answer = await server.database.owner.begin(async (transaction) => {
       await transaction`select from auth.users where email = ${email} for update`
       // A query for the account would wait here forever.
-      return asks[what]?.ask(own.call, email)
+      return callsWithAddress[what]?.ask(own.call, email)
     })
     expect(answer?.status).toBe(200)
     await own.close()
@@ -188,34 +197,36 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
       // A decoy's table replaces the table of codes.
       return sent.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
     }
-    const prepared = Object.entries(asks).map(async ([what, { ask }]) => {
+    const prepared = Object.entries(callsWithAddress).map(async ([what, { ask }]) => {
       const email = await server.organiser()
       await state(email)
       return { what, ask, email }
     })
-    const asking: string[] = []
+    const queryingCalls: string[] = []
     for (const { what, ask, email } of await Promise.all(prepared)) {
       const known = await sentBy(ask, email)
-      expect({ what, sent: await sentBy(ask, aStranger()) }).toEqual({ what, sent: known })
-      if (known.length > 0) asking.push(what)
+      expect({ what, sent: await sentBy(ask, strangerAddress()) }).toEqual({ what, sent: known })
+      if (known.length > 0) queryingCalls.push(what)
     }
-    expect(asking).toEqual(expect.arrayContaining(['password', 'recover', 'verify by a code of type email']))
+    expect(queryingCalls).toEqual(
+      expect.arrayContaining(['password', 'recover', 'verify by a code of type email']),
+    )
   },
 )
 
 /** Mail servers that fail, each with a way to end it. */
-const failing: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
+const failingMailServers: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
   'refuses everybody': () => startMailServer({ refusesRecipients: true }),
   'is not there': async () => {
-    const gone = await startSilence()
+    const gone = await startSilentServer()
     await gone.close()
     return { port: gone.port, close: () => {} }
   },
-  'never says a word': startSilence,
+  'never says a word': startSilentServer,
 }
 
 /** A server that accepts connections and never responds. */
-async function startSilence() {
+async function startSilentServer() {
   const sockets = new Set<Socket>()
   const silent = createServer((socket) => {
     sockets.add(socket)
@@ -232,31 +243,34 @@ async function startSilence() {
   }
 }
 
-test.each(Object.entries(failing))('a mail server that %s reveals no known address', async (_how, start) => {
-  const mail = await start()
-  const own = await server.another({
-    mailServer: mailServerAt(mail.port),
-  })
-  const { known, unknown } = await tellBoth(own.call, async () => {})
-  expect(unknown).toEqual(known)
-  // Its connections first, since the server waits for pending emails.
-  await mail.close()
-  await own.close()
-})
+test.each(Object.entries(failingMailServers))(
+  'a mail server that %s reveals no known address',
+  async (_how, start) => {
+    const mail = await start()
+    const own = await server.another({
+      mailServer: mailServerAt(mail.port),
+    })
+    const { known, unknown } = await responsesForBoth(own.call, async () => {})
+    expect(unknown).toEqual(known)
+    // Its connections first, since the server waits for pending emails.
+    await mail.close()
+    await own.close()
+  },
+)
 
 test('without a mail server known and unknown addresses are refused alike, and no waiting time begins', async () => {
   const own = await server.another({ mailServer: undefined })
   const email = await server.organiser()
   for (const path of ['otp', 'recover', 'otp']) {
-    const known = await toldBy(own.call('POST', path, { email }))
+    const known = await observableResponse(own.call('POST', path, { email }))
     expect(known.text).toContain('email_provider_disabled')
-    expect(await toldBy(own.call('POST', path, { email: aStranger() }))).toEqual(known)
+    expect(await observableResponse(own.call('POST', path, { email: strangerAddress() }))).toEqual(known)
   }
 })
 
 test('an account gets ten emails an hour over all servers, and a stranger none', async () => {
   const email = await server.organiser()
-  const stranger = aStranger()
+  const stranger = strangerAddress()
   const { owner } = server.database
   const askBoth = async ({ call }: Pick<SignInServer, 'call'>) => {
     for (const address of [email, stranger]) {
@@ -294,17 +308,17 @@ test('the memory for addresses is bounded, and expires after its minute', async 
     insert into private.mail_requests (address_hash, requested_at)
     select sha256(number::text::bytea), now() - make_interval(secs => number / 1000.0)
     from generate_series(1, 30000) as number`
-  await own.call('POST', 'otp', { email: aStranger() })
+  await own.call('POST', 'otp', { email: strangerAddress() })
   // Waits for the work after the response.
   await own.close()
-  const remembered = async () => {
+  const rememberedCount = async () => {
     const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`
     return row?.count
   }
-  expect(await remembered()).toBeLessThanOrEqual(20_001)
+  expect(await rememberedCount()).toBeLessThanOrEqual(20_001)
   await owner`update private.mail_requests set requested_at = requested_at - interval '61 seconds'`
   const later = await server.another()
-  await later.call('POST', 'otp', { email: aStranger() })
+  await later.call('POST', 'otp', { email: strangerAddress() })
   await later.close()
-  expect(await remembered()).toBe(1)
+  expect(await rememberedCount()).toBe(1)
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 /** The token of a signed-in organiser in its parts, and its signing key. */
-async function aToken() {
+async function signedInToken() {
   const { client, email } = await server.signedIn()
   const { data } = await client.auth.getSession()
   const token = data.session?.access_token ?? ''
@@ -37,7 +37,7 @@ async function aToken() {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** The responses of the sign-in and of the desk to a token. */
-async function openedBy(token: string) {
+async function responsesTo(token: string) {
   const headers = { apikey: 'public-anon-key', authorization: `Bearer ${token}` }
   const user = await fetch(`${server.origin}/auth/v1/user`, { headers })
   const desk = await fetch(`${server.origin}/rest/v1/rpc/desk_me`, { method: 'POST', headers })
@@ -45,10 +45,10 @@ async function openedBy(token: string) {
 }
 
 /** The tokens that either of them does not refuse as invalid. */
-async function letIn(tokens: Record<string, string>) {
+async function acceptedTokens(tokens: Record<string, string>) {
   const problems: string[] = []
   for (const [what, token] of Object.entries(tokens)) {
-    const { user, desk } = await openedBy(token)
+    const { user, desk } = await responsesTo(token)
     const isRefused = [401, 403].includes(user.status) && /"(bad_jwt|no_authorization)"/.test(user.text)
     if (!isRefused || desk !== 401) problems.push(`${what}: ${user.status} ${user.text}, the desk ${desk}`)
   }
@@ -56,7 +56,7 @@ async function letIn(tokens: Record<string, string>) {
 }
 
 test('a token without a signature, or with one made from public values, is refused', async () => {
-  const { token, header, payload, signature, claims, kid, published } = await aToken()
+  const { token, header, payload, signature, claims, kid, published } = await signedInToken()
   const hs256 = async (secret: string | Uint8Array, keyId?: string) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) })
@@ -98,12 +98,12 @@ test('a token without a signature, or with one made from public values, is refus
   forged['claims changed after signing'] = `${header}.${other}.${signature}`
   forged['HS256 written over ES256'] = `${encode({ alg: 'HS256', kid, typ: 'JWT' })}.${payload}.${signature}`
   forged['the public key'] = 'public-anon-key.public-anon-key.public-anon-key'
-  expect(await letIn(forged)).toEqual([])
-  expect(await openedBy(token)).toMatchObject({ user: { status: 200 }, desk: 200 })
+  expect(await acceptedTokens(forged)).toEqual([])
+  expect(await responsesTo(token)).toMatchObject({ user: { status: 200 }, desk: 200 })
 })
 
 test('a token signed by another key is refused, whatever its header says about the key', async () => {
-  const { claims, kid } = await aToken()
+  const { claims, kid } = await signedInToken()
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const theirs = await exportJWK(publicKey)
   const rsa = await generateKeyPair('RS256')
@@ -130,11 +130,11 @@ test('a token signed by another key is refused, whatever its header says about t
     anon: await sign({ kid }, { ...claims, role: 'anon' }),
     supabase_admin: await sign({ kid }, { ...claims, role: 'supabase_admin', aud: '' }),
   }
-  expect(await letIn(forged)).toEqual([])
+  expect(await acceptedTokens(forged)).toEqual([])
 })
 
 test('a token of ours that has ended, never ends, or is for somebody else opens nothing', async () => {
-  const { claims, kid, key, email } = await aToken()
+  const { claims, kid, key, email } = await signedInToken()
   const sign = (payload: JWTPayload) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
   const { exp = 0, iat = 0, ...endless } = claims
@@ -150,13 +150,13 @@ test('a token of ours that has ended, never ends, or is for somebody else opens 
       .setProtectedHeader({ alg: 'ES256', kid, crit: ['x'], x: 1 })
       .sign(key, { crit: { x: true } }),
   }
-  expect(await letIn(forged)).toEqual([])
+  expect(await acceptedTokens(forged)).toEqual([])
   // Roles come from the account. Even a forged role in a token is refused.
   for (const role of ['service_role', 'postgres', 'anon', 'authenticated; reset role', '', null]) {
-    const { desk } = await openedBy(await sign({ ...claims, role }))
+    const { desk } = await responsesTo(await sign({ ...claims, role }))
     expect(desk, `for ${role}`).toBe(401)
   }
-  const good = await openedBy(await sign(claims))
+  const good = await responsesTo(await sign(claims))
   expect(good).toMatchObject({
     user: { status: 200, text: expect.stringContaining(email) as string },
     desk: 200,
@@ -167,17 +167,17 @@ test('a refresh token, a PKCE code or the public key is no bearer token', async 
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   for (const bearer of [data.session?.refresh_token ?? '', crypto.randomUUID(), 'a.b.c', '..', '']) {
-    const { user, desk } = await openedBy(bearer)
+    const { user, desk } = await responsesTo(bearer)
     expect([401, 403], `for ${bearer}`).toContain(user.status)
     expect(desk, `for ${bearer}`).toBe(401)
   }
-  const { user, desk } = await openedBy('public-anon-key')
+  const { user, desk } = await responsesTo('public-anon-key')
   expect(user.status).toBe(403)
   expect(desk).toBe(401)
 })
 
 /** A stranger's targets for a link, which must lead to the desk instead. */
-function elsewhere(site: string) {
+function foreignTargets(site: string) {
   const { protocol, host, origin, hostname } = new URL(site)
   const isLoopback = hostname === '127.0.0.1'
   return [
@@ -304,7 +304,7 @@ const allowed = (site: string) => [
   ...(site.startsWith('http:') ? thisMachine : []),
 ]
 
-const withoutAnswer = (location: string | null) => {
+const withoutResult = (location: string | null) => {
   const url = new URL(location ?? 'nowhere:')
   for (const name of ['error', 'error_code', 'error_description', 'code']) url.searchParams.delete(name)
   url.hash = ''
@@ -323,7 +323,7 @@ test.each([
     const site = (siteUrl ?? own.origin).replace(/\/$/, '')
     const desk = `${site}/desk`
     const targets = [
-      ...elsewhere(site).map((given) => [given, desk] as const),
+      ...foreignTargets(site).map((given) => [given, desk] as const),
       ...allowed(site).map((given) => [given, new URL(given).href] as const),
     ]
     for (const [given, expected] of targets) {
@@ -331,13 +331,13 @@ test.each([
         const query = new URLSearchParams({ token, type: 'magiclink', redirect_to: given })
         const answer = await own.call('GET', `verify?${query.toString()}`)
         expect(answer.status, `for ${given}`).toBe(303)
-        expect(withoutAnswer(answer.headers.get('location')), `for ${given}`).toBe(expected)
+        expect(withoutResult(answer.headers.get('location')), `for ${given}`).toBe(expected)
       }
     }
     const repeated =
       'verify?token=x&type=magiclink&redirect_to=https://evil.example/&redirect_to=https://evil.example/'
     const twice = await own.call('GET', repeated)
-    expect(withoutAnswer(twice.headers.get('location'))).toBe(desk)
+    expect(withoutResult(twice.headers.get('location'))).toBe(desk)
     await own.close()
   },
 )
@@ -365,10 +365,10 @@ test.each([
     const location = opened.headers.get('location') ?? ''
     // Otherwise it would prove nothing about a link that signs in.
     expect(location).toMatch(isPkce ? /[?&]code=/ : /#access_token=/)
-    return withoutAnswer(location)
+    return withoutResult(location)
   }
   // A sample: the test above tried all of them.
-  const hostile = elsewhere(site).filter((given, index) => given.length < 1_000 && index % 3 === 0)
+  const hostile = foreignTargets(site).filter((given, index) => given.length < 1_000 && index % 3 === 0)
   const targets = [
     ...hostile.map((given) => [given, `${site}/desk`] as const),
     ...allowed(site).map((given) => [given, new URL(given).href] as const),
@@ -397,12 +397,12 @@ test('without SITE_URL, the form is no target under another name of this machine
   for (const given of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
     const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: given })
     const answer = await server.call('GET', `verify?${query.toString()}`)
-    expect(withoutAnswer(answer.headers.get('location')), `for ${given}`).toBe(`${server.origin}/desk`)
+    expect(withoutResult(answer.headers.get('location')), `for ${given}`).toBe(`${server.origin}/desk`)
   }
 })
 
 /** Sends a request with unchanged headers, including the host's. Gives the whole response. */
-function raw(origin: string, head: string[], body = '') {
+function sendRaw(origin: string, head: string[], body = '') {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
     let answer = ''
@@ -440,23 +440,23 @@ test.each([
     'origin: https://evil.example',
   ]
   const email = await server.organiser()
-  await raw(own.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
+  await sendRaw(own.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
   const [mail] = await server.mail.waitFor(1, email)
   expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
   expect(mail?.text.toLowerCase()).not.toContain('evil')
   const body = JSON.stringify({ type: 'email', email, token: mail?.code })
-  const signedIn = await raw(own.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
+  const signedIn = await sendRaw(own.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
   const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
   expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
   const secret = await operatorSecret(server.database.owner, email)
-  const opened = await raw(own.origin, [
+  const opened = await sendRaw(own.origin, [
     `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
     ...evil,
   ])
   expect(opened).toMatch(/^HTTP\/1\.1 303 /)
   expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
   // With its absolute address too.
-  const absolute = await raw(own.origin, [
+  const absolute = await sendRaw(own.origin, [
     'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
     ...evil,
   ])

@@ -10,7 +10,7 @@ import { extent, seed } from '../../testing/extent.ts'
 /** The number of connections, each with up to four requests. */
 const pipelines = extent(150, 4_000)
 /** Makes the server report its memory on a signal. */
-const telling = `data:text/javascript,${encodeURIComponent(`
+const memoryReporter = `data:text/javascript,${encodeURIComponent(`
   import { setFlagsFromString } from 'node:v8'
   import { runInNewContext } from 'node:vm'
   setFlagsFromString('--expose-gc')
@@ -25,7 +25,7 @@ let server: RunningServer
 
 beforeAll(async () => {
   const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path, NODE_OPTIONS: `--import=${telling}` })
+  server = await startServer({ DATA_DIR: directory.path, NODE_OPTIONS: `--import=${memoryReporter}` })
 })
 
 const anyBytes = (most: number) =>
@@ -98,7 +98,7 @@ const type = fc.oneof(
   fc.constantFrom('application/x-www-form-urlencoded', 'text/csv', 'multipart/form-data', ''),
   text,
 )
-const wish = fc.oneof(fc.constantFrom('return=representation', 'resolution=merge-duplicates'), text)
+const preference = fc.oneof(fc.constantFrom('return=representation', 'resolution=merge-duplicates'), text)
 const name = fc.oneof(
   {
     weight: 4,
@@ -113,7 +113,7 @@ const headers = fc
     mostly(type.map((value) => `content-type: ${value.replaceAll(/[\r\n]/g, ' ')}`)),
     seldom(
       5,
-      wish.map((value) => `prefer: ${value.replaceAll(/[\r\n]/g, ' ')}`),
+      preference.map((value) => `prefer: ${value.replaceAll(/[\r\n]/g, ' ')}`),
     ),
     seldom(
       5,
@@ -190,9 +190,9 @@ const last = 'GET /healthz HTTP/1.1\r\nhost: fuzz\r\nconnection: close\r\n\r\n'
 async function memory() {
   const before = server.output().length
   server.process.kill('SIGUSR2')
-  const held = () => /^held: (\d+)$/m.exec(server.output().slice(before))?.[1]
-  await expect.poll(held, { message: 'what the server holds' }).toBeTypeOf('string')
-  return Number(held()) / 2 ** 20
+  const reportedBytes = () => /^held: (\d+)$/m.exec(server.output().slice(before))?.[1]
+  await expect.poll(reportedBytes, { message: 'what the server holds' }).toBeTypeOf('string')
+  return Number(reportedBytes()) / 2 ** 20
 }
 
 test(`${pipelines} connections with requests of nonsense: never a 5xx, a stack trace or another applicant's data`, async () => {

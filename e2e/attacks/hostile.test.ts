@@ -9,7 +9,7 @@ import { dataDirectory, startServer, type RunningServer } from '../../testing/se
 import { until } from '../../testing/until.ts'
 
 const form = 'application/x-www-form-urlencoded'
-const whole = 256 * 1024
+const mostBytes = 256 * 1024
 
 let server: RunningServer
 let settings: Record<string, string>
@@ -45,23 +45,23 @@ const native = (fields: Record<string, string>) =>
 test('200 connections that send much and never read cost little, and another visitor is served', async () => {
   await (await fetch(server.origin)).text()
   const before = memory()
-  const body = `reason=${'<'.repeat(whole - 7)}`
+  const body = `reason=${'<'.repeat(mostBytes - 7)}`
   const sockets = await Promise.all(Array.from({ length: 200 }, () => write(post(body))))
   expect(await send(server.origin, anApplication())).toBe(201)
   expect((await fetch(server.origin)).status).toBe(200)
-  const sent = (200 * whole) / 2 ** 20
+  const sent = (200 * mostBytes) / 2 ** 20
   expect(memory() - before - sent).toBeLessThan(100)
   for (const socket of sockets) socket.destroy()
   // Until the server has noticed that they ended.
   await until('room for a large request', async () => {
-    return (await native({ reason: 'x'.repeat(whole / 2) })).status !== 503
+    return (await native({ reason: 'x'.repeat(mostBytes / 2) })).status !== 503
   })
 })
 
 test('above a limit large requests are refused at once, and small ones are served', async () => {
   // Only the beginning of each is sent.
-  const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', whole))))
-  const sendLarge = () => native({ reason: 'x'.repeat(whole / 2) })
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', mostBytes))))
+  const sendLarge = () => native({ reason: 'x'.repeat(mostBytes / 2) })
   // The server handles them one after another.
   let refused = await sendLarge()
   await until('a refusal', async () => (refused = await sendLarge()).status === 503)
@@ -72,7 +72,7 @@ test('above a limit large requests are refused at once, and small ones are serve
   const released = sockets.map((socket) => once(socket, 'close'))
   for (const socket of sockets) socket.destroy()
   await Promise.all(released)
-  const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(whole / 2 - 100_000) }
+  const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(mostBytes / 2 - 100_000) }
   const large = { ...anApplication(answers), consent: 'true' }
   await until('room for a large request', async () => (await native(large)).status !== 503)
   expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
@@ -95,7 +95,7 @@ test('a body that is not our form is refused before it is parsed', async () => {
   const answer = await fetch(server.origin, {
     method: 'POST',
     headers: { 'content-type': form },
-    body: 'a&'.repeat(whole / 2),
+    body: 'a&'.repeat(mostBytes / 2),
   })
   expect(answer.status).toBe(400)
   expect(await answer.text()).toContain('This is not what the form sends.')

@@ -24,13 +24,13 @@ beforeAll(async () => {
 })
 
 /** Valid values, so that requests get past the first check. */
-interface Valid {
+interface ValidValues {
   bearers: string[]
   texts: string[]
 }
 
 /** Sessions of three organisers. One has a second factor, and one has asked for a code. */
-async function someValid(): Promise<Valid> {
+async function createValidValues(): Promise<ValidValues> {
   const signedIn = [await server.signedIn(), await server.signedIn(), await server.signedIn()]
   const bearers = await Promise.all(
     signedIn.map(async ({ client }) => (await bearerOf(client)).authorization),
@@ -151,7 +151,7 @@ const hostile = fc.oneof(
 )
 
 /** Nonsense requests with some valid parts. */
-function requestsWith({ bearers, texts }: Valid) {
+function requestsWith({ bearers, texts }: ValidValues) {
   const valid = fc.constantFrom(...texts)
   const text = fc.oneof({ weight: 2, arbitrary: valid }, fc.constantFrom(...words), hostile)
   const quoted = (given: fc.Arbitrary<string>) => given.map((value) => JSON.stringify(value))
@@ -285,7 +285,7 @@ function requestsWith({ bearers, texts }: Valid) {
     { weight: 3, arbitrary: fc.constantFrom('2024-01-01', '2099-12-31', '9999-99-99') },
     hostile,
   )
-  const told = fc.constantFrom('redirect_to', 'referer', 'user-agent', 'origin', 'x-forwarded-host')
+  const headerName = fc.constantFrom('redirect_to', 'referer', 'user-agent', 'origin', 'x-forwarded-host')
   const headers = fc
     .tuple(
       fc.option(fc.constant('apikey: public-anon-key'), { freq: 30, nil: '' }),
@@ -297,7 +297,7 @@ function requestsWith({ bearers, texts }: Valid) {
       ),
       seldom(
         10,
-        fc.tuple(told, text).map((line) => line.join(': ')),
+        fc.tuple(headerName, text).map((line) => line.join(': ')),
       ),
     )
     .map((lines) => lines.filter((line) => line !== '').map((line) => line.replaceAll(lineEnds, ' ')))
@@ -327,7 +327,7 @@ function exchange(request: Buffer) {
 test(`${requests} nonsense requests to all calls all get a response, never with a 5xx or a stack trace`, async () => {
   const statuses = new Map<string, number>()
   const property = fc.asyncProperty(
-    requestsWith(await someValid()),
+    requestsWith(await createValidValues()),
     async ({ target, headers, body, encoding }) => {
       const content = Buffer.from(body, encoding)
       const always = [

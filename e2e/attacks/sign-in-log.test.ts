@@ -76,8 +76,8 @@ test('no code, token, secret, password or address of an organiser stands in a lo
 
   const server = await startServer(settings)
   const call = callTo(server.origin)
-  const tokensOf = async (answering: Promise<Response>) => {
-    const { status, body } = await readResponse(answering)
+  const tokensOf = async (pendingResponse: Promise<Response>) => {
+    const { status, body } = await readResponse(pendingResponse)
     expect(status).toBe(200)
     const { access_token, refresh_token } = body as Tokens
     secrets.push(access_token, refresh_token)

@@ -25,7 +25,7 @@ interface Tokens {
 }
 
 /** The email that somebody gets after asking to sign in. */
-async function askForMail(email: string, fields: Record<string, unknown> = {}) {
+async function requestEmail(email: string, fields: Record<string, unknown> = {}) {
   expect(await readResponse(server.call('POST', 'otp', { email, ...fields }))).toEqual({
     status: 200,
     body: {},
@@ -56,7 +56,7 @@ const sessionOf = (token: string) =>
 
 test('five wrong codes from anywhere invalidate a code on every server, even a new one; its link still works', async () => {
   const email = await server.organiser()
-  const { code, link } = await askForMail(email)
+  const { code, link } = await requestEmail(email)
   const other = await server.another()
   const calls = [server.call, other.call, server.call, other.call, server.call]
   const types = ['email', 'magiclink', 'recovery', 'email', 'magiclink']
@@ -124,11 +124,11 @@ test('the memory for wrong passwords is bounded, and many addresses do not reset
     insert into private.password_tries (address_hash) select sha256(number::text::bytea) from generate_series(1, 30000) as number`
   await owner`insert into private.password_tries values (sha256('eve'), now() - interval '901 seconds', 31)`
   await server.another()
-  const remembered = () => owner`
+  const rememberedTries = () => owner`
     select count(*)::int, bool_or(address_hash = sha256('ada')) as ada, bool_or(address_hash = sha256('eve')) as eve
     from private.password_tries`
   await expect
-    .poll(remembered)
+    .poll(rememberedTries)
     .toMatchObject([
       { ada: true, eve: false, count: expect.toSatisfy((count: number) => count <= 20_000) as number },
     ])
@@ -136,7 +136,7 @@ test('the memory for wrong passwords is bounded, and many addresses do not reset
 
 test('a code after four wrong tries still signs in', async () => {
   const email = await server.organiser()
-  const { code } = await askForMail(email)
+  const { code } = await requestEmail(email)
   for (const token of wrongCodes(code, 4)) {
     expect(await readResponse(server.call('POST', 'verify', { type: 'email', email, token }))).toEqual(
       codeRefused,
@@ -148,7 +148,7 @@ test('a code after four wrong tries still signs in', async () => {
 
 test('simultaneous guesses are counted one by one', async () => {
   const email = await server.organiser()
-  const { code } = await askForMail(email)
+  const { code } = await requestEmail(email)
   const answers = await Promise.all(
     wrongCodes(code, 30).map((token) => server.call('POST', 'verify', { type: 'email', email, token })),
   )
@@ -211,7 +211,7 @@ test('after five codes that ended by wrong guesses, emails have only a link unti
 
 test('the link cannot be computed from the address and the code, or from the table', async () => {
   const email = await server.organiser()
-  const { code, link } = await askForMail(email)
+  const { code, link } = await requestEmail(email)
   const [row] = await server.database.owner<{ token_hash: string; code_hash: string }[]>`
     select token_hash, code_hash from auth.one_time_tokens where relates_to = ${email}`
   const guesses = [email + code, code + email, `${email} ${code}`, `${email}:${code}`, code]
@@ -234,8 +234,8 @@ test('the link cannot be computed from the address and the code, or from the tab
 
 test('a code is invalid for another address and for another purpose', async () => {
   const [email, another] = [await server.organiser(), await server.organiser()]
-  const { code } = await askForMail(email)
-  await askForMail(another)
+  const { code } = await requestEmail(email)
+  await requestEmail(another)
   const attempts = [
     { type: 'email', email: another },
     { type: 'email_change', email },
@@ -266,7 +266,7 @@ async function withFactor(email: string) {
 }
 
 /** Sends a code of a second factor from an unused IP address. */
-async function showCode(headers: { authorization: string }, factorId: string, code: string) {
+async function sendFactorCode(headers: { authorization: string }, factorId: string, code: string) {
   const from = { ...headers, 'x-forwarded-for': unusedIpAddress() }
   const challenge = await readResponse(server.call('POST', `factors/${factorId}/challenge`, {}, from))
   const { id: challenge_id } = challenge.body as { id: string }
@@ -292,29 +292,29 @@ test('guesses at a second factor count for the account, from every address and i
   const wrong = wrongFactorCode(secret)
   for (let guess = 0; guess < 10; guess += 1) {
     expect(
-      await showCode(thieves[guess % 2] ?? { authorization: '' }, id, wrong),
+      await sendFactorCode(thieves[guess % 2] ?? { authorization: '' }, id, wrong),
       `guess ${guess}`,
     ).toMatchObject({ status: 422, body: { error_code: 'mfa_verification_failed' } })
   }
   const [thief = { authorization: '' }] = thieves
-  expect(await showCode(thief, id, wrong)).toEqual(tooMany)
-  expect(await showCode(thief, id, codeOf(secret, 1))).toEqual(tooMany)
+  expect(await sendFactorCode(thief, id, wrong)).toEqual(tooMany)
+  expect(await sendFactorCode(thief, id, codeOf(secret, 1))).toEqual(tooMany)
   // Other accounts are not affected.
   const other = await withFactor(await server.organiser())
   expect(other.id).not.toBe('')
   // A quarter of an hour later.
   await server.database.owner`
     update private.account_counts set began = began - interval '901 seconds' where what = 'factor guesses'`
-  expect(await showCode(thief, id, codeOf(secret, 1))).toMatchObject({ status: 200 })
+  expect(await sendFactorCode(thief, id, codeOf(secret, 1))).toMatchObject({ status: 200 })
 })
 
 test('a code of a second factor works once, even if it is sent ten times at once', async () => {
   const email = await server.organiser()
   const { id, secret, code, client } = await withFactor(email)
   const headers = await bearerOf(client)
-  expect(await showCode(headers, id, code)).toMatchObject({ status: 422 })
+  expect(await sendFactorCode(headers, id, code)).toMatchObject({ status: 422 })
   const next = codeOf(secret, 1)
-  const answers = await Promise.all(Array.from({ length: 10 }, () => showCode(headers, id, next)))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => sendFactorCode(headers, id, next)))
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
@@ -382,10 +382,10 @@ async function expectNoAccess(token: string, error_code = 'session_not_found') {
     status: 403,
     body: { error_code },
   })
-  expect(await askDesk(token)).toMatchObject({ status: 403, body: { code: '42501' } })
+  expect(await callDesk(token)).toMatchObject({ status: 403, body: { code: '42501' } })
 }
 
-function askDesk(token: string, origin = server.origin) {
+function callDesk(token: string, origin = server.origin) {
   return readResponse(
     fetch(`${origin}/rest/v1/rpc/desk_me`, {
       method: 'POST',
@@ -403,7 +403,7 @@ test('an access token ends with its session, its account, or its right, at once 
   for (const email of emails) {
     const { access_token } = await signIn(email)
     tokens.set(email, access_token)
-    expect(await askDesk(access_token, other.origin)).toEqual({ status: 200, body: { email } })
+    expect(await callDesk(access_token, other.origin)).toEqual({ status: 200, body: { email } })
   }
   const tokenOf = (email: string) => tokens.get(email) ?? ''
   const { access_token: elsewhere } = await signIn(signedOut)
@@ -414,14 +414,14 @@ test('an access token ends with its session, its account, or its right, at once 
   await expectNoAccess(tokenOf(signedOut))
   await expectNoAccess(tokenOf(removed), 'user_not_found')
   for (const email of [signedOut, removed, dismissed]) {
-    expect((await askDesk(tokenOf(email), other.origin)).status, `for ${email}`).toBe(403)
+    expect((await callDesk(tokenOf(email), other.origin)).status, `for ${email}`).toBe(403)
   }
-  expect((await askDesk(tokenOf(kept), other.origin)).status).toBe(200)
+  expect((await callDesk(tokenOf(kept), other.origin)).status).toBe(200)
 })
 
 test('of ten simultaneous uses of one code on two servers, one signs in', async () => {
   const email = await server.organiser()
-  const { code } = await askForMail(email)
+  const { code } = await requestEmail(email)
   const other = await server.another()
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
@@ -436,7 +436,7 @@ test('of ten simultaneous uses of one code on two servers, one signs in', async 
 
 test('of ten simultaneous uses of one link, in both ways and beside its code, one signs in', async () => {
   const email = await server.organiser()
-  const { code, link } = await askForMail(email)
+  const { code, link } = await requestEmail(email)
   const secret = secretOf(link)
   const ways = [
     () => server.call('GET', `verify?type=magiclink&token=${secret}`),
@@ -456,7 +456,7 @@ test('of ten simultaneous uses of one link, in both ways and beside its code, on
 
 /** The code that a client gets after it asked for an email with PKCE and the link was opened. */
 async function authCodeOf(email: string, verifier: string) {
-  const { link } = await askForMail(email, {
+  const { link } = await requestEmail(email, {
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 's256',
   })
@@ -484,7 +484,7 @@ test('of ten simultaneous uses of one PKCE code one signs in, and none without t
 
 test('a verifier with the length of the challenge in characters, but not in bytes, is wrong', async () => {
   const challenge = 'x'.repeat(43)
-  const { link } = await askForMail(await server.organiser(), {
+  const { link } = await requestEmail(await server.organiser(), {
     code_challenge: challenge,
     code_challenge_method: 'plain',
   })

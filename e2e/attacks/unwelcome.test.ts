@@ -22,7 +22,7 @@ const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
 const path = '/rest/v1/retreat_applications'
 
 /** Sends the exact bytes. Gives everything that came back until the server ended the connection. */
-function raw(origin: string, ...parts: string[]) {
+function sendRaw(origin: string, ...parts: string[]) {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
     let answer = ''
@@ -61,7 +61,10 @@ test('a native post over the limit returns the page with a red box', async () =>
 })
 
 test('headers over 16 KiB are refused', async () => {
-  const answer = await raw(server.origin, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(17_000)}\r\n\r\n`)
+  const answer = await sendRaw(
+    server.origin,
+    `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(17_000)}\r\n\r\n`,
+  )
   expect(answer).toMatch(/^HTTP\/1.1 431 /)
 })
 
@@ -181,7 +184,7 @@ test('requests in one pipeline get separate responses, and none of them reads', 
   expect(await send(server.origin, secret)).toBe(201)
   const body = JSON.stringify(anApplication())
   const head = `host: x\r\napikey: public-anon-key\r\ncontent-type: application/json\r\n`
-  const answer = await raw(
+  const answer = await sendRaw(
     server.origin,
     `POST ${path} HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     `GET ${path}?select=* HTTP/1.1\r\n${head}\r\n`,
@@ -199,7 +202,7 @@ test('requests in one pipeline get separate responses, and none of them reads', 
 
 test('a request that states its length twice, or in two ways, is refused', async () => {
   const smuggled = `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
-  const both = await raw(
+  const both = await sendRaw(
     server.origin,
     `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
   )

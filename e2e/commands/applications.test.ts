@@ -244,8 +244,8 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     update private.deliveries set attempts = 5, due_at = now() + interval '5 hours' where state = 'waiting'`
     await database.close()
     status = 200
-    const told = await runCommand(['webhooks', '--retry'], settings)
-    expect(told.stdout).toContain(
+    const retried = await runCommand(['webhooks', '--retry'], settings)
+    expect(retried.stdout).toContain(
       'Still waiting for the next try of the schedule: 1 delivery. With --all they are tried now.',
     )
     const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)

@@ -82,8 +82,8 @@ test('a backup taken during inserts is restored completely, and nothing is deliv
   const last = anApplication()
   expect(await send(again.origin, last)).toBe(201)
   const expected = refused.length + before.length + 1
-  const came = await second.waitFor(expected)
-  const ids = came.map(({ headers }) => headers['webhook-id'])
+  const deliveries = await second.waitFor(expected)
+  const ids = deliveries.map(({ headers }) => headers['webhook-id'])
   expect(new Set(ids).size).toBe(expected)
   expect(ids.filter((id) => deliveredIds.has(String(id)))).toEqual([])
   expect(await send(again.origin, refused[0] ?? last)).toBe(409)
@@ -585,11 +585,11 @@ test('a check restores a backup in another place, compares it row by row, and le
     ['manifest.json', 'public.retreat_applications.jsonl'].map((name) => readFile(path(name), 'utf8')),
   )
   const hashOf = (text = '') => createHash('sha256').update(text).digest('hex')
-  const rewrite = async (changed: string, toldRows = 2) => {
-    const told = JSON.parse(manifest ?? '') as { files: Record<string, object> }
-    told.files['public.retreat_applications.jsonl'] = { rows: toldRows, sha256: hashOf(changed) }
+  const rewrite = async (changed: string, rowCount = 2) => {
+    const changedManifest = JSON.parse(manifest ?? '') as { files: Record<string, object> }
+    changedManifest.files['public.retreat_applications.jsonl'] = { rows: rowCount, sha256: hashOf(changed) }
     await writeFile(path('public.retreat_applications.jsonl'), changed)
-    await writeFile(path('manifest.json'), JSON.stringify(told))
+    await writeFile(path('manifest.json'), JSON.stringify(changedManifest))
   }
   await rewrite(rows ?? '', 3)
   expect(await check()).toMatchObject({
@@ -672,16 +672,16 @@ test('a server stopped or killed during a backup leaves no partial one under its
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const settings = { ...(await filled(join(directory.path, 'data'))), BACKUP_DIR: dir }
-  const untilItWrites = async () => {
+  const startUntilItWrites = async () => {
     const server = await startServer(settings)
     await expect.poll(async () => (await backupsIn(dir)).length).toBe(1)
     return server
   }
-  const stopped = await untilItWrites()
+  const stopped = await startUntilItWrites()
   expect(await stopped.stop()).toBe(0)
   expect(await backupsIn(dir)).toEqual([])
 
-  const killed = await untilItWrites()
+  const killed = await startUntilItWrites()
   await killed.stop('SIGKILL')
   const [left = ''] = await backupsIn(dir)
   expect(left).toMatch(/^\.unplugged-/)

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 
 /** The folder of a demonstration, marked as used. `abandon` leaves it as a killed demonstration would. */
-async function aFolder(name: string) {
+async function createFolder(name: string) {
   const path = join(temporary, `unplugged-demo-${name}`)
   await mkdir(path, { mode: 0o700 })
   const server = createServer().listen(join(path, 'new.sock'))
@@ -89,8 +89,8 @@ async function connect() {
 }
 
 test('the demonstration shows its own people and letters, ignores all settings, and removes everything at its end', async () => {
-  const used = await aFolder('used')
-  await (await aFolder('killed')).abandon()
+  const used = await createFolder('used')
+  await (await createFolder('killed')).abandon()
   const demo = runDemo()
   const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.waitForValue))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
@@ -106,8 +106,8 @@ test('the demonstration shows its own people and letters, ignores all settings, 
     const { data } = await client.rpc(name, given).throwOnError()
     return data as unknown
   })
-  const asked = { filter: {}, zone: 'UTC', shown: [], oldest: null }
-  const { counts } = (await desk('desk_refresh', asked)).overview
+  const query = { filter: {}, zone: 'UTC', shown: [], oldest: null }
+  const { counts } = (await desk('desk_refresh', query)).overview
   expect(counts.all.count).toBe(200)
   const places = await desk('desk_places', { zone: 'UTC' })
   const { coming, not_coming: notComing, no_answer: noAnswer, late, not_told: notTold } = places

@@ -32,7 +32,7 @@ test('a dry run over a database of 1.0.0 reports all changes and makes none; the
   // The disk of another machine is unknown.
   expect(stdout).toMatch(/^The update needs \d+ MB of disk for a while\.$/m)
 
-  const told = Object.fromEntries(
+  const reportedCounts = Object.fromEntries(
     [...stdout.matchAll(/^(\w+\.\w+) +(\S+|no table) +(\S+|no table)$/gm)].map(([, name = '', was, is]) => [
       name,
       { was, is },
@@ -44,7 +44,7 @@ test('a dry run over a database of 1.0.0 reports all changes and makes none; the
     select (select count(*) from private.letters)::text as letters, (select count(*) from private.deliveries)::text as deliveries,
       (select count(*) from private.invitations)::text as invitations`
   const formerly = (table: string) => String(before.rows[table]?.length)
-  expect(told).toMatchObject({
+  expect(reportedCounts).toMatchObject({
     'private.letters': { was: formerly('private.letters'), is: counts?.['letters'] },
     'private.deliveries': { was: 'no table', is: counts?.['deliveries'] },
     'private.invitations': { was: 'no table', is: counts?.['invitations'] },

@@ -51,7 +51,7 @@ function start(args: string[] = ['verify', '--help'], settings: Record<string, s
 }
 
 /** Starts a build, and stops it when it has begun. */
-async function buildIsStopped() {
+async function startAndStopBuild() {
   const stopped = start()
   await stopped.printed('Building')
   stopped.child.kill('SIGINT')
@@ -63,7 +63,7 @@ async function buildIsStopped() {
 
 describe.sequential('one checkout with repeated builds', { shuffle: false }, () => {
   test('an interrupted build says so, the next start builds again, and later ones build nothing', async () => {
-    await buildIsStopped()
+    await startAndStopBuild()
     const next = await start().end()
     expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
     expect((await start().end()).output).not.toContain('Building')
@@ -82,20 +82,20 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
       git('-c', 'user.name=Ada', '-c', 'user.email=@', 'commit', '--quiet', '--allow-empty', '-m', 'One')
       return `${number}+${git('rev-parse', 'HEAD').slice(0, 7)}\n`
     }
-    const versionSaid = async (settings?: Record<string, string>) =>
+    const printedVersion = async (settings?: Record<string, string>) =>
       (await start(['--version'], settings).end()).output
-    expect(await versionSaid()).toBe(`${number}\n`)
+    expect(await printedVersion()).toBe(`${number}\n`)
 
     const first = commit()
     expect((await start().end()).output).toContain('Building')
-    expect(await versionSaid()).toBe(first)
+    expect(await printedVersion()).toBe(first)
     expect((await start().end()).output).not.toContain('Building')
 
     const second = commit()
-    expect(await versionSaid()).toBe(second)
+    expect(await printedVersion()).toBe(second)
     // A user without access to git runs the existing build with its version.
     const withoutGit = { PATH: checkout }
-    expect(await versionSaid(withoutGit)).toBe(first)
+    expect(await printedVersion(withoutGit)).toBe(first)
     expect((await start(undefined, withoutGit).end()).output).not.toContain('Building')
     await rm(join(checkout, '.git'), { recursive: true })
   })
@@ -104,18 +104,18 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     const [dist, aside] = [join(checkout, 'dist'), join(checkout, 'aside')]
     await rename(dist, aside)
     await writeFile(lock(), String(process.pid))
-    const waits = start()
-    await waits.printed(`Waiting for process ${process.pid}, which is building.`)
+    const waitingStart = start()
+    await waitingStart.printed(`Waiting for process ${process.pid}, which is building.`)
     await rename(aside, dist)
     await rm(lock())
-    const waited = await waits.end()
+    const waited = await waitingStart.end()
     expect(waited.code).toBe(0)
     expect(waited.output).not.toContain('Building')
 
     // Locks of a process that is gone, and of one that builds longer than any build takes.
     await rm(dist, { recursive: true })
     await writeFile(lock(), '999999999')
-    await buildIsStopped()
+    await startAndStopBuild()
     await writeFile(lock(), String(process.pid))
     await utimes(lock(), 0, 0)
     expect(await start().end()).toMatchObject({ code: 0 })

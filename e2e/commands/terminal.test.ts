@@ -54,7 +54,7 @@ interface Options {
 
 interface Terminal {
   /** Resolves when the text appears after the previous one. */
-  shows: (text: string) => Promise<unknown>
+  waitForText: (text: string) => Promise<unknown>
   press: (keys: string) => void
   /** Presses keys now, and again whenever the text appears, since less forgets keys when it is interrupted. */
   keepPressing: (keys: string, text: string) => void
@@ -78,14 +78,14 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
     if (at >= 0) shown = at + text.length
     return at >= 0
   }
-  const shows = async (text: string) => {
+  const waitForText = async (text: string) => {
     while (!isShown(text)) {
       const [ended] = await Promise.race([once(child.stdout, 'data'), closed.then(() => [undefined])])
       if (ended === undefined) throw new Error(`the command ended, and never showed "${text}":\n${output}`)
     }
   }
   await meanwhile({
-    shows,
+    waitForText: waitForText,
     press: (keys) => child.stdin.write(keys),
     keepPressing(keys, text) {
       child.stdin.write(keys)
@@ -212,7 +212,7 @@ test('Ctrl-C belongs to the pager: the command waits for its end', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({
     environment: { PAGER: patient },
-    meanwhile: async ({ shows, press }) => {
+    meanwhile: async ({ waitForText: shows, press }) => {
       await shows('reading')
       press('\u0003')
       await shows('^C')
@@ -232,7 +232,7 @@ test.each(['SIGTERM', 'SIGHUP'] as const)(
     const { screen } = await onTerminal({
       // A pager that ignores the loss of its terminal.
       environment: { PAGER: "trap '' HUP; echo reader=$$.; exec sleep 600" },
-      meanwhile: async ({ shows, signal: send }) => {
+      meanwhile: async ({ waitForText: shows, signal: send }) => {
         await shows('reader=')
         await shows('.')
         send(signal)
@@ -257,7 +257,7 @@ test('less shows the newest, and q ends it', async ({ skip }) => {
   if (!hasLess) return cannotRun(skip, noLess)
   await store(...people(1200))
   const { code, screen } = await onTerminal({
-    meanwhile: async ({ shows, press, keepPressing }) => {
+    meanwhile: async ({ waitForText: shows, press, keepPressing }) => {
       await shows(prompt)
       press('\u0003')
       // A prompt does not always follow.

@@ -49,11 +49,11 @@ test('each check passes through the gateway of a project, with a publishable key
     expect({ code, stderr, failed: lines(stdout, '✗') }).toEqual({ code: 0, stderr: '', failed: [] })
   }
   // A request without a key tests for a response, and one check shows a wrong key.
-  const asked = [
+  const refusedRequests = [
     'HEAD /rest/v1/: No API key found in request',
     'POST /rest/v1/retreat_applications: Invalid API key',
   ]
-  expect(gateway.refused).toEqual([...asked, ...asked])
+  expect(gateway.refused).toEqual([...refusedRequests, ...refusedRequests])
 
   const other = await verify('--url', gateway.origin, '--key', 'sb_publishable_of-another')
   expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')

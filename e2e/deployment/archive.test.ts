@@ -33,19 +33,19 @@ const operate = 'docs/operate.md'
 const fixtures = resolve('testing/fixtures-1.0.0')
 
 /** An installed 1.0.0. */
-let former: string
+let formerFolder: string
 let archive: string
 /** The folder of this version, in the docs and in its archive. */
 let folder: Record<'inDocs' | 'ours', string>
 
 beforeAll(async () => {
   const { path } = await temporaryDirectory()
-  former = join(path, 'former')
+  formerFolder = join(path, 'former')
   archive = await packRelease(path)
   const [, inDocs = ''] = /\bnew=(\S+)/.exec(await readFile(operate, 'utf8')) ?? []
   folder = { inDocs, ours: basename(archive, '.tgz') }
-  await unpackRelease(join(fixtures, 'unplugged-1.0.0.tgz'), former)
-  await run('npm', ['ci', '--omit=dev'], { cwd: former, env: { PATH, HOME } })
+  await unpackRelease(join(fixtures, 'unplugged-1.0.0.tgz'), formerFolder)
+  await run('npm', ['ci', '--omit=dev'], { cwd: formerFolder, env: { PATH, HOME } })
 })
 
 /** Runs commands that an operator pastes into a shell. Gives the output and the exit code. */
@@ -121,7 +121,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
   const PORT = String(await freePort())
   const aside = join(root, 'var/lib', folder.ours)
   const product = join(opt, 'unplugged')
-  await run('cp', ['-al', former, product])
+  await run('cp', ['-al', formerFolder, product])
   const lines = Object.entries({ PORT, ...settings }).map(([name, value]) => `${name}=${value}\n`)
   await writeFile(join(product, '.env'), lines.join('').replaceAll('/var/', `${root}/var/`))
 
@@ -143,10 +143,10 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     )
   })
   await new Promise<void>((done) => systemd.listen(0, '127.0.0.1', done))
-  const asks = `exec curl --silent --show-error --fail http://127.0.0.1:${(systemd.address() as AddressInfo).port}`
+  const curl = `exec curl --silent --show-error --fail http://127.0.0.1:${(systemd.address() as AddressInfo).port}`
   const programs = {
-    systemctl: `test "$2" = unplugged && ${asks}/$1`,
-    'put-aside': `${asks}/put-aside`,
+    systemctl: `test "$2" = unplugged && ${curl}/$1`,
+    'put-aside': `${curl}/put-aside`,
     sudo: 'test "$1 $2" = "-u unplugged" && shift 2 && exec "$@"',
   }
   for (const [name, text] of Object.entries(programs)) {
@@ -224,7 +224,7 @@ async function update({ paste: pasteThere, command, origin, opt }: Machine) {
 }
 
 /** Sends an application after the update, and erases an earlier one. */
-async function goOn({ origin, command }: Machine, before: string) {
+async function useAfterUpdate({ origin, command }: Machine, before: string) {
   expect(await send(origin, anApplication({ email: 'since@example.org' }))).toBe(201)
   const [erased = ''] = before.split('\n')
   await command('applications', '--yes', '--delete', (JSON.parse(erased) as { id: string }).id)
@@ -239,7 +239,7 @@ test('an update from 1.0.0 is installed and undone as documented, and later chan
   expect(machine.output()).toMatch(
     /^The schema is brought up to date, by \d+ migrations\. docs\/operate\.md#go-back says how to go back/m,
   )
-  const [erased = ''] = await goOn(machine, before)
+  const [erased = ''] = await useAfterUpdate(machine, before)
   await expect(
     run(process.execPath, [join(opt, 'unplugged-1.0.0/start.js'), 'applications']),
   ).rejects.toMatchObject({
@@ -293,12 +293,12 @@ test('an update from 1.0.0 also works with DATABASE_URL and a manual backup, whi
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
   const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
-  const ask = async (statements: string) => {
+  const runStatements = async (statements: string) => {
     for (const statement of statements.split(';\n').slice(0, -1)) await postgres.admin.unsafe(statement)
   }
-  await ask(make)
+  await runStatements(make)
   const url = postgres.url('unplugged', 'unplugged')
-  const machine = await machineOf100({ DATABASE_URL: url }, () => ask(aside))
+  const machine = await machineOf100({ DATABASE_URL: url }, () => runStatements(aside))
   const { origin, opt, backups, command } = machine
   await fill(machine)
   await command('backup', '--to', join(backups, 'before'))
@@ -306,7 +306,7 @@ test('an update from 1.0.0 also works with DATABASE_URL and a manual backup, whi
   expect(machine.output()).toMatch(
     /^The schema is .* No backup was made before it, since BACKUP_DIR is not set/m,
   )
-  await goOn(machine, before)
+  await useAfterUpdate(machine, before)
 
   const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
     [folder.inDocs]: folder.ours,

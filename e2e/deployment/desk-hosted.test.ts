@@ -33,17 +33,17 @@ const cli = 'supabase@3.1.0'
 
 // The hosted way with as much of Supabase as is available here. It has the real PostgreSQL with a project's roles and default
 // privileges, `supabase db push`, and the static build on another origin. Before the database is a foreign server:
-// `@supabase/lite`, Supabase's own small one. docs/decisions/0053-calls-of-the-pages.md lists its limits. It
-// accepts the key as a bearer, so the pages use a stand-in for the project's gateway, which does not.
-let door: SupabaseLite | undefined
+// `@supabase/lite`, Supabase's own small one. docs/decisions/0053-calls-of-the-pages.md lists its limits. It accepts the key as a bearer, so
+// the pages use a stand-in for the project's gateway, which does not.
+let lite: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
 
 beforeAll(async () => {
   const directory = await temporaryDirectory()
-  const lite = join(directory.path, 'lite')
-  await mkdir(lite)
-  if (!(await fetchSupabaseLite(lite))) return
+  const liteFolder = join(directory.path, 'lite')
+  await mkdir(liteFolder)
+  if (!(await fetchSupabaseLite(liteFolder))) return
   const database = await startPostgres()
   project = await newProject(database)
   // As the project's sign-in it owns the schema of accounts. As its data interface it may become the caller's role.
@@ -56,8 +56,8 @@ beforeAll(async () => {
     grant create on database project to door;
   `)
   site = `http://127.0.0.1:${await freePort()}`
-  const started = await startSupabaseLite(lite, database.url('project', 'door'), site)
-  door = started
+  const started = await startSupabaseLite(liteFolder, database.url('project', 'door'), site)
+  lite = started
   // Further parts of a project: second factors, and the record of its sign-in's migrations. Its owner may read the accounts. The
   // CLI records the other migrations itself.
   await project.asSupabase.unsafe(`
@@ -111,9 +111,9 @@ const makeOrganiser = (email: string) =>
   runCommand(['organisers', '--add', email], { DATABASE_URL: project.url })
 
 test('a foreign server lets only organisers call the desk, and nobody read a table', async ({ skip }) => {
-  if (!door) return cannotRun(skip, noLite)
-  const stranger = await account(door, 'stranger@example.org')
-  const clients = { visitor: clientOf(door), stranger, former: await account(door, 'former@example.org') }
+  if (!lite) return cannotRun(skip, noLite)
+  const stranger = await account(lite, 'stranger@example.org')
+  const clients = { visitor: clientOf(lite), stranger, former: await account(lite, 'former@example.org') }
   const added = await makeOrganiser('former@example.org')
   expect(added.code).toBe(0)
   expect((await clients.former.rpc('desk_me')).data).toEqual({ email: 'former@example.org' })
@@ -138,7 +138,7 @@ test('a foreign server accepts an application, and the static desk lists, decide
   visitor,
   skip,
 }) => {
-  if (!door) return cannotRun(skip, noLite)
+  if (!lite) return cannotRun(skip, noLite)
   const application = anApplication()
   const name = `${application.first_name} ${application.last_name}`
   const applicant = await visitor.open(site)
@@ -148,7 +148,7 @@ test('a foreign server accepts an application, and the static desk lists, decide
   await form.success.waitFor()
 
   const email = 'ada@example.org'
-  const other = await account(door, email)
+  const other = await account(lite, email)
   expect((await makeOrganiser(email)).code).toBe(0)
   const page = await visitor.open(`${site}/desk/`)
   const desk = on(page)
@@ -157,7 +157,7 @@ test('a foreign server accepts an application, and the static desk lists, decide
   await page.getByLabel('Code', { exact: true }).waitFor()
   // The email is our template. This server accepts no code of the type `email`, which the real one uses, so the test follows the
   // link.
-  const [, link = ''] = /href="([^"]*)"/.exec(mailTo(door, email)) ?? []
+  const [, link = ''] = /href="([^"]*)"/.exec(mailTo(lite, email)) ?? []
   expect(link).toMatch(`${site}/desk/#token_hash=`)
   await page.goto(link.replaceAll('&amp;', '&'))
   await desk.button('Sign in').click()
@@ -204,20 +204,20 @@ test('a foreign server accepts an application, and the static desk lists, decide
 
   await desk.button('Sign out').click()
   await page.getByText('You are signed out.').waitFor()
-  const kept =
+  const events =
     await project.owner`select kind, author from private.history where application_id = ${id} order by id`
-  expect(kept.map(({ kind }) => kind as string)).toEqual(['status', 'note', 'status', 'status'])
-  expect(new Set(kept.map(({ author }) => author as string))).toEqual(new Set([email]))
+  expect(events.map(({ kind }) => kind as string)).toEqual(['status', 'note', 'status', 'status'])
+  expect(new Set(events.map(({ author }) => author as string))).toEqual(new Set([email]))
 })
 
 test('our server beside the project sends its letters, before that a mail program does; both contain the link', async ({
   visitor: guest,
   skip,
 }) => {
-  if (!door) return cannotRun(skip, noLite)
-  const organiser = await account(door, 'grace@example.org')
+  if (!lite) return cannotRun(skip, noLite)
+  const organiser = await account(lite, 'grace@example.org')
   expect((await makeOrganiser('grace@example.org')).code).toBe(0)
-  const visitor = clientOf(door)
+  const visitor = clientOf(lite)
   const apply = async (email: string) => {
     const { error } = await visitor.from('retreat_applications').insert(anApplication({ email }))
     expect(error).toBeNull()

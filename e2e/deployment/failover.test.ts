@@ -49,20 +49,20 @@ test('the primary dies three times under load: no acknowledged application is lo
       }
     }),
   )
-  const stored = async (count: number) => {
+  const waitForStored = async (count: number) => {
     const wanted = acknowledged.length + count
     await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(wanted)
   }
   const gaps: number[] = []
   /** The first rounds would use up the limit of a hundred receipts an hour. */
-  const withReceipts = () => replicas.primary()`update private.postman set in_hour = 0`
+  const resetReceiptLimit = () => replicas.primary()`update private.postman set in_hour = 0`
   for (let round = 0; round < failovers; round += 1) {
-    await withReceipts()
-    await stored(between)
+    await resetReceiptLimit()
+    await waitForStored(between)
     const killed = performance.now()
     await replicas.killPrimary()
     await replicas.promote()
-    await stored(between)
+    await waitForStored(between)
     gaps.push(longestPause([killed, ...acknowledged.map(({ at }) => at).filter((at) => at > killed)]))
     await replicas.rejoin()
   }
@@ -77,7 +77,7 @@ test('the primary dies three times under load: no acknowledged application is lo
 
   // A delivery claimed by a statement without a response is free again after its lease.
   const open = async () => {
-    await withReceipts()
+    await resetReceiptLimit()
     return sql<{ what: string; count: number }[]>`
     select 'not delivered' as what, count(*)::integer as count
     from private.deliveries where state <> 'done' having count(*) > 0`
@@ -98,5 +98,5 @@ test('the primary dies three times under load: no acknowledged application is lo
 /** The longest time between two moments, in ms. */
 function longestPause(moments: number[]) {
   const ordered = moments.toSorted((one, other) => one - other)
-  return Math.max(...ordered.slice(1).map((moment, place) => moment - (ordered[place] ?? 0)))
+  return Math.max(...ordered.slice(1).map((moment, index) => moment - (ordered[index] ?? 0)))
 }

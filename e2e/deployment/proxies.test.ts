@@ -29,7 +29,7 @@ import { waitForHydration, test } from '../../testing/visitor.ts'
 type Settings = Record<string, string>
 
 /** The ports and files of a recipe. */
-interface Place {
+interface RecipePlaces {
   directory: string
   key: string
   certificate: string
@@ -44,11 +44,11 @@ interface Place {
 interface RunningRecipe {
   running: RunningProxy
   /** The target of its redirect to TLS. */
-  named: RegExp
+  redirectTarget: RegExp
   /** The log of requests so far. */
   readLog: () => Promise<string>
   /** Resolves when the request from that address has met a missing server. */
-  met: (localAddress: string, method: string, path: string) => Promise<void>
+  waitForRefusal: (localAddress: string, method: string, path: string) => Promise<void>
 }
 
 /** The recipe, and the settings of the server behind it. */
@@ -64,8 +64,8 @@ let server: RunningServer
 /** Inserts a minute from one address. */
 const mostInserts = 6
 
-async function nginxRecipe(place: Place): Promise<RunningRecipe> {
-  const { directory, key, certificate, upstream, plainPort, tlsPort, pathPort } = place
+async function nginxRecipe(options: RecipePlaces): Promise<RunningRecipe> {
+  const { directory, key, certificate, upstream, plainPort, tlsPort, pathPort } = options
   const accessLog = join(directory, 'access.log')
   const tls = (listening: number) => ({
     '/var/log/nginx/access.log': accessLog,
@@ -89,16 +89,16 @@ async function nginxRecipe(place: Place): Promise<RunningRecipe> {
   const running = await startNginx(`${atRoot}\n${withPath.slice(withPath.lastIndexOf('\nserver {'))}`)
   return {
     running,
-    named: /^https:\/\/retreat\.example\//,
+    redirectTarget: /^https:\/\/retreat\.example\//,
     readLog: () => readFile(accessLog, 'utf8'),
-    met: (localAddress, method, path) =>
+    waitForRefusal: (localAddress, method, path) =>
       running.waitForLog(
         new RegExp(`Connection refused.* client: ${localAddress}, .*"${method} ${path} HTTP`),
       ),
   }
 }
 
-async function caddyRecipe(place: Place): Promise<RunningRecipe> {
+async function caddyRecipe(place: RecipePlaces): Promise<RunningRecipe> {
   const { key, certificate, upstream, plainPort, tlsPort, pathPort } = place
   const tls = (address: string) => ({
     '{$SITE_URL:https://retreat.example} {': `${address} {\n\ttls ${certificate} ${key}`,
@@ -118,7 +118,7 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
   return {
     running,
     // Two sites have the same name here, and it redirects to either. It does not mention https_port.
-    named: new RegExp(`^https://127\\.0\\.0\\.1(:${pathPort})?/`),
+    redirectTarget: new RegExp(`^https://127\\.0\\.0\\.1(:${pathPort})?/`),
     // In the recipe's format.
     readLog: async () =>
       running
@@ -126,7 +126,7 @@ async function caddyRecipe(place: Place): Promise<RunningRecipe> {
         .split('\n')
         .filter((line) => !line.includes('"level":"debug"'))
         .join('\n'),
-    met(localAddress, method, path) {
+    waitForRefusal(localAddress, method, path) {
       const asked = [`"remote_ip":"${localAddress}"`, `"method":"${method}"`]
       const uri = `"uri":"${path.replace('/retreat/', '/')}"`
       return running.waitForLog(new RegExp([...asked, uri, 'connection refused'].join('[^\n]*')))
@@ -146,7 +146,7 @@ function selfSigned(directory: string) {
 }
 
 /** Sends a request through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
-async function ask(path: string, options: RequestOptions = {}, body = '') {
+async function sendRequest(path: string, options: RequestOptions = {}, body = '') {
   // The exact path: a URL would be normalised.
   const asked = request(proxy.origin, { path, ca: proxy.certificate, ...options })
   asked.end(body)
@@ -161,7 +161,7 @@ function sendFrom(
   { headers, ...options }: { headers?: Settings; port?: string; path?: string } = {},
 ) {
   const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
-  return ask(
+  return sendRequest(
     '/rest/v1/retreat_applications',
     { method: 'POST', localAddress, headers: { ...key, ...headers }, ...options },
     JSON.stringify(anApplication(changes)),
@@ -242,11 +242,11 @@ describe.each([
     const link = new URL(verifyLink(stdout.trim()))
     expect(link.href).toMatch(proxy.underPath)
     const { port } = link
-    const opened = await ask(`${link.pathname}${link.search}`, { port })
+    const opened = await sendRequest(`${link.pathname}${link.search}`, { port })
     expect(opened.status).toBe(303)
     expect(opened.headers.location).toContain('#access_token=')
     // A later request, so the log would already contain the link.
-    await ask('/retreat/auth/v1/health?last', { port })
+    await sendRequest('/retreat/auth/v1/health?last', { port })
     await expect.poll(() => proxy.readLog()).toContain('/auth/v1/health?last')
     const log = await proxy.readLog()
     expect(log).not.toContain(link.searchParams.get('token'))
@@ -300,10 +300,10 @@ describe.each([
     for (const path of ['/healthz', '/readyz']) {
       expect((await fetch(server.origin + path)).status).toBe(200)
       for (const way of [path, `${path}/`, `/${path}`, `${path}?x`, path.replace('z', '%7a'), `/.${path}`]) {
-        expect((await ask(way)).status, `GET ${way}`).toBe(404)
+        expect((await sendRequest(way)).status, `GET ${way}`).toBe(404)
       }
       const { port } = new URL(proxy.underPath)
-      expect((await ask(`/retreat${path}`, { port })).status, `GET /retreat${path}`).toBe(404)
+      expect((await sendRequest(`/retreat${path}`, { port })).status, `GET /retreat${path}`).toBe(404)
     }
   })
 
@@ -351,10 +351,10 @@ describe.each([
   test('a request without TLS is redirected to it, and responses over TLS have Strict-Transport-Security', async () => {
     const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
     expect([301, 308]).toContain(plain.status)
-    expect(plain.headers.get('location')).toMatch(proxy.named)
+    expect(plain.headers.get('location')).toMatch(proxy.redirectTarget)
     expect(plain.headers.get('location')).toContain('/?from=a-friend')
 
-    const { status, headers } = await ask('/')
+    const { status, headers } = await sendRequest('/')
     expect(status).toBe(200)
     expect(headers['strict-transport-security']).toBe('max-age=31536000')
     expect(headers['content-security-policy']).toContain("form-action 'self'")
@@ -370,7 +370,7 @@ describe.each([
       }
       // The longest value that is given back. In the document it exceeds nginx's own buffers.
       const reason = '<'.repeat(15 * 1024)
-      const refused = await ask('/', options, new URLSearchParams({ reason }).toString())
+      const refused = await sendRequest('/', options, new URLSearchParams({ reason }).toString())
       expect(refused.status).toBe(400)
       expect(refused.text).toContain(reason.replaceAll('<', '&lt;'))
       expect(proxy.running.output()).not.toContain('temporary file')
@@ -394,16 +394,16 @@ describe.each([
       const answered = page.waitForResponse(`${proxy.origin}/`)
       const { port } = new URL(proxy.underPath)
       const asked = Promise.all([
-        ask('/', { localAddress: '127.0.0.6' }),
+        sendRequest('/', { localAddress: '127.0.0.6' }),
         sendFrom('127.0.0.6', sent),
         sendFrom('127.0.0.7', sentUnderPath, { port, path: '/retreat/rest/v1/retreat_applications' }),
         form.button.click(),
       ])
       await Promise.all([
-        proxy.met('127.0.0.6', 'GET', '/'),
-        proxy.met('127.0.0.6', 'POST', '/rest/v1/retreat_applications'),
-        proxy.met('127.0.0.7', 'POST', '/retreat/rest/v1/retreat_applications'),
-        proxy.met('127.0.0.1', 'POST', '/'),
+        proxy.waitForRefusal('127.0.0.6', 'GET', '/'),
+        proxy.waitForRefusal('127.0.0.6', 'POST', '/rest/v1/retreat_applications'),
+        proxy.waitForRefusal('127.0.0.7', 'POST', '/retreat/rest/v1/retreat_applications'),
+        proxy.waitForRefusal('127.0.0.1', 'POST', '/'),
       ])
       server = await startServer(proxy.settings)
       const [got, ...posted] = await asked
@@ -420,8 +420,8 @@ describe.each([
 
   test('a page that is opened during a restart of the server waits for it', async () => {
     await server.stop()
-    const asked = ask('/', { localAddress: '127.0.0.6' })
-    await proxy.met('127.0.0.6', 'GET', '/')
+    const asked = sendRequest('/', { localAddress: '127.0.0.6' })
+    await proxy.waitForRefusal('127.0.0.6', 'GET', '/')
     server = await startServer(proxy.settings)
     expect((await asked).text).toContain('Unplugged.')
   })
@@ -429,7 +429,7 @@ describe.each([
   test('if the server does not return, the response says so in a sentence', async () => {
     await server.stop()
     const localAddress = '127.0.0.9'
-    const answers = await Promise.all([ask('/', { localAddress }), sendFrom(localAddress)])
+    const answers = await Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)])
     for (const { status, headers, text: said } of answers) {
       expect(status).toBe(503)
       expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
@@ -464,7 +464,7 @@ describe.each([
     }
     const entries = Object.entries(native).map(([field, answer]) => [field, String(answer)])
     const [page, answer] = await Promise.all([
-      ask('/', options, new URLSearchParams(entries).toString()),
+      sendRequest('/', options, new URLSearchParams(entries).toString()),
       sendFrom('127.0.0.8', sent),
     ])
     expect(toBeLost).toBeLessThan(0)
@@ -485,7 +485,7 @@ describe.each([
 
   test('if the server does not return, nginx tries five times', async () => {
     await server.stop()
-    expect((await ask('/', { localAddress: '127.0.0.10' })).status).toBe(503)
+    expect((await sendRequest('/', { localAddress: '127.0.0.10' })).status).toBe(503)
     const tries = proxy.running.output().match(/Connection refused.* client: 127\.0\.0\.10, .*"GET/g)
     expect(tries).toHaveLength(5)
     server = await startServer(proxy.settings)

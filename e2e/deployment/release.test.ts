@@ -19,12 +19,12 @@ const git = async (...words: string[]) => (await run('git', words, { cwd: clone 
 /** Runs the command in the clone. Gives the output and the exit code. */
 const release = (...words: string[]) =>
   run('npm', ['run', '--silent', 'release', '--', ...words], { cwd: clone }).then(
-    ({ stdout }) => ({ code: 0, said: stdout }),
-    ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+    ({ stdout }) => ({ code: 0, printed: stdout }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, printed: stderr }),
   )
 
 /** Prepares a folder for git, with the packages of this checkout. */
-async function settleIn(folder: string) {
+async function prepareRepository(folder: string) {
   clone = folder
   await writeFile(join(folder, '.git', 'info', 'exclude'), '/node_modules\n')
   await git('config', 'user.name', 'Ada')
@@ -34,7 +34,7 @@ async function settleIn(folder: string) {
 beforeAll(async () => {
   origin = await copyCheckout(join((await temporaryDirectory()).path, 'origin'))
   await run('git', ['init', '--quiet', '--initial-branch', 'main', origin])
-  await settleIn(origin)
+  await prepareRepository(origin)
   // As after a release, without an open migration.
   await freezeMigrations(origin)
   await writeFile(join(origin, 'CHANGELOG.md'), '# Changes\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n')
@@ -45,7 +45,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   const folder = join((await temporaryDirectory()).path, 'clone')
   await run('git', ['clone', '--quiet', origin, folder])
-  await settleIn(folder)
+  await prepareRepository(folder)
   await symlink(resolve('node_modules'), join(folder, 'node_modules'))
 })
 
@@ -67,18 +67,20 @@ test('an obstacle to a release is named in one sentence, and nothing is changed'
   for (const wrong of [[], ['1.1'], ['v1.1.0'], ['1.1.0', '--chekc', 'true']])
     expect(await release(...wrong)).toEqual({
       code: 1,
-      said: 'Say which version to release: npm run release -- 1.1.0\n',
+      printed: 'Say which version to release: npm run release -- 1.1.0\n',
     })
-  expect((await release('1.1.0')).said).toMatch(/^CHANGELOG\.md has nothing under "## Unreleased": .*\.\n$/)
+  expect((await release('1.1.0')).printed).toMatch(
+    /^CHANGELOG\.md has nothing under "## Unreleased": .*\.\n$/,
+  )
   await change()
-  expect((await release('1.0.0')).said).toMatch(/^1\.0\.0 is not after 1\.0\.0, the last release: .*\.\n$/)
+  expect((await release('1.0.0')).printed).toMatch(/^1\.0\.0 is not after 1\.0\.0, the last release: .*\.\n$/)
   await git('tag', 'v1.0.2')
-  expect((await release('1.0.2')).said).toMatch(/^The tag v1\.0\.2 is there already: .*\.\n$/)
+  expect((await release('1.0.2')).printed).toMatch(/^The tag v1\.0\.2 is there already: .*\.\n$/)
   await git('switch', '--quiet', '--create', 'other')
-  expect((await release('1.1.0')).said).toMatch(/^This is other, and releases are made on main: .*\n$/)
+  expect((await release('1.1.0')).printed).toMatch(/^This is other, and releases are made on main: .*\n$/)
   await git('switch', '--quiet', 'main')
   await appendFile(join(clone, 'README.md'), 'More.\n')
-  expect((await release('1.1.0')).said).toMatch(/^There are changes that are not committed: .*\.\n$/)
+  expect((await release('1.1.0')).printed).toMatch(/^There are changes that are not committed: .*\.\n$/)
   await git('restore', 'README.md')
 
   const commit = await git('rev-parse', 'HEAD')
@@ -86,7 +88,7 @@ test('an obstacle to a release is named in one sentence, and nothing is changed'
   const failing = 'node -p "require(\'./package.json\').version" >&2; false'
   expect(await release('1.1.0', '--check', failing)).toEqual({
     code: 1,
-    said: `1.1.0\n"${failing}" failed: nothing was released.\n`,
+    printed: `1.1.0\n"${failing}" failed: nothing was released.\n`,
   })
   expect(await git('status', '--porcelain')).toBe('')
   expect(await git('rev-parse', 'HEAD')).toBe(commit)
@@ -98,7 +100,7 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   const before = await git('ls-remote', origin)
   expect(await release('1.1.0', '--check', 'true')).toMatchObject({
     code: 0,
-    said: expect.stringMatching(
+    printed: expect.stringMatching(
       /Released 1\.1\.0 as the tag v1\.1\.0\. Nothing is pushed yet: .*\n$/,
     ) as string,
   })

@@ -15,13 +15,13 @@ const receiverMilliseconds = 30
 
 test('three servers share one database, and one is killed under load: nothing is lost or delivered by two at once', async () => {
   const database = await startPostgres()
-  const underWay = new Set<string>()
-  const together: string[] = []
+  const pending = new Set<string>()
+  const overlapping: string[] = []
   const receive = ({ headers }: ReceivedRequest, response: ServerResponse) => {
     const id = String(headers['webhook-id'])
-    if (underWay.has(id)) together.push(id)
-    underWay.add(id)
-    response.on('close', () => underWay.delete(id))
+    if (pending.has(id)) overlapping.push(id)
+    pending.add(id)
+    response.on('close', () => pending.delete(id))
     setTimeout(() => response.end('ok'), receiverMilliseconds)
   }
   const hook = await startReceiver(receive)
@@ -36,7 +36,7 @@ test('three servers share one database, and one is killed under load: nothing is
   const origin = `http://127.0.0.1:${port}`
 
   /** Like the page, it retries after a missing response. */
-  const untilAnswered = async () => {
+  const sendUntilStored = async () => {
     const application = anApplication()
     for (;;) {
       const status = await send(origin, application).catch(() => 502)
@@ -46,7 +46,7 @@ test('three servers share one database, and one is killed under load: nothing is
   }
   const acknowledged: string[] = []
   const senders = Array.from({ length: 20 }, async () => {
-    for (let count = 0; count < 50; count += 1) acknowledged.push(await untilAnswered())
+    for (let count = 0; count < 50; count += 1) acknowledged.push(await sendUntilStored())
   })
   await hook.waitFor(200)
   await first?.stop('SIGKILL')
@@ -74,7 +74,7 @@ test('three servers share one database, and one is killed under load: nothing is
   const last = await startServer(settings)
   await expect.poll(undelivered, { timeout: 120_000 }).toEqual([])
   await last.stop()
-  expect(together).toEqual([])
+  expect(overlapping).toEqual([])
   await Promise.all([nginx.stop(), hook.close(), database.close()])
 }, 600_000)
 

@@ -56,16 +56,16 @@ beforeAll(async () => {
   await desk.close()
   csv = await csvOf(made.path)
   // A copy of a current server's data, the only kind that is available here.
-  const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
+  const currentFiles: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
   const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs }
   await makeFiles(old)
-  await Promise.all([startFiles(today), startFiles(old)])
-  const from = connectToFiles(today.dataDir)
+  await Promise.all([startFiles(currentFiles), startFiles(old)])
+  const from = connectToFiles(currentFiles.dataDir)
   const to = connectToFiles(old.dataDir, 2)
   await migrate(to)
   await from.begin((transaction) => copyDatabase(transaction, to))
   await Promise.all([from.end(), to.end()])
-  await Promise.all([stopFiles(today), stopFiles(old)])
+  await Promise.all([stopFiles(currentFiles), stopFiles(old)])
   await made.remove()
 })
 

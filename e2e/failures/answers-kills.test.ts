@@ -29,15 +29,15 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
     select application_id as id, token from private.invitations order by 1`
 
   /** Retries until there is a response, since a killed server restarts. */
-  async function insist<Said>(call: () => Promise<Said | undefined>): Promise<Said> {
-    let said: Said | undefined
+  async function retryUntilResponse<Result>(call: () => Promise<Result | undefined>): Promise<Result> {
+    let response: Result | undefined
     await expect
-      .poll(async () => (said = await call().catch(() => undefined)), { timeout: 60_000, interval: 20 })
+      .poll(async () => (response = await call().catch(() => undefined)), { timeout: 60_000, interval: 20 })
       .toBeTypeOf('object')
-    return said as Said
+    return response as Result
   }
   const answer = (token: string, given: Rsvp, act: string) =>
-    insist(async () => {
+    retryUntilResponse(async () => {
       const response = await fetch(`${desk.origin}/rest/v1/rpc/answer_place`, {
         method: 'POST',
         headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
@@ -67,7 +67,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
       for (const status of ['declined', 'accepted'] as const) {
         const act = crypto.randomUUID()
         const version = versions.get(id) ?? 1
-        const [outcome] = await insist(async () => {
+        const [outcome] = await retryUntilResponse(async () => {
           const { data, error } = await organiser.rpc('desk_decide', {
             act,
             decisions: [{ id, status, version }],
@@ -78,7 +78,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
       }
     }
   })()
-  let looks = 0
+  let checkCount = 0
   const watching = (async () => {
     while (!isOver) {
       const places = await organiser.rpc('desk_places')
@@ -93,7 +93,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
       // An organiser decides on one person at a time.
       expect([guests, guests - 1]).toContain(coming + notComing + waits + untold)
       expect(free).toBe(guests - coming - waits - untold)
-      looks += 1
+      checkCount += 1
     }
   })()
   for (let round = 1; round <= rounds; round += 1) {
@@ -107,21 +107,21 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, through ${rounds}
   isOver = true
   await Promise.all([deciding, watching])
 
-  const kept = await sql<{ id: string; act: string; answer: Rsvp }[]>`
+  const storedRsvps = await sql<{ id: string; act: string; answer: Rsvp }[]>`
     select application_id as id, act, detail ->> 'answer' as answer from private.history
     where kind = 'answer' order by history.id`
-  expect(Object.fromEntries(kept.map(({ act, ...rest }) => [act, rest]))).toEqual(
+  expect(Object.fromEntries(storedRsvps.map(({ act, ...rest }) => [act, rest]))).toEqual(
     Object.fromEntries(acknowledged),
   )
-  expect(kept).toHaveLength(acknowledged.size)
-  const newest = new Map(kept.map(({ id, answer: given }) => [id, given]))
-  const stands = await sql<{ id: string; answer: Rsvp }[]>`
+  expect(storedRsvps).toHaveLength(acknowledged.size)
+  const newest = new Map(storedRsvps.map(({ id, answer: given }) => [id, given]))
+  const currentRsvps = await sql<{ id: string; answer: Rsvp }[]>`
     select application_id as id, rsvp as answer from private.invitations where rsvp is not null`
-  expect(new Map(stands.map(({ id, answer: given }) => [id, given]))).toEqual(newest)
+  expect(new Map(currentRsvps.map(({ id, answer: given }) => [id, given]))).toEqual(newest)
   const { data } = await organiser.rpc('desk_places')
   const count = (given: Rsvp) => [...newest.values()].filter((each) => each === given).length
   expect(data).toMatchObject({ coming: count('coming'), not_coming: count('not coming') })
   expect(acknowledged.size).toBeGreaterThan(guests / 2)
-  expect(looks).toBeGreaterThan(0)
+  expect(checkCount).toBeGreaterThan(0)
   await desk.close()
 }, 180_000)

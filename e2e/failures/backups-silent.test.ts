@@ -15,7 +15,7 @@ import { within } from '../../testing/within.ts'
 const limit = 30_000
 
 /** The settings of a server with backups, and their folder. Removed when the test ends, in any way. */
-async function aServer() {
+async function prepareServer() {
   const directory = await temporaryDirectory()
   const backups = join(directory.path, 'backups')
   await mkdir(backups, { mode: 0o700 })
@@ -24,18 +24,18 @@ async function aServer() {
 }
 
 /** Makes the folder unresponsive until the test ends. */
-async function silenceIt(folder: string, skip: (why: string) => never) {
+async function makeUnresponsiveForTest(folder: string, skip: (why: string) => never) {
   atTestEnd(await makeUnresponsive(folder).catch(() => cannotRun(skip, noMount)))
 }
 
 test('a hanging folder of backups is reported, and blocks nothing else, not even the stop', async ({
   skip,
 }) => {
-  const { backups, settings } = await aServer()
+  const { backups, settings } = await prepareServer()
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
   await server.waitForOutput('"backup made"')
-  await silenceIt(backups, skip)
+  await makeUnresponsiveForTest(backups, skip)
   const sql = connectToFiles(settings.DATA_DIR)
   await sql`delete from public.retreat_applications`
   await sql.end()
@@ -69,15 +69,15 @@ test('a hanging folder of backups is reported, and blocks nothing else, not even
 })
 
 test('a server starts and stops while its folder of backups hangs', async ({ skip }) => {
-  const { backups, settings } = await aServer()
-  await silenceIt(backups, skip)
+  const { backups, settings } = await prepareServer()
+  await makeUnresponsiveForTest(backups, skip)
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
 })
 
 test('a folder of backups that others may write to is refused, and told when it becomes one', async () => {
-  const { backups, settings } = await aServer()
+  const { backups, settings } = await prepareServer()
   for (const mode of [0o777, 0o720, 0o1777]) {
     await chmod(backups, mode)
     const { code, stderr } = await within(limit, 'the refusal', runCommand([], settings))

@@ -10,7 +10,7 @@ import { unusedIpAddress } from '../../testing/sign-in.ts'
 import { outcomeOf, type Call, type Outcome } from './verdicts.ts'
 
 /** A signed-in organiser. */
-interface Person {
+interface CallingOrganiser {
   email: string
   id: string
   token: string
@@ -19,7 +19,7 @@ interface Person {
 }
 
 /** Constant calls of everything that a server does for people. */
-export interface Callers extends RepeatedWork {
+export interface CallLoad extends RepeatedWork {
   /** The finished calls, in order of their ends. The judge of them removes them. */
   calls: Call[]
   kinds: readonly string[]
@@ -39,9 +39,9 @@ interface Body {
 
 const password = 'correct horse battery staple'
 /** The length of a page of the list. */
-const page = 50
+const pageLength = 50
 /** The timeout of a call, in milliseconds. */
-const patience = 20_000
+const callTimeout = 20_000
 /** Milliseconds between two sign-ins, since each creates a session. */
 const signInPause = 200
 /** Milliseconds that a client backs off after a dropped connection. */
@@ -52,9 +52,9 @@ const backOff = 20
  *
  * @param sql Connections of the schema's owner.
  */
-export async function invite(sql: Sql, origin: string): Promise<[Person, Person]> {
-  await Promise.all(Array.from({ length: page + 10 }, () => send(origin, anApplication())))
-  const person = async (email: string, isBlind: boolean): Promise<Person> => {
+export async function addOrganisers(sql: Sql, origin: string): Promise<[CallingOrganiser, CallingOrganiser]> {
+  await Promise.all(Array.from({ length: pageLength + 10 }, () => send(origin, anApplication())))
+  const person = async (email: string, isBlind: boolean): Promise<CallingOrganiser> => {
     const client = await signInOrganiser(sql, origin, email)
     // A cheap hash, so that a sign-in waits for the database alone.
     await sql`update auth.users set encrypted_password = ${await hashPassword(password, 4)} where email = ${email}`
@@ -67,7 +67,10 @@ export async function invite(sql: Sql, origin: string): Promise<[Person, Person]
 }
 
 /** Calls a server as these organisers and as visitors, until told to end. */
-export function call(origin: string, [ada, bob]: readonly [Person, Person]): Callers {
+export function startCalls(
+  origin: string,
+  [ada, bob]: readonly [CallingOrganiser, CallingOrganiser],
+): CallLoad {
   const calls: Call[] = []
   const acknowledged: string[] = []
 
@@ -80,7 +83,7 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(callTimeout),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return { status: response.status, text: await response.text() }
@@ -91,19 +94,19 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
     isRight: (body: Body) => boolean,
   ) => {
     const { status, text } = await ask(path, token, body)
-    const said = status === 200 ? (JSON.parse(text) as Body | null) : null
-    return outcomeOf(status, text, said !== null && isRight(said))
+    const result = status === 200 ? (JSON.parse(text) as Body | null) : null
+    return outcomeOf(status, text, result !== null && isRight(result))
   }
-  const list = ({ token, isBlind }: Person) =>
+  const list = ({ token, isBlind }: CallingOrganiser) =>
     read('/rest/v1/rpc/desk_list', { token, body: {} }, ({ applications = [] }) => {
       const isTheirs = applications.every(
         ({ id, email }) => id !== undefined && (email === undefined) === isBlind,
       )
-      return isTheirs && applications.length === page
+      return isTheirs && applications.length === pageLength
     })
-  const me = ({ token, email }: Person) =>
+  const me = ({ token, email }: CallingOrganiser) =>
     read('/rest/v1/rpc/desk_me', { token, body: {} }, (body) => body.email === email)
-  const user = ({ token, id, email }: Person) =>
+  const user = ({ token, id, email }: CallingOrganiser) =>
     read('/auth/v1/user', { token }, (body) => body.id === id && body.email === email)
   const door = () => read('/rest/v1/rpc/door_is_open', { body: {} }, (body) => body.is_open === true)
 
@@ -146,13 +149,13 @@ export function call(origin: string, [ada, bob]: readonly [Person, Person]): Cal
     'sign-in': signIn,
     door_is_open: door,
   }
-  const works = Object.entries(kinds).map(([of, work]) => async () => {
+  const works = Object.entries(kinds).map(([kind, work]) => async () => {
     const began = performance.now()
     // `fetch` throws a TypeError for a dropped connection.
     const outcome = await work().catch((error: unknown) =>
       error instanceof TypeError ? 'dropped' : { wrong: String(error) },
     )
-    calls.push({ of, began, ended: performance.now(), outcome })
+    calls.push({ kind, began, ended: performance.now(), outcome })
     if (outcome === 'dropped') await wait(backOff)
     else if (work === signIn && outcome === 'right') await wait(signInPause)
   })

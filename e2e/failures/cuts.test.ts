@@ -11,7 +11,7 @@ import { randomFrom } from '../../testing/random.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 import { until } from '../../testing/until.ts'
-import { call, invite, type Callers } from './callers.ts'
+import { startCalls, addOrganisers, type CallLoad } from './callers.ts'
 import { aftermath, judge } from './verdicts.ts'
 
 /** The number of times that a server loses its connections. By default once in each way, and more in a long run. */
@@ -25,12 +25,12 @@ const uncaught = /^.*(uncaught|unhandled|(Type|Range|Reference)Error).*$/gim
 const mostUnserved = 0.001
 
 /** A way to lose connections. Resolves when the database is reachable again. */
-type Way = (random: () => number, callers: Callers) => Promise<unknown>
+type Cut = (random: () => number, callers: CallLoad) => Promise<unknown>
 
 /** Resolves after this many more calls. */
-function passed(callers: Callers, many: number) {
+function waitForCalls(callers: CallLoad, count: number) {
   const { calls } = callers
-  const enough = calls.length + many
+  const enough = calls.length + count
   return callers.waitUntil(() => calls.length >= enough)
 }
 
@@ -39,12 +39,12 @@ function passed(callers: Callers, many: number) {
  *
  * @returns The wrong outcomes, except short periods of 503, in sentences.
  */
-async function withstand(settings: Record<string, string>, sql: Sql, ways: Record<string, Way>) {
-  const given = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
-  let server = await startServer(given)
+async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, ways: Record<string, Cut>) {
+  const serverSettings = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
+  let server = await startServer(serverSettings)
   let exited = once(server.process, 'exit')
   const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null
-  const callers = call(server.origin, await invite(sql, server.origin))
+  const callers = startCalls(server.origin, await addOrganisers(sql, server.origin))
   const { calls, kinds, acknowledged } = callers
   const reached = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
 
@@ -56,12 +56,12 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
     const random = randomFrom(seed)
     const [name, lose] = all[seed % all.length] ?? []
     const logged = server.output().length
-    await passed(callers, 50 + Math.floor(random() * 200))
+    await waitForCalls(callers, 50 + Math.floor(random() * 200))
     const began = performance.now()
     await Promise.race([lose?.(random, callers), exited])
     const cut = { began, ended: performance.now() }
     await reached(() => performance.now() > cut.ended + aftermath)
-    await passed(callers, 100)
+    await waitForCalls(callers, 100)
     const isBack = () => judge(calls, cut, kinds).back.after < Infinity
     await reached(() => isBack() || performance.now() > cut.ended + patience)
 
@@ -71,7 +71,7 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
     problems.push(...(server.output().slice(logged).match(uncaught) ?? []).map((line) => of + line))
     if (hasEnded()) {
       problems.push(`${of}the server ended`)
-      server = await startServer(given)
+      server = await startServer(serverSettings)
       exited = once(server.process, 'exit')
     } else {
       const { of: kind, after } = verdict.back
@@ -99,7 +99,7 @@ async function withstand(settings: Record<string, string>, sql: Sql, ways: Recor
 
 test('no lost connection to an external database gives a wrong response', async () => {
   const postgres = await startPostgres('database')
-  const problems = await withstand({ DATABASE_URL: postgres.url() }, postgres.admin, {
+  const problems = await problemsAfterCuts({ DATABASE_URL: postgres.url() }, postgres.admin, {
     ended: async () => postgres.closeConnections('FIN'),
     reset: async () => postgres.closeConnections('RST'),
     'cut inside a row': async (random, callers) => {
@@ -107,7 +107,7 @@ test('no lost connection to an external database gives a wrong response', async 
       let left = Math.ceil(2 ** (random() * 4))
       const inside = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
       const spare = postgres.closeInsideData((length) => (left-- > 0 ? inside(length) : length))
-      await passed(callers, 50)
+      await waitForCalls(callers, 50)
       spare()
     },
     'frozen, then ended': async (random) => {
@@ -135,7 +135,7 @@ test('no loss of the embedded database gives a wrong response', async () => {
     }
     await until('the database', isBack)
   }
-  const problems = await withstand({ DATA_DIR: directory.path }, sql, {
+  const problems = await problemsAfterCuts({ DATA_DIR: directory.path }, sql, {
     terminated: async () => sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where backend_type = 'client backend' and pid <> pg_backend_pid()`,

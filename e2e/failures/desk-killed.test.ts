@@ -50,20 +50,20 @@ test(`of ${rounds} servers killed during decisions, every confirmed decision is 
     .poll(() => page.locator('.decisions-pill[aria-busy=true]').count(), { timeout: 60_000 })
     .toBe(0)
   // A decision that is already in effect was reported as not saved before, since its response took too long.
-  const said = (await heard()).filter((text) => !/not saved| already$/.test(text))
-  expect(said.length).toBeGreaterThan(3 * rounds)
+  const announcements = (await heard()).filter((text) => !/not saved| already$/.test(text))
+  expect(announcements.length).toBeGreaterThan(3 * rounds)
   for (const { id, first_name, last_name } of stored) {
     const name = `${first_name} ${last_name}: `
-    const kept = said
+    const confirmed = announcements
       .filter((text) => text.startsWith(name))
       .map((text) => text.slice(name.length).toLowerCase())
     const history = await desk.sql<{ status: string }[]>`
       select detail ->> 'status' as status from private.history where application_id = ${id} order by id`
     const written = history.map((each) => each.status)
-    let place = 0
-    const lost = kept.filter((each) => {
-      const found = written.indexOf(each, place)
-      if (found !== -1) place = found + 1
+    let position = 0
+    const lost = confirmed.filter((each) => {
+      const found = written.indexOf(each, position)
+      if (found !== -1) position = found + 1
       return found === -1
     })
     expect({ name, lost, written }).toEqual({ name, lost: [], written })

@@ -39,18 +39,18 @@ const isRefused = (origin: string) =>
 
 test('the database killed under load: errors meanwhile, then automatic recovery without losses', async () => {
   const server = await startServer(settings)
-  const sending = startLoad(server.origin)
-  await sending.waitUntil(() => sending.acknowledged.length >= 100)
+  const applicationLoad = startLoad(server.origin)
+  await applicationLoad.waitUntil(() => applicationLoad.acknowledged.length >= 100)
   process.kill((await postmaster()) ?? 0, 'SIGKILL')
-  await sending.waitUntil(() => sending.statuses.has(503))
+  await applicationLoad.waitUntil(() => applicationLoad.statuses.has(503))
   await server.waitForOutput('the database is back')
-  const before = sending.acknowledged.length
-  await sending.waitUntil(() => sending.acknowledged.length >= before + 100)
-  await sending.end()
-  expect([...sending.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
+  const before = applicationLoad.acknowledged.length
+  await applicationLoad.waitUntil(() => applicationLoad.acknowledged.length >= before + 100)
+  await applicationLoad.end()
+  expect([...applicationLoad.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
   expect(await server.stop()).toBe(0)
   const stored = await storedEmails(settings)
-  expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
+  expect(applicationLoad.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
 test('one of the database processes killed under load: errors meanwhile, then automatic recovery without losses', async () => {

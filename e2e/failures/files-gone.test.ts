@@ -38,22 +38,22 @@ const ready = async ({ origin }: RunningServer) => {
   return [response.status, ((await response.json()) as { status: string }).status]
 }
 
-const toldThatGone = ({ waitForOutput }: RunningServer) =>
+const waitForGoneMessage = ({ waitForOutput }: RunningServer) =>
   within(limit, 'the sentence', waitForOutput(/is gone: mount the disk/))
 
-const timesIn = (output: string, words: string) => output.split(words).length - 1
+const countIn = (output: string, words: string) => output.split(words).length - 1
 
 test.each(['DATA_DIR', 'pgdata'])(
   'a database whose %s is gone is reported and never recreated; it is complete when that returns',
   async (what) => {
-    const place = what === 'DATA_DIR' ? data : join(data, 'pgdata')
+    const path = what === 'DATA_DIR' ? data : join(data, 'pgdata')
     const server = await startServer(settings)
     const before = anApplication()
     expect(await send(server.origin, before)).toBe(201)
     const pid = await postmaster()
-    await rename(place, `${directory.path}/unmounted`)
+    await rename(path, `${directory.path}/unmounted`)
     process.kill(pid, 'SIGKILL')
-    await toldThatGone(server)
+    await waitForGoneMessage(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
     // Several times, so that the server tries as often.
@@ -62,14 +62,14 @@ test.each(['DATA_DIR', 'pgdata'])(
       expect(doctor.code).toBe(1)
       expect(doctor.stdout).toMatch(/^database +wrong +DATA_DIR is ".*", where there is no database: mount/m)
     }
-    expect(existsSync(place)).toBe(false)
-    await rename(`${directory.path}/unmounted`, place)
+    expect(existsSync(path)).toBe(false)
+    await rename(`${directory.path}/unmounted`, path)
     await server.waitForOutput('the database is back')
     const after = anApplication()
     expect(await send(server.origin, after)).toBe(201)
     expect(await ready(server)).toEqual([200, 'ok'])
     // Despite repeated tries.
-    expect(timesIn(server.output(), 'is gone: mount the disk')).toBe(1)
+    expect(countIn(server.output(), 'is gone: mount the disk')).toBe(1)
     expect(await server.stop()).toBe(0)
     expect((await storedEmails(settings)).toSorted()).toEqual([before.email, after.email].toSorted())
   },
@@ -88,7 +88,7 @@ test.each(['with its connections', 'without connections'])(
     if (how === 'without connections') {
       // PostgreSQL then ends all others, and its socket cannot be found.
       process.kill(backend?.pid ?? 0, 'SIGKILL')
-      await toldThatGone(server)
+      await waitForGoneMessage(server)
     }
     await sql.end(0)
     expect(await server.stop()).toBe(0)
@@ -104,7 +104,7 @@ test('a stop while the database cannot be started ends in order', async () => {
   const pid = await postmaster()
   await rename(join(data, 'pgdata'), `${directory.path}/unmounted`)
   process.kill(pid, 'SIGKILL')
-  await toldThatGone(server)
+  await waitForGoneMessage(server)
   expect(await server.stop()).toBe(0)
 })
 
@@ -135,9 +135,9 @@ test('only a first start makes a database, and says so; beside backups of anothe
   // As the sentence suggests: another folder for backups, or a restore.
   const another = join(directory.path, 'another')
   await mkdir(another, { mode: 0o700 })
-  const anew = await startServer({ ...settings, BACKUP_DIR: another })
-  expect(anew.output()).toContain(isNew)
-  expect(await anew.stop()).toBe(0)
+  const fresh = await startServer({ ...settings, BACKUP_DIR: another })
+  expect(fresh.output()).toContain(isNew)
+  expect(await fresh.stop()).toBe(0)
   await rm(data, { recursive: true })
   expect(await runCommand(['restore', '--from', backup], withBackups)).toMatchObject({
     code: 0,

@@ -30,7 +30,7 @@ const closedOf = async (child: ChildProcess) =>
   (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
 
 /** Starts the server with its standard output at a path. The test does not read it, so a request detects readiness. */
-async function startInto(path: string, flags: string | number = 'a') {
+async function startLoggingTo(path: string, flags: string | number = 'a') {
   const output = openSync(path, flags)
   const port = await freePort()
   const child = spawn(process.execPath, ['start.js'], {
@@ -39,19 +39,19 @@ async function startInto(path: string, flags: string | number = 'a') {
   })
   closeSync(output)
   endWithTest(child, settings.DATA_DIR)
-  const { output: told, waitForOutput } = outputOf(child)
+  const { output: errorOutput, waitForOutput } = outputOf(child)
   const origin = `http://127.0.0.1:${port}`
   await until('a server that is ready', async () => {
     if (child.exitCode !== null || child.signalCode !== null) return true
     return (await fetch(`${origin}/readyz`)).status === 200
   })
-  return { child, origin, told, printed: waitForOutput }
+  return { child, origin, told: errorOutput, printed: waitForOutput }
 }
 
-type Started = Awaited<ReturnType<typeof startInto>>
+type Started = Awaited<ReturnType<typeof startLoggingTo>>
 
 /** Ends it with SIGTERM, and checks that it ended in order. */
-async function endInOrder({ child }: Started) {
+async function stopAndCheck({ child }: Started) {
   const closed = closedOf(child)
   child.kill('SIGTERM')
   expect(await closed).toEqual([0, null])
@@ -59,17 +59,17 @@ async function endInOrder({ child }: Started) {
 }
 
 test('a server with an unwritable log starts, stores applications and ends in order; it reports the log once', async () => {
-  const server = await startInto('/dev/full')
+  const server = await startLoggingTo('/dev/full')
   await server.printed('The log cannot be written (ENOSPC')
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(await send(server.origin, anApplication())).toBe(201)
-  await endInOrder(server)
+  await stopAndCheck(server)
   expect(server.told()).toMatch(/^The log cannot be written \(ENOSPC: .*\): applications are taken .*\.\n$/)
   expect(await storedEmails(settings)).toHaveLength(2)
 })
 
 test('a server that cannot start ends with a sentence, even if its log cannot be written', async () => {
-  const first = await startInto('/dev/null')
+  const first = await startLoggingTo('/dev/null')
   const output = openSync('/dev/full', 'a')
   const child = spawn(process.execPath, ['start.js'], {
     stdio: ['ignore', output, 'pipe'],
@@ -81,7 +81,7 @@ test('a server that cannot start ends with a sentence, even if its log cannot be
   expect(await closedOf(child)).toEqual([1, null])
   expect(told()).toContain('which is in use by the server on')
   expect(told()).not.toContain('    at ')
-  await endInOrder(first)
+  await stopAndCheck(first)
 })
 
 test('a server stores applications while the disk of its log is full, and logs again afterwards', async ({
@@ -91,16 +91,16 @@ test('a server stores applications while the disk of its log is full, and logs a
   await mountSmallDisk(small, '64k', skip)
   const file = join(small, 'log')
   const filler = join(small, 'filler')
-  const server = await startInto(file)
+  const server = await startLoggingTo(file)
   const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
   // The rest of the log's last block has room for some lines.
-  const untilTold = async (times: number) => {
+  const sendUntilReported = async (times: number) => {
     while (server.told().split('cannot be written (ENOSPC').length <= times) {
       expect(await send(server.origin, anApplication())).toBe(201)
     }
   }
   await fill()
-  await untilTold(1)
+  await sendUntilReported(1)
   expect(await send(server.origin, anApplication())).toBe(201)
   await rm(filler)
   await server.printed('The log is written again. Lines that were dropped: 0.')
@@ -108,8 +108,8 @@ test('a server stores applications while the disk of its log is full, and logs a
   const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown)
   expect(logged.length).toBeGreaterThan(0)
   await fill()
-  await untilTold(2)
-  await endInOrder(server)
+  await sendUntilReported(2)
+  await stopAndCheck(server)
 })
 
 test('a server whose log is no longer read ends in order', async () => {
@@ -117,7 +117,7 @@ test('a server whose log is no longer read ends in order', async () => {
   await run('mkfifo', [pipe])
   const { O_RDWR, O_NONBLOCK, O_WRONLY } = constants
   const reader = openSync(pipe, O_RDWR | O_NONBLOCK)
-  const server = await startInto(pipe, O_WRONLY)
+  const server = await startLoggingTo(pipe, O_WRONLY)
   // Down to the last byte.
   for (const size of [4096, 1]) {
     const fill = () => {
@@ -126,6 +126,6 @@ test('a server whose log is no longer read ends in order', async () => {
     expect(fill).toThrow('EAGAIN')
   }
   expect(await send(server.origin, anApplication())).toBe(201)
-  await endInOrder(server)
+  await stopAndCheck(server)
   closeSync(reader)
 })

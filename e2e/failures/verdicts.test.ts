@@ -12,27 +12,27 @@ test('a response is right, a 503, or wrong in words', () => {
 
 test('calls that ended before the cut or began a second after it count as outside', () => {
   const calls: Call[] = [
-    { of: 'user', began: 900, ended: 999, outcome: 'dropped' },
-    { of: 'user', began: 900, ended: 1_000, outcome: 'unavailable' },
-    { of: 'user', began: 3_000, ended: 3_100, outcome: 'unavailable' },
-    { of: 'user', began: 3_001, ended: 3_100, outcome: 'unavailable' },
-    { of: 'user', began: 3_100, ended: 3_200, outcome: 'right' },
+    { kind: 'user', began: 900, ended: 999, outcome: 'dropped' },
+    { kind: 'user', began: 900, ended: 1_000, outcome: 'unavailable' },
+    { kind: 'user', began: 3_000, ended: 3_100, outcome: 'unavailable' },
+    { kind: 'user', began: 3_001, ended: 3_100, outcome: 'unavailable' },
+    { kind: 'user', began: 3_100, ended: 3_200, outcome: 'right' },
   ]
   expect(judge(calls, cut, ['user'])).toMatchObject({ outside: 3, unserved: 2, wrong: [] })
 })
 
 test('a wrong response counts at any time', () => {
-  const calls: Call[] = [{ of: 'user', began: 1_500, ended: 1_600, outcome: { wrong: '403 {}' } }]
+  const calls: Call[] = [{ kind: 'user', began: 1_500, ended: 1_600, outcome: { wrong: '403 {}' } }]
   expect(judge(calls, cut, ['user']).wrong).toEqual(['user: 403 {}'])
 })
 
 test('the server is back once a call of each kind that began after the cut was served', () => {
   const calls: Call[] = [
-    { of: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
-    { of: 'user', began: 2_000, ended: 2_020, outcome: 'right' },
-    { of: 'insert', began: 2_010, ended: 2_200, outcome: 'unavailable' },
+    { kind: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
+    { kind: 'user', began: 2_000, ended: 2_020, outcome: 'right' },
+    { kind: 'insert', began: 2_010, ended: 2_200, outcome: 'unavailable' },
   ]
   expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: Infinity })
-  calls.push({ of: 'insert', began: 2_200, ended: 2_300, outcome: 'right' })
+  calls.push({ kind: 'insert', began: 2_200, ended: 2_300, outcome: 'right' })
   expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: 300 })
 })

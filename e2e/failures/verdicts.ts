@@ -3,7 +3,7 @@ export type Outcome = 'right' | 'unavailable' | 'dropped' | { wrong: string }
 
 /** A call under load. Times are in milliseconds of `performance.now()`. */
 export interface Call {
-  of: string
+  kind: string
   began: number
   ended: number
   outcome: Outcome
@@ -42,14 +42,16 @@ export function outcomeOf(status: number, body: string, isRight: boolean): Outco
 export function judge(calls: readonly Call[], cut: Cut, kinds: readonly string[]): Verdict {
   const outside = calls.filter(({ began, ended }) => ended < cut.began || began > cut.ended + aftermath)
   const backs = kinds.map((of) => {
-    const served = calls.find((each) => each.of === of && each.began >= cut.ended && each.outcome === 'right')
+    const served = calls.find(
+      (each) => each.kind === of && each.began >= cut.ended && each.outcome === 'right',
+    )
     return { of, after: (served?.ended ?? Number.POSITIVE_INFINITY) - cut.ended }
   })
   return {
     outside: outside.length,
     unserved: outside.filter(({ outcome }) => outcome === 'unavailable' || outcome === 'dropped').length,
-    wrong: calls.flatMap(({ of, outcome }) =>
-      typeof outcome === 'object' ? [`${of}: ${outcome.wrong}`] : [],
+    wrong: calls.flatMap(({ kind, outcome }) =>
+      typeof outcome === 'object' ? [`${kind}: ${outcome.wrong}`] : [],
     ),
     back: backs.reduce((last, other) => (other.after > last.after ? other : last)),
   }

@@ -42,8 +42,8 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const act = () => crypto.randomUUID()
   const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!', act: act() }
   expect(await desk('desk_send_test', text)).toEqual({ to: 'grace@example.org' })
-  const [, trial] = await mails.waitFor(2, 'grace@example.org')
-  expect(trial).toMatchObject({ subject: '[Test] Hello Ada' })
+  const [, testEmail] = await mails.waitFor(2, 'grace@example.org')
+  expect(testEmail).toMatchObject({ subject: '[Test] Hello Ada' })
 
   const database = connectToFiles(directory.path)
   await database`update private.letter_settings set hold = '0'`
@@ -52,8 +52,8 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const { letters } = await desk('desk_drafts', { occasion: 'accepted', after: null })
   expect(receiver.received).toEqual([])
   await desk('desk_release', { act: act(), letters, number: null, again: false })
-  const [told] = await receiver.waitFor(1)
-  expect(new URLSearchParams(told?.body).get('id')).toBe(id)
+  const [decision] = await receiver.waitFor(1)
+  expect(new URLSearchParams(decision?.body).get('id')).toBe(id)
   expect(await mails.waitFor(2, 'ada@example.com')).toMatchObject([
     {},
     { subject: 'Your place at Unplugged' },

@@ -9,10 +9,10 @@ import { waitForHydration, test } from '../../testing/visitor.ts'
 const server = serverForTestFile()
 
 /** Resolves when the page's script has also done its first work on the form that it took over. */
-const takenOver = (page: Page) => page.waitForFunction(() => window.isHydrated)
+const waitForTakeover = (page: Page) => page.waitForFunction(() => window.isHydrated)
 
 /** The event of a page that the browser restores unchanged. Playwright's Chromium restores none this way. */
-const showAgain = (page: Page) =>
+const restorePage = (page: Page) =>
   page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
 
 test('a draft does not overwrite text from before the script', async ({ visitor }) => {
@@ -30,7 +30,7 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
   // As in a browser without room for a newer draft.
   await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
   goOn()
-  await takenOver(page)
+  await waitForTakeover(page)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
   expect(await form.answers()).toEqual({
@@ -53,7 +53,7 @@ test('typed text remains even if the script had to rebuild the form', async ({ v
   // As a browser's extension does, which finds the field before React does.
   await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
   goOn()
-  await takenOver(page)
+  await waitForTakeover(page)
   expect(await page.locator('extension-button').count()).toBe(0)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -75,7 +75,7 @@ test('a restored page whose form was posted natively can send again', async ({ v
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
 
-  await showAgain(page)
+  await restorePage(page)
   expect(await form.button.innerText()).toBe('Send Details!')
   expect(await form.button.isDisabled()).toBe(false)
   await form.button.click()
@@ -90,10 +90,10 @@ test('a page restored during its send continues to show it, and then the green b
   await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
-  const asked = page.waitForRequest('**/rest/v1/**')
+  const request = page.waitForRequest('**/rest/v1/**')
   await form.button.click()
-  await asked
-  await showAgain(page)
+  await request
+  await restorePage(page)
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
   goOn()
