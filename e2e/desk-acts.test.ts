@@ -348,13 +348,13 @@ test('the result of an act appears between the navigation and the bar at the foo
     await note.press('Control+Enter')
     await page.locator('.application-note', { hasText: `At ${size.width}` }).waitFor()
     await expect.poll(() => status.textContent()).toBe('Note added')
-    const [said, foot] = await page.evaluate(() =>
+    const [announcement, foot] = await page.evaluate(() =>
       ['.announce-words span', '.decisions-bar'].map((each) =>
         document.querySelector(each)?.getBoundingClientRect().toJSON(),
       ),
     )
-    expect(said.bottom).toBeLessThanOrEqual(foot.top)
-    expect(said.top).toBeGreaterThan(size.height / 2)
+    expect(announcement.bottom).toBeLessThanOrEqual(foot.top)
+    expect(announcement.top).toBeGreaterThan(size.height / 2)
     await status.evaluate((live) =>
       live.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
     )

@@ -48,12 +48,12 @@ test('the counts arrive with the changes of the list in one later call, then the
   visitor,
 }) => {
   await desk.store(people(120))
-  const asked: string[] = []
+  const requests: string[] = []
   const page = await desk.open(visitor, '/?status=all', {
     prepare: async (opened) => {
       opened.on('request', (request) => {
         const [, name] = /\/rpc\/(desk_(?!me$)\w+)$/.exec(request.url()) ?? []
-        if (name !== undefined) asked.push(name)
+        if (name !== undefined) requests.push(name)
       })
     },
   })
@@ -61,9 +61,9 @@ test('the counts arrive with the changes of the list in one later call, then the
   await expect.poll(async () => (await tabs()).at(-1)).toBe('All 120')
   expect(await names()).toHaveLength(50)
   expect(await page.locator('.list-news').count()).toBe(0)
-  await expect.poll(() => asked).toEqual(['desk_list', 'desk_refresh', 'desk_letters'])
+  await expect.poll(() => requests).toEqual(['desk_list', 'desk_refresh', 'desk_letters'])
   await tab('New').click()
-  await expect.poll(() => asked.slice(3)).toEqual(['desk_list', 'desk_refresh'])
+  await expect.poll(() => requests.slice(3)).toEqual(['desk_list', 'desk_refresh'])
 })
 
 test('visible rows stay, show their current status, and new ones are offered', async ({ visitor }) => {
@@ -109,10 +109,11 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await expect.poll(names).toEqual(newestFirst)
   // By now the opening list has made all its requests.
   await refreshed
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   page.on('request', (request) => {
     const { filter } = (request.url().includes('/rpc/') ? request.postDataJSON() : {}) as { filter?: object }
-    if (filter !== undefined) asked.push([request.url().split('/').at(-1), 'order' in filter && filter.order])
+    if (filter !== undefined)
+      requests.push([request.url().split('/').at(-1), 'order' in filter && filter.order])
   })
   await button('Filters').click()
   await order.selectOption('Oldest first')
@@ -132,13 +133,13 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await link('Back').click()
   await expect.poll(names).toEqual(oldestFirst)
   await page.clock.fastForward(20_000)
-  await expect.poll(() => asked).toContainEqual(['desk_refresh', 'oldest'])
+  await expect.poll(() => requests).toContainEqual(['desk_refresh', 'oldest'])
   const downloading = page.waitForEvent('download')
   await button('Download CSV').click()
   const table = await text(await (await downloading).createReadStream())
   expect(table.match(/Person,\d/g)).toEqual(oldestFirst.map((name) => name.replace(' ', ',')))
   // All later requests use that order.
-  expect(asked.filter((each) => !String(each).endsWith('oldest'))).toEqual([])
+  expect(requests.filter((each) => !String(each).endsWith('oldest'))).toEqual([])
 
   await order.selectOption('Newest first')
   await expect.poll(names).toEqual(newestFirst)
@@ -200,9 +201,9 @@ test('a search shows its number of results, and the list, the bar and Undo stay 
     await held
     await route.continue()
   })
-  const asked = page.waitForRequest('**/rpc/desk_list')
+  const requests = page.waitForRequest('**/rpc/desk_list')
   await search.fill('60')
-  await asked
+  await requests
   await expect.poll(() => live.textContent()).toBe('')
   expect(await names()).toHaveLength(50)
   await bar.getByText('Person 3', { exact: true }).waitFor()
@@ -249,14 +250,14 @@ test('Back reloads a long list in one call, and focuses the row that was open', 
   await link('Person 180').click()
   await heading('Person 180').waitFor()
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   page.on('request', (request) => {
-    if (request.url().endsWith('/rpc/desk_list')) asked.push(request.postDataJSON())
+    if (request.url().endsWith('/rpc/desk_list')) requests.push(request.postDataJSON())
   })
   await page.goBack()
   await expect.poll(async () => (await names())[0]).toBe('Late One')
   expect(await names()).toHaveLength(200)
-  expect(asked).toEqual([{ filter: { status: 'new' }, after: null, most: 200 }])
+  expect(requests).toEqual([{ filter: { status: 'new' }, after: null, most: 200 }])
   expect(await focused(page)).toBe('A: Person 180')
 })
 

@@ -236,7 +236,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await expect.poll(() => button('Discard').count()).toBe(0)
   // The text is saved too, although the screen was left before a response.
   await sentence.fill('We are very full.')
-  const asked = page.waitForRequest(calls('set_door'))
+  const request = page.waitForRequest(calls('set_door'))
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   const happened = new Promise<void>((resolve) => {
@@ -248,7 +248,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
     })
   })
   await button('Save').click()
-  await Promise.all([asked, happened])
+  await Promise.all([request, happened])
   await link('Letters').click()
   await replyTo.waitFor()
   release()
@@ -292,8 +292,8 @@ test('after an announcement nothing of it remains over the page', async ({ visit
         }).length,
     )
   expect(await seen()).toBeGreaterThan(0)
-  await status.evaluate((said) =>
-    said.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
+  await status.evaluate((region) =>
+    region.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
   )
   expect(await seen()).toBe(0)
 })

@@ -78,12 +78,12 @@ async function open(
   address: string,
   prepare: (page: Page) => Promise<unknown> = async () => {},
 ) {
-  const asked: string[] = []
+  const requests: string[] = []
   const page = await visitor.open(origin + address, { isNew: true }, async (opened) => {
-    opened.on('request', (request) => asked.push(`${request.resourceType()} ${request.url()}`))
+    opened.on('request', (request) => requests.push(`${request.resourceType()} ${request.url()}`))
     await prepare(opened)
   })
-  return { page, requests: () => asked.filter((each) => !each.includes(' data:')) }
+  return { page, requests: () => requests.filter((each) => !each.includes(' data:')) }
 }
 
 /** The file of a document's script. */

@@ -564,7 +564,7 @@ test('five buttons decide; each decision is announced, shown and saved, and can 
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill, undo } = getDesk(page)
-  for (const [label, standing] of [
+  for (const [label, name] of [
     ['Shortlist', 'Shortlisted'],
     ['Accept', 'Accepted'],
     ['Waitlist', 'Waitlisted'],
@@ -572,11 +572,11 @@ test('five buttons decide; each decision is announced, shown and saved, and can 
     ['Back to new', 'New'],
   ] as const) {
     await button(label).click()
-    await expect.poll(() => status.textContent()).toBe(`Ada L: ${standing}`)
-    expect(await pill.textContent()).toBe(standing)
+    await expect.poll(() => status.textContent()).toBe(`Ada L: ${name}`)
+    expect(await pill.textContent()).toBe(name)
     const attribute = label === 'Back to new' ? 'aria-disabled' : 'aria-pressed'
     expect(await button(label).getAttribute(attribute)).toBe('true')
-    expect(await desk.statusOf(id)).toBe(standing.toLowerCase())
+    expect(await desk.statusOf(id)).toBe(name.toLowerCase())
   }
   await undo.click()
   await expect.poll(() => status.textContent()).toBe('Undone: Ada L is Declined again')

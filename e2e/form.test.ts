@@ -246,11 +246,11 @@ test('a visitor already typing on the page after a native send keeps the focus w
 }) => {
   const page = await sentNatively(visitor)
   const form = getForm(page)
-  const goOn = await holdRequests(page, '**/assets/**')
+  const release = await holdRequests(page, '**/assets/**')
   // The box may have requested the script already, since the browser focuses it.
   await form.firstName.click()
   await page.keyboard.type('abc')
-  goOn()
+  release()
   await waitForHydration(page)
   await page.keyboard.type('def')
   expect(await form.firstName.inputValue()).toBe('abcdef')
@@ -418,16 +418,16 @@ const describedBy = (field: Locator) =>
   )
 
 test('a send refused before the script shows its messages when the script loads', async ({ visitor }) => {
-  let goOn = () => {}
+  let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    goOn = await holdRequests(opened, '**/assets/**')
+    release = await holdRequests(opened, '**/assets/**')
   })
   const form = getForm(page)
   await form.firstName.fill('Ada')
   await form.button.click()
   expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
   expect(await refusedFields(page)).toBe(7)
-  goOn()
+  release()
   await form.problem('last_name').waitFor()
   expect(await page.locator('.problem').count()).toBe(7)
 })

@@ -105,9 +105,9 @@ test('a send before the script has loaded is held, shown, and carried out afterw
   visitor,
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  let goOn = () => {}
+  let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    goOn = await holdRequests(opened, '**/assets/**')
+    release = await holdRequests(opened, '**/assets/**')
   })
   const form = getForm(page)
   await form.fill(application)
@@ -115,7 +115,7 @@ test('a send before the script has loaded is held, shown, and carried out afterw
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
   expect(page.url()).toBe(`${server.origin}/`)
-  goOn()
+  release()
   await form.success.waitFor()
   expect(await stored(application.email)).toHaveLength(1)
   expect(page.url()).toBe(`${server.origin}/`)

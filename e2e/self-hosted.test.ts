@@ -245,8 +245,8 @@ test('the text of the custom box is sent whichever radio is chosen', async ({ vi
 test('repeated sends during a pending one make one insert', async ({ visitor }) => {
   const application = anApplication()
   let inserts = 0
-  const goOn = new AbortController()
-  const held = once(goOn.signal, 'abort')
+  const release = new AbortController()
+  const held = once(release.signal, 'abort')
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/rest/v1/**', async (route) => {
       inserts += 1
@@ -266,7 +266,7 @@ test('repeated sends during a pending one make one insert', async ({ visitor }) 
   expect(await form.button.isDisabled()).toBe(true)
   await form.company.press('Enter')
   await form.button.click({ force: true })
-  goOn.abort()
+  release.abort()
   await form.success.waitFor()
   expect(await form.button.innerText()).toBe('Send Details!')
   expect(inserts).toBe(1)

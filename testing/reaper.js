@@ -12,7 +12,7 @@ function isOfRun(pid) {
 }
 
 /** The processes of the run. Only Linux lists them this way. */
-function left() {
+function runProcesses() {
   let processes = []
   try {
     processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -33,7 +33,7 @@ function left() {
 process.stdin
   .on('end', () => {
     // PostgreSQL removes its shared memory at SIGQUIT. A frozen process receives the signal only after it continues.
-    for (const { pid, name } of left()) {
+    for (const { pid, name } of runProcesses()) {
       try {
         process.kill(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL')
         process.kill(pid, 'SIGCONT')

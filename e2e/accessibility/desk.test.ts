@@ -208,21 +208,21 @@ test('after a problem is settled the focus is on its application', async ({ visi
   const [first, second] = await desk.store(people(3))
   const page = await desk.open(visitor, '', { viewport: alone })
   const { select, button, alert, link, note } = getDesk(page)
-  const at = async (text: string) => {
+  const expectFocus = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
   }
   await select('Person 1').check()
   await desk.setStatus(first ? [first] : [], 'declined', desk.bob)
   await button('Accept').click()
   await button('Accept anyway').click()
-  await at('A: Person 1')
+  await expectFocus('A: Person 1')
   await expect.poll(() => alert.count()).toBe(0)
   await link('Person 2').click()
   await note.waitFor()
   await desk.setStatus(second ? [second] : [], 'declined', desk.bob)
   await button('Accept').click()
   await button('Leave it Declined').click()
-  await at('H1: Person 2')
+  await expectFocus('H1: Person 2')
 })
 
 test('the whole journey by keyboard alone, without single-key shortcuts', async ({ visitor }) => {

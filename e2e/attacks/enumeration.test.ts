@@ -163,8 +163,8 @@ async function responsesForBoth(call: SignInServer['call'], state: (email: strin
 }
 
 test.each(Object.entries(states))('no response distinguishes %s from none', async (_what, state) => {
-  const own = await server.another()
-  const { known, unknown } = await responsesForBoth(own.call, state)
+  const freshServer = await server.another()
+  const { known, unknown } = await responsesForBoth(freshServer.call, state)
   expect(unknown).toEqual(known)
 })
 
@@ -174,14 +174,14 @@ test.each(Object.keys(callsWithAddress).filter((what) => /^(otp|recover|resend)/
     const email = await server.organiser()
     const { client } = await server.signedIn(email)
     await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
-    const own = await server.another()
+    const freshServer = await server.another()
     const answer = await server.database.owner.begin(async (transaction) => {
       await transaction`select from auth.users where email = ${email} for update`
       // A query for the account would wait here forever.
-      return callsWithAddress[what]?.ask(own.call, email)
+      return callsWithAddress[what]?.ask(freshServer.call, email)
     })
     expect(answer?.status).toBe(200)
-    await own.close()
+    await freshServer.close()
   },
 )
 
@@ -190,10 +190,10 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
   async (_what, state) => {
     const sent: string[] = []
     const { signIn, ...database } = server.database
-    const own = await server.another({}, { ...database, signIn: recordStatements(signIn, sent) })
+    const freshServer = await server.another({}, { ...database, signIn: recordStatements(signIn, sent) })
     const sentBy = async (ask: Ask, email: string) => {
       sent.length = 0
-      await ask(own.call, email)
+      await ask(freshServer.call, email)
       // A decoy's table replaces the table of codes.
       return sent.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
     }
@@ -247,24 +247,26 @@ test.each(Object.entries(failingMailServers))(
   'a mail server that %s reveals no known address',
   async (_how, start) => {
     const mail = await start()
-    const own = await server.another({
+    const freshServer = await server.another({
       mailServer: mailServerAt(mail.port),
     })
-    const { known, unknown } = await responsesForBoth(own.call, async () => {})
+    const { known, unknown } = await responsesForBoth(freshServer.call, async () => {})
     expect(unknown).toEqual(known)
     // Its connections first, since the server waits for pending emails.
     await mail.close()
-    await own.close()
+    await freshServer.close()
   },
 )
 
 test('without a mail server known and unknown addresses are refused alike, and no waiting time begins', async () => {
-  const own = await server.another({ mailServer: undefined })
+  const freshServer = await server.another({ mailServer: undefined })
   const email = await server.organiser()
   for (const path of ['otp', 'recover', 'otp']) {
-    const known = await observableResponse(own.call('POST', path, { email }))
+    const known = await observableResponse(freshServer.call('POST', path, { email }))
     expect(known.text).toContain('email_provider_disabled')
-    expect(await observableResponse(own.call('POST', path, { email: strangerAddress() }))).toEqual(known)
+    expect(await observableResponse(freshServer.call('POST', path, { email: strangerAddress() }))).toEqual(
+      known,
+    )
   }
 })
 
@@ -303,14 +305,14 @@ test('no email ever went to an address without an account', () => {
 
 test('the memory for addresses is bounded, and expires after its minute', async () => {
   const { owner } = server.database
-  const own = await server.another()
+  const freshServer = await server.another()
   await owner`
     insert into private.mail_requests (address_hash, requested_at)
     select sha256(number::text::bytea), now() - make_interval(secs => number / 1000.0)
     from generate_series(1, 30000) as number`
-  await own.call('POST', 'otp', { email: strangerAddress() })
+  await freshServer.call('POST', 'otp', { email: strangerAddress() })
   // Waits for the work after the response.
-  await own.close()
+  await freshServer.close()
   const rememberedCount = async () => {
     const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`
     return row?.count

@@ -319,8 +319,8 @@ test.each([
 ])(
   '%s, a link leads below the site (or to this machine if that is the site), and never to the form',
   async (_how, siteUrl) => {
-    const own = await server.another({ siteUrl })
-    const site = (siteUrl ?? own.origin).replace(/\/$/, '')
+    const freshServer = await server.another({ siteUrl })
+    const site = (siteUrl ?? freshServer.origin).replace(/\/$/, '')
     const desk = `${site}/desk`
     const targets = [
       ...foreignTargets(site).map((given) => [given, desk] as const),
@@ -329,16 +329,16 @@ test.each([
     for (const [given, expected] of targets) {
       for (const token of ['nothing', 'pkce_nothing']) {
         const query = new URLSearchParams({ token, type: 'magiclink', redirect_to: given })
-        const answer = await own.call('GET', `verify?${query.toString()}`)
+        const answer = await freshServer.call('GET', `verify?${query.toString()}`)
         expect(answer.status, `for ${given}`).toBe(303)
         expect(withoutResult(answer.headers.get('location')), `for ${given}`).toBe(expected)
       }
     }
     const repeated =
       'verify?token=x&type=magiclink&redirect_to=https://evil.example/&redirect_to=https://evil.example/'
-    const twice = await own.call('GET', repeated)
+    const twice = await freshServer.call('GET', repeated)
     expect(withoutResult(twice.headers.get('location'))).toBe(desk)
-    await own.close()
+    await freshServer.close()
   },
 )
 
@@ -346,19 +346,22 @@ test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
 ])('%s, an email contains only a link of the site, which leads back below it', async (_how, siteUrl) => {
-  const own = await server.another({ siteUrl })
-  const site = siteUrl ?? own.origin
+  const freshServer = await server.another({ siteUrl })
+  const site = siteUrl ?? freshServer.origin
   const leadsTo = async (path: string, isPkce: boolean, headers: Record<string, string> = {}) => {
     const email = await server.organiser()
     const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
     const body = { email, ...(isPkce ? challenge : {}) }
-    expect(await readResponse(own.call('POST', path, body, headers))).toEqual({ status: 200, body: {} })
+    expect(await readResponse(freshServer.call('POST', path, body, headers))).toEqual({
+      status: 200,
+      body: {},
+    })
     const [mail] = await server.mail.waitFor(1, email)
     expect(mail?.text).not.toContain('evil')
     // An email scanner finds a button there, and uses nothing up.
     if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
     expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
-    const opened = await fetch((mail?.link ?? '').replace(site, own.origin), {
+    const opened = await fetch((mail?.link ?? '').replace(site, freshServer.origin), {
       redirect: 'manual',
       headers: { 'x-forwarded-for': unusedIpAddress() },
     })
@@ -420,8 +423,8 @@ test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
 ])('%s, no header decides the target of a link or the issuer of a token', async (_how, siteUrl) => {
-  const own = await server.another({ siteUrl })
-  const site = siteUrl ?? own.origin
+  const freshServer = await server.another({ siteUrl })
+  const site = siteUrl ?? freshServer.origin
   const evil = [
     'host: evil.example',
     'apikey: public-anon-key',
@@ -440,23 +443,23 @@ test.each([
     'origin: https://evil.example',
   ]
   const email = await server.organiser()
-  await sendRaw(own.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
+  await sendRaw(freshServer.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
   const [mail] = await server.mail.waitFor(1, email)
   expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
   expect(mail?.text.toLowerCase()).not.toContain('evil')
   const body = JSON.stringify({ type: 'email', email, token: mail?.code })
-  const signedIn = await sendRaw(own.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
+  const signedIn = await sendRaw(freshServer.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
   const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
   expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
   const secret = await operatorSecret(server.database.owner, email)
-  const opened = await sendRaw(own.origin, [
+  const opened = await sendRaw(freshServer.origin, [
     `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
     ...evil,
   ])
   expect(opened).toMatch(/^HTTP\/1\.1 303 /)
   expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
   // With its absolute address too.
-  const absolute = await sendRaw(own.origin, [
+  const absolute = await sendRaw(freshServer.origin, [
     'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
     ...evil,
   ])

@@ -263,9 +263,9 @@ function requestsWith({ bearers, texts }: ValidValues) {
     const [method = '', path = ''] = call.split(' ')
     return fc
       .tuple(fc.oneof({ weight: 30, arbitrary: fc.constant(method) }, other), id, query)
-      .map(([given, filled, asked]) => {
+      .map(([given, filled, parameters]) => {
         const whole = path.replace(':id', () => filled)
-        const target = `/auth/v1/${whole}${path.includes('?') ? '&' : '?'}${asked}`
+        const target = `/auth/v1/${whole}${path.includes('?') ? '&' : '?'}${parameters}`
         return `${given} ${target.replaceAll(lineEnds, '+').replaceAll(' ', '+')} HTTP/1.1`
       })
   }

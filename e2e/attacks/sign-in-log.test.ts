@@ -47,8 +47,8 @@ test('wrong codes count across a restart; the emailed link, a session and the ke
   await call('POST', 'otp', { email })
   const [{ code, link } = { code: '', link: '' }] = await mail.waitFor(1, email)
   const wrong = ['000000', '111111', '222222', '333333', '444444', '555555'].filter((each) => each !== code)
-  const guess = (own: typeof call, token: string) =>
-    readResponse(own('POST', 'verify', { type: 'email', email, token }))
+  const guess = (callServer: typeof call, token: string) =>
+    readResponse(callServer('POST', 'verify', { type: 'email', email, token }))
   for (const token of wrong.slice(0, 3)) expect((await guess(call, token)).status).toBe(403)
   const { keys } = (await readResponse(call('GET', '.well-known/jwks.json'))).body as { keys: unknown }
   await first.stop()
@@ -163,13 +163,13 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   const { port } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
   for (const [index, each] of [refusing.port, port].entries()) {
-    const own = await startServer({ ...settings, ...mailSettings(each) })
+    const freshServer = await startServer({ ...settings, ...mailSettings(each) })
     const address = `mark-failing-${index}@example.org`
     await addOrganiser(address)
-    await callTo(own.origin)('POST', 'otp', { email: address })
-    await own.waitForOutput('a mail was not sent')
-    await own.stop()
-    output += own.output()
+    await callTo(freshServer.origin)('POST', 'otp', { email: address })
+    await freshServer.waitForOutput('a mail was not sent')
+    await freshServer.stop()
+    output += freshServer.output()
   }
   await refusing.close()
 

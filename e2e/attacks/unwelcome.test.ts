@@ -34,10 +34,13 @@ function sendRaw(origin: string, ...parts: string[]) {
 }
 
 /** A server of its own for one test. */
-async function withServer<T>(settings: Record<string, string>, run: (own: RunningServer) => Promise<T>) {
+async function withServer<T>(
+  settings: Record<string, string>,
+  run: (freshServer: RunningServer) => Promise<T>,
+) {
   const directory = await dataDirectory()
-  const own = await startServer({ DATA_DIR: directory.path, ...settings })
-  return await run(own)
+  const freshServer = await startServer({ DATA_DIR: directory.path, ...settings })
+  return await run(freshServer)
 }
 
 test('a body over 256 KiB is refused in the shape of the data interface', async () => {
@@ -259,7 +262,7 @@ test("neither the server's log nor the database's names an applicant or holds an
     response.writeHead(500).end('receiver says no'),
   )
   const directory = await dataDirectory()
-  const own = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
+  const freshServer = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
   const marked = anApplication({
     first_name: 'MARK1',
     last_name: 'MARK2',
@@ -276,15 +279,15 @@ test("neither the server's log nor the database's names an applicant or holds an
     { ...marked, consent: null },
   ].map((body) => JSON.stringify(body))
   for (const body of [...bodies, '{"first_name": "MARK9']) {
-    await fetch(own.origin + path, { method: 'POST', headers: key, body })
-    await fetch(own.origin, { method: 'POST', body: new URLSearchParams({ first_name: body }) })
+    await fetch(freshServer.origin + path, { method: 'POST', headers: key, body })
+    await fetch(freshServer.origin, { method: 'POST', body: new URLSearchParams({ first_name: body }) })
   }
-  await fetch(`${own.origin}/MARK10?first_name=MARK11`)
-  await own.waitForOutput('receiver says no')
-  await own.waitForOutput('"status":404')
-  await own.stop()
+  await fetch(`${freshServer.origin}/MARK10?first_name=MARK11`)
+  await freshServer.waitForOutput('receiver says no')
+  await freshServer.waitForOutput('"status":404')
+  await freshServer.stop()
   const databaseLog = await readFile(join(directory.path, 'postgres.log'), 'utf8')
-  const log = own.output()
+  const log = freshServer.output()
   expect(log).not.toMatch(/mark\d/i)
   expect(databaseLog).not.toMatch(/mark\d/i)
   const line = log.split('\n').find((text) => text.includes(`"route":"${path}"`)) ?? ''

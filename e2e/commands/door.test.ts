@@ -43,7 +43,7 @@ test("a command closes, opens and shows the door beside a server, in the machine
     expect({ code, stdout, said: stderr.replace(/^Using .*\n/, '') }).toEqual({
       code: 1,
       stdout: '',
-      said: refusal,
+      message: refusal,
     })
   }
   expect(await door()).toContain('The door is closed.\nApplicants read: Later.\n')

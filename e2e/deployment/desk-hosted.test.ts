@@ -97,10 +97,10 @@ function clientOf({ origin, publicKey }: SupabaseLite): SupabaseClient {
 /** A signed-in account of the project, made as a user would if sign-ups are on. */
 async function account(at: SupabaseLite, email: string) {
   const client = clientOf(at)
-  const asked = await client.auth.signInWithOtp({ email, options: { shouldCreateUser: true } })
+  const requested = await client.auth.signInWithOtp({ email, options: { shouldCreateUser: true } })
   const token = /Your code is (\d{6})\./.exec(mailTo(at, email))?.[1] ?? ''
   const signedIn = await client.auth.verifyOtp({ email, token, type: 'magiclink' })
-  expect([asked.error, signedIn.error]).toEqual([null, null])
+  expect([requested.error, signedIn.error]).toEqual([null, null])
   return client
 }
 

@@ -46,12 +46,14 @@ test('everything works behind a transaction pooler with one setting', async () =
     SITE_URL: server.origin,
   })
   const { client } = await signInByLink(server.origin, link.stdout)
-  const asked = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_each, index) =>
       (index % 2 ? client : clientOf(server.origin)).rpc('desk_me'),
     ),
   )
-  expect(asked.map(({ status }) => status)).toEqual(asked.map((_each, index) => (index % 2 ? 200 : 401)))
+  expect(responses.map(({ status }) => status)).toEqual(
+    responses.map((_each, index) => (index % 2 ? 200 : 401)),
+  )
   expect((await client.auth.refreshSession()).error).toBeNull()
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const guess = () => client.auth.verifyOtp({ email: 'ada@example.org', token: '000000', type: 'email' })

@@ -148,9 +148,9 @@ function selfSigned(directory: string) {
 /** Sends a request through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
 async function sendRequest(path: string, options: RequestOptions = {}, body = '') {
   // The exact path: a URL would be normalised.
-  const asked = request(proxy.origin, { path, ca: proxy.certificate, ...options })
-  asked.end(body)
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const outgoing = request(proxy.origin, { path, ca: proxy.certificate, ...options })
+  outgoing.end(body)
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   return { status: response.statusCode, headers: response.headers, text: await text(response) }
 }
 
@@ -393,7 +393,7 @@ describe.each([
 
       const answered = page.waitForResponse(`${proxy.origin}/`)
       const { port } = new URL(proxy.underPath)
-      const asked = Promise.all([
+      const responses = Promise.all([
         sendRequest('/', { localAddress: '127.0.0.6' }),
         sendFrom('127.0.0.6', sent),
         sendFrom('127.0.0.7', sentUnderPath, { port, path: '/retreat/rest/v1/retreat_applications' }),
@@ -406,7 +406,7 @@ describe.each([
         proxy.waitForRefusal('127.0.0.1', 'POST', '/'),
       ])
       server = await startServer(proxy.settings)
-      const [got, ...posted] = await asked
+      const [got, ...posted] = await responses
       expect([got.status, got.headers['www-authenticate']]).toEqual([200, undefined])
       expect(got.text).toContain('Unplugged.')
       expect(posted.slice(0, 2)).toMatchObject([{ status: 201 }, { status: 201 }])
@@ -430,10 +430,10 @@ describe.each([
     await server.stop()
     const localAddress = '127.0.0.9'
     const answers = await Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)])
-    for (const { status, headers, text: said } of answers) {
+    for (const { status, headers, text: body } of answers) {
       expect(status).toBe(503)
       expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
-      expect(said).toBe('The server cannot be reached right now. Please try again in a moment.\n')
+      expect(body).toBe('The server cannot be reached right now. Please try again in a moment.\n')
     }
     server = await startServer(proxy.settings)
   })
@@ -504,7 +504,7 @@ test('the doctor finds a wrong number of trusted proxies: none, too few or too m
     }`
   await startNginx(passOn(lone, own) + passOn(outer, lone))
   const data = await dataDirectory()
-  for (const [trusted, port, said] of [
+  for (const [trusted, port, finding] of [
     [undefined, lone, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
     ['1', lone, /^ok /],
     ['1', outer, /^wrong +Of several proxies TRUST_PROXY believes too few/],
@@ -518,7 +518,7 @@ test('the doctor finds a wrong number of trusted proxies: none, too few or too m
       ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }),
     }
     const behind = await startServer(settings)
-    expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(said)
+    expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(finding)
     await behind.stop()
   }
 })

@@ -57,7 +57,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
     // Several times, so that the server tries as often.
-    for (let asked = 0; asked < 4; asked += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const doctor = await runCommand(['doctor'], settings)
       expect(doctor.code).toBe(1)
       expect(doctor.stdout).toMatch(/^database +wrong +DATA_DIR is ".*", where there is no database: mount/m)

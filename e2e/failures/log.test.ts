@@ -45,7 +45,7 @@ async function startLoggingTo(path: string, flags: string | number = 'a') {
     if (child.exitCode !== null || child.signalCode !== null) return true
     return (await fetch(`${origin}/readyz`)).status === 200
   })
-  return { child, origin, told: errorOutput, printed: waitForOutput }
+  return { child, origin, errorOutput, waitForOutput }
 }
 
 type Started = Awaited<ReturnType<typeof startLoggingTo>>
@@ -60,11 +60,13 @@ async function stopAndCheck({ child }: Started) {
 
 test('a server with an unwritable log starts, stores applications and ends in order; it reports the log once', async () => {
   const server = await startLoggingTo('/dev/full')
-  await server.printed('The log cannot be written (ENOSPC')
+  await server.waitForOutput('The log cannot be written (ENOSPC')
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(await send(server.origin, anApplication())).toBe(201)
   await stopAndCheck(server)
-  expect(server.told()).toMatch(/^The log cannot be written \(ENOSPC: .*\): applications are taken .*\.\n$/)
+  expect(server.errorOutput()).toMatch(
+    /^The log cannot be written \(ENOSPC: .*\): applications are taken .*\.\n$/,
+  )
   expect(await storedEmails(settings)).toHaveLength(2)
 })
 
@@ -77,10 +79,10 @@ test('a server that cannot start ends with a sentence, even if its log cannot be
   })
   closeSync(output)
   endWithTest(child)
-  const { output: told } = outputOf(child)
+  const { output: errorOutput } = outputOf(child)
   expect(await closedOf(child)).toEqual([1, null])
-  expect(told()).toContain('which is in use by the server on')
-  expect(told()).not.toContain('    at ')
+  expect(errorOutput()).toContain('which is in use by the server on')
+  expect(errorOutput()).not.toContain('    at ')
   await stopAndCheck(first)
 })
 
@@ -95,7 +97,7 @@ test('a server stores applications while the disk of its log is full, and logs a
   const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
   // The rest of the log's last block has room for some lines.
   const sendUntilReported = async (times: number) => {
-    while (server.told().split('cannot be written (ENOSPC').length <= times) {
+    while (server.errorOutput().split('cannot be written (ENOSPC').length <= times) {
       expect(await send(server.origin, anApplication())).toBe(201)
     }
   }
@@ -103,7 +105,7 @@ test('a server stores applications while the disk of its log is full, and logs a
   await sendUntilReported(1)
   expect(await send(server.origin, anApplication())).toBe(201)
   await rm(filler)
-  await server.printed('The log is written again. Lines that were dropped: 0.')
+  await server.waitForOutput('The log is written again. Lines that were dropped: 0.')
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown)
   expect(logged.length).toBeGreaterThan(0)

@@ -120,7 +120,7 @@ async function expectOpenList(screen: OrganiserScreen) {
   await expect
     .poll(async () => {
       const shown = await pills()
-      return Object.entries(shown).filter(([name, said]) => said !== expectedStatus(name))
+      return Object.entries(shown).filter(([name, text]) => text !== expectedStatus(name))
     })
     .toEqual([])
   const offered = async () => {
@@ -335,9 +335,9 @@ const acts = {
         else for (const name of chosen) await select(name).check()
         if (chosen.length > 1) await bar.getByText(`${chosen.length} selected`).waitFor()
         const before = await Promise.all(
-          chosen.map(async (name) => ({ name, stands: await rowStatus(name) })),
+          chosen.map(async (name) => ({ name, status: await rowStatus(name) })),
         )
-        const changed = before.filter(({ stands }) => stands !== statuses[wanted]).map(({ name }) => name)
+        const changed = before.filter(({ status }) => status !== statuses[wanted]).map(({ name }) => name)
         const press = () => button(labels[wanted]).click()
         if (changed.length === 0) await page.keyboard.press('Escape')
         else {

@@ -22,14 +22,14 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
   await form.fill(application)
   const draft = await page.evaluate(() => sessionStorage.getItem('unplugged-draft') ?? '')
   expect(draft).toContain('Ada')
-  const goOn = await holdRequests(page, '**/assets/**')
+  const release = await holdRequests(page, '**/assets/**')
   await page.reload({ waitUntil: 'domcontentloaded' })
   await form.firstName.fill('Grace')
   await form.reason.fill('To think.')
   await form.teamSize.locator('[value="10+"]').check()
   // As in a browser without room for a newer draft.
   await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
-  goOn()
+  release()
   await waitForTakeover(page)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -44,15 +44,15 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
 test('typed text remains even if the script had to rebuild the form', async ({ visitor }) => {
   visitor.allowConsoleError(/^Hydration failed because/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
-  let goOn = () => {}
+  let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    goOn = await holdRequests(opened, '**/assets/**')
+    release = await holdRequests(opened, '**/assets/**')
   })
   const form = getForm(page)
   await form.fill(application)
   // As a browser's extension does, which finds the field before React does.
   await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
-  goOn()
+  release()
   await waitForTakeover(page)
   expect(await page.locator('extension-button').count()).toBe(0)
   const { consent, ...answers } = application
@@ -83,9 +83,9 @@ test('a restored page whose form was posted natively can send again', async ({ v
 })
 
 test('a page restored during its send continues to show it, and then the green box', async ({ visitor }) => {
-  let goOn = () => {}
+  let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    goOn = await holdRequests(opened, '**/rest/v1/**')
+    release = await holdRequests(opened, '**/rest/v1/**')
   })
   await waitForHydration(page)
   const form = getForm(page)
@@ -96,7 +96,7 @@ test('a page restored during its send continues to show it, and then the green b
   await restorePage(page)
   expect(await form.button.innerText()).toBe('Submitting...')
   expect(await form.button.isDisabled()).toBe(true)
-  goOn()
+  release()
   await form.success.waitFor()
   expect(await form.button.innerText()).toBe('Send Details!')
 })
