@@ -16,7 +16,17 @@ import { bundledPackages, idOf, installedBeside, licensesPage } from './packages
 
 const run = promisify(execFile)
 
-const copied = ['.env.example', 'CHANGELOG.md', 'LICENSE', 'README.md', 'build', 'deploy', 'dist', 'start.js']
+const copied = [
+  '.env.example',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'build',
+  'deploy',
+  'dist',
+  'start.js',
+]
 
 /** The part of a CycloneDX list that this file reads. */
 interface PackageList {
