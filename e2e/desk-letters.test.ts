@@ -255,7 +255,7 @@ test('text in templates and drafts survives Back, a reload, and the end of the d
   // Another organiser changes the decision meanwhile, and changes it back.
   await desk.setStatus(stored ? [stored] : [], 'declined')
   await page.reload()
-  await page.getByText('This is no draft any more').waitFor()
+  await page.getByText('This is no longer a draft').waitFor()
   await drafts(page).getByText('Dear Zoë,').waitFor()
   await desk.setStatus(stored ? [stored] : [], 'accepted')
   await page.reload()
@@ -339,7 +339,7 @@ test('a letter that another organiser sends keeps the typed text, and typing dec
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  const leftDraft = page.locator('.drafts-draft', { hasText: 'This is no draft any more' })
+  const leftDraft = page.locator('.drafts-draft', { hasText: 'This is no longer a draft' })
   while ((await leftDraft.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')
   await leftDraft.getByText('Dear Zoë, was it').waitFor()

@@ -274,7 +274,7 @@ test('without a mail server the response says how the operator makes a link', as
   await expect
     .poll(() => on(page).alert.innerText())
     .toMatch(
-      /^No mails go out from here\. Please ask whoever runs this site .*\s+npm run organisers -- --link ada@example\.org$/,
+      /^This site sends no emails\. Please ask the person who runs it .*\s+npm run organisers -- --link ada@example\.org$/,
     )
 })
 

@@ -79,7 +79,8 @@ async function textsIn(folder: string) {
 }
 
 test('the links of the README lead to files of the release archive, too', async () => {
-  const [, listed = ''] = /^const copied = \[([^\]]*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
+  const [, listed = ''] =
+    /^const copied = \[([^\]]*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
   const copied = Array.from(listed.matchAll(/'([^']+)'/g), ([, name]) => name)
   const readme = pages.find(({ path }) => path === 'README.md')?.text ?? ''
   const links = Array.from(readme.matchAll(/(?<!!)\[[^\]]*\]\(([^)#\s]+)/g), ([, to = '']) => to).filter(

@@ -80,7 +80,7 @@ test('if all is well each line of the doctor is ok, it exits with 0, and its tes
     schema: expect.stringMatching(/^ok: \d{14}_\w+ is the newest migration\.$/) as string,
     clock: "ok: This machine's clock agrees with the database's.",
     disk: expect.stringMatching(/^ok: .* are free in/) as string,
-    backups: 'not set: BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.',
+    backups: 'not set: BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.',
     site: `ok: SITE_URL is http://localhost:${port}, which answers and is a server on this database. The server at http://127.0.0.1:${port} is version ${version}.`,
     proxy: 'ok: No proxy adds X-Forwarded-For, and none is believed.',
     webhook: 'ok: 0 delivered, 0 waiting, none given up.',

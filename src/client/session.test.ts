@@ -58,7 +58,7 @@ test('the address of a backend keeps its folder, and may end with a slash', asyn
     const session = createSession({ url, anonKey: 'key' }, [])
     await session.callAs('ada')('desk_me', {}, new AbortController().signal)
     await expect(session.callAs('grace')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
-      'You are not signed in any more.',
+      'You are no longer signed in.',
     )
   }
   vi.unstubAllGlobals()

@@ -41,7 +41,7 @@ export interface Session {
 /** A call that was not sent, or was given up, because its caller is no longer signed in. */
 export class SignedOutError extends Error {
   constructor() {
-    super('You are not signed in any more.')
+    super('You are no longer signed in.')
   }
 }
 

@@ -191,7 +191,7 @@ function warnOfProxy(app: FastifyInstance) {
     if (warned || headers['x-forwarded-for'] === undefined) return
     warned = true
     log.warn(
-      'X-Forwarded-For came, but TRUST_PROXY is off: if a proxy stands before this server, all its visitors share one rate limit until TRUST_PROXY is set.',
+      'A request had X-Forwarded-For, but TRUST_PROXY is off. Behind a proxy, all visitors share one rate limit until TRUST_PROXY is set.',
     )
   })
 }

@@ -64,13 +64,13 @@ async function changeOwnAccounts(sql: Sql, name: string, email: string) {
   if (name === 'link') return printLink(sql, email)
   if (name === 'remove') {
     await removeOrganiser(sql, email)
-    console.log(`${email} is no organiser any more: the account and its sessions are gone.`)
+    console.log(`${email} is no longer an organiser: the account and its sessions are deleted.`)
   } else if (name === 'reset-factor') {
     const count = await resetFactors(sql, email)
     console.log(
       count === 0
         ? `${email} has no second factor.`
-        : `${email} has no second factor any more, and is signed out everywhere.`,
+        : `${email} no longer has a second factor, and is signed out everywhere.`,
     )
   } else {
     await replaceKey(sql)
@@ -87,7 +87,7 @@ async function changeProjectAccounts(sql: Sql, name: string, email: string) {
     console.log(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
   } else if (name === 'remove') {
     await removeProjectOrganiser(sql, email)
-    console.log(`${email} is no organiser any more. The account is the project's, and is still there.`)
+    console.log(`${email} is no longer an organiser. The account belongs to the project and was kept.`)
   } else {
     throw new OperatorError(
       name === 'link'

@@ -73,7 +73,7 @@ export async function migrate(
       await before?.()
     })())
   const onPendingEmails = () =>
-    onEvent?.('the schema is changed once the mails that a server is handing over have ended, within 90 s')
+    onEvent?.('the schema is changed after the emails that a server is sending now, within 90 s')
   const applied: string[] = []
   return explainMissingRights(sql, async () => {
     for (;;) {

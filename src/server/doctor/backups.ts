@@ -25,7 +25,7 @@ export async function checkBackups(
   now = new Date(),
 ) {
   if (dir === undefined)
-    return notSet('BACKUP_DIR is not set, so none is made by itself: npm run backup makes one.')
+    return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
   const ownerId = await database?.read(readOwnerId)
   const files = createFileWork(dir, patience)
   const { newest, stats, writing } = await files(async () => {

@@ -67,7 +67,7 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
         tables.others.length > 0 &&
           `${tables.others.join(', ')} belong to another user, so an update would not start: an administrator has to make ${user} a member of that one.`,
         tables.open.length > 0 &&
-          `Whoever has the public key may look into ${tables.open.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
+          `Everybody with the public key can read ${tables.open.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
       ]) ??
       (isThere ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
       ok(`${user} may do what the server does, and visitors may only apply.`)

@@ -119,7 +119,7 @@ test('a user with too few rights, and visitors with too many, are reported with 
   )
   await change(server.url('limited'), (sql) => sql`grant select on public.retreat_applications to anon`)
   expect((await said({ DATABASE_URL: server.url('limited') }))['rights']).toMatch(
-    /^wrong: Whoever has the public key may look into retreat_applications: revoke all/,
+    /^wrong: Everybody with the public key can read retreat_applications: revoke all/,
   )
 })
 

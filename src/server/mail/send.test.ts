@@ -53,7 +53,7 @@ test("a refusal differs from an unreachable mail server, which has the operating
   expect(await send(mail, settings(server))).toEqual({
     outcome: 'refused',
     code: 550,
-    answer: '550 no such user ada@example.org',
+    reply: '550 no such user ada@example.org',
   })
   await server.close()
   expect(await send(mail, settings(server))).toMatchObject({

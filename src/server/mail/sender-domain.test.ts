@@ -45,7 +45,12 @@ test.each([
     'wrong',
     /has no MX, .* has no SPF, .* has no DMARC, .* at _dmarc\.bare\.example/,
   ],
-  ['accepts no emails', 'no-mail.example', 'wrong', /^no-mail\.example says that it takes no mails \(MX\)/],
+  [
+    'accepts no emails',
+    'no-mail.example',
+    'wrong',
+    /^no-mail\.example says that it accepts no emails \(MX\)/,
+  ],
   [
     'lets everybody send for it',
     'open.example',

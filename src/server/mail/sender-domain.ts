@@ -64,7 +64,7 @@ async function mxProblem(domain: string, resolver: DnsResolver) {
   const mx = await recordsOf(resolver.resolveMx(domain))
   if (mx === 'no such name') throw new NoSuchName()
   if (mx.some(({ exchange }) => exchange === '' || exchange === '.')) {
-    return `${domain} says that it takes no mails (MX), so replies and bounces reach nobody, and some mail servers refuse its emails.`
+    return `${domain} says that it accepts no emails (MX), so replies and bounces reach nobody, and some mail servers refuse its emails.`
   }
   if (mx.length > 0) return undefined
   // Without an MX record, the domain's own address receives emails.

@@ -58,8 +58,8 @@ function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps)
       heading="What you entered"
     >
       <p className="layout-notice error" role="alert">
-        This is no draft any more: somebody sent or removed it, or decided otherwise. What you entered is
-        still here and not saved.
+        This is no longer a draft: somebody sent it, removed it or changed the decision. Your text is not
+        saved. Copy it if you need it.
       </p>
       <div className="letters-letter">
         <p className="letters-subject">{change.value.subject}</p>

@@ -93,7 +93,7 @@ function AskOperator({ email }: { email: string }) {
   return (
     <div className="layout-notice error" role="alert">
       <p>
-        No mails go out from here. Please ask whoever runs this site for a link to sign in. They get one by
+        This site sends no emails. Please ask the person who runs it for a link to sign in. They get one by
         this command:
       </p>
       <p>
@@ -158,7 +158,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   const again = useForm(async () => {
     const outcome = await askForCode(auth, email)
     if (outcome === 'sent') setSentAgain((count) => count + 1)
-    if (outcome === 'no mail') return 'No mails go out from here any more.'
+    if (outcome === 'no mail') return 'This site no longer sends emails.'
     return typeof outcome === 'string' ? undefined : outcome.sentence
   })
   const others = (
@@ -172,7 +172,8 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   return (
     <Step title="Type the code">
       <p>
-        If <b>{email}</b> is an organiser’s address, a mail with a code is on its way. Its link signs in, too.
+        If <b>{email}</b> is an organiser’s address, an email with a code is on its way. Its link signs you
+        in, too.
       </p>
       <StepForm {...{ form, others }}>
         <CodeField hint="Six digits. It works once." problem={form.problem} isFirst />

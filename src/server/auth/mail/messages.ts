@@ -69,11 +69,11 @@ export function changeMessage(to: string, change: Change): Message {
       : {
           password: 'Your account has a new password.',
           'factor on': 'Your account has a second factor from now on.',
-          'factor off': 'Your account has no second factor any more, or one fewer.',
+          'factor off': 'A second factor was removed from your account.',
         }[change]
   return mail(to, 'Your account for Unplugged. was changed', [
     what,
-    'If it was not you, tell whoever runs the site at once, and sign out everywhere.',
+    'If it was not you, tell the person who runs the site at once, and sign out everywhere.',
   ])
 }
 
