@@ -40,7 +40,7 @@ test("a command closes, opens and shows the door beside a server, in the machine
     [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
   ] as const) {
     const { code, stdout, stderr } = await run(...args)
-    expect({ code, stdout, said: stderr.replace(/^Using .*\n/, '') }).toEqual({
+    expect({ code, stdout, message: stderr.replace(/^Using .*\n/, '') }).toEqual({
       code: 1,
       stdout: '',
       message: refusal,
