@@ -244,7 +244,9 @@ test('our server beside the project sends its letters, before that a mail progra
   const send = () => ask('desk_release', { act: crypto.randomUUID(), letters: own })
   const isThere = async () => (await ask<{ postman: { is_there: boolean } }>('desk_letters')).postman.is_there
   expect(await isThere()).toBe(false)
-  await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('No letter can be sent') as string })
+  await expect(send()).rejects.toMatchObject({
+    message: expect.stringContaining('No letter can be sent') as string,
+  })
 
   const [draft] = own
   const handed = await ask<{ body: string }>('desk_hand_over', {
