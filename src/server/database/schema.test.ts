@@ -128,7 +128,7 @@ test('an email that a server is handing over ends before the schema changes, and
     files: [...migrations, newer],
     onEvent: (message) => said.push(message),
   })
-  await expect.poll(() => said).toEqual([expect.stringMatching(/^the schema is changed once the mails/)])
+  await expect.poll(() => said).toEqual([expect.stringMatching(/^the schema is changed after the emails/)])
   expect(await claimLetter(owner)).toBeUndefined()
   expect(await owner`select to_regclass('private.newer') as made`).toEqual([{ made: null }])
   expect(await recordLetter(owner, letter, { outcome: 'sent', code: 250 })).toBe('sent')

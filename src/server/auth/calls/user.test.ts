@@ -714,7 +714,7 @@ test('an email reports a new password, a new or removed second factor, and a new
   // Using it again changes nothing.
   expect((await verify(1)).error).toBeNull()
   expect((await client.auth.mfa.unenroll({ factorId })).error).toBeNull()
-  expect(await told()).toContain('has no second factor')
+  expect(await told()).toContain('A second factor was removed')
 
   const { email: from, address, old, fresh } = await changing()
   await fetch(verifyLink(old.link), { redirect: 'manual' })
