@@ -22,6 +22,7 @@ export const tableColumns = [
   'letters',
 ] as const
 
+/** The name of a column of the table. */
 export type TableColumn = (typeof tableColumns)[number]
 
 /** The organisers' work on an application, from `private.made_of`; times are in ISO 8601. */

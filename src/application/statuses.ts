@@ -7,6 +7,7 @@ export const statuses = {
   declined: 'Declined',
 } as const
 
+/** The status of an application, as the database stores it. */
 export type Status = keyof typeof statuses
 
 /** The state of an accepted applicant's RSVP. `late`: there is none, and the deadline has passed. */
@@ -18,6 +19,7 @@ export const rsvpStates = {
   'not told': 'Not told yet',
 } as const
 
+/** The state of an accepted person's RSVP, as the database computes it. */
 export type RsvpState = keyof typeof rsvpStates
 
 /** An RSVP. */

@@ -27,6 +27,7 @@ export const light = {
   invalid: '#c0321c',
 }
 
+/** The colours of one colour scheme, by their role. */
 export type Palette = typeof light
 
 /** The colours of dark mode. */

@@ -26,6 +26,7 @@ import { createDoor } from './pages/door.ts'
 import { formPage } from './pages/page.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
+/** The parts that the application puts together. */
 export interface AppOptions {
   settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>

@@ -11,6 +11,7 @@ export interface Finding {
 
 type Verdict = Omit<Finding, 'about'>
 
+/** The verdicts of a check, each with its sentence. */
 export const ok = (sentence: string): Verdict => ({ verdict: 'ok', sentence })
 export const notSet = (sentence: string): Verdict => ({ verdict: 'not set', sentence })
 export const wrong = (sentence: string): Verdict => ({ verdict: 'wrong', sentence })

@@ -4,6 +4,7 @@ import { checkedPublicKey } from './public-key.ts'
 /** Variables by name; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The protocols that a setting of each kind may have. */
 export const databaseProtocols = ['postgres:', 'postgresql:']
 export const mailProtocols = ['smtp:', 'smtps:']
 export const webProtocols = ['https:', 'http:']

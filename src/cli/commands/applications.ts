@@ -34,6 +34,7 @@ const usage = `Usage: npm run -s applications -- [option]
 /** Applications that are read at a time, so that the memory use does not depend on their number. */
 const batchSize = 500
 
+/** Runs `npm run applications`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     {

@@ -20,6 +20,7 @@ const usage = `Usage: npm run backup -- --to <folder>
   --check    restores a backup into a temporary database below TMPDIR, and compares each row with what was written;
              it needs twice the space of the backup there`
 
+/** Runs `npm run backup`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     { to: { type: 'string' }, from: { type: 'string' }, check: { type: 'boolean', default: false } },

@@ -23,6 +23,7 @@ const databaseTimeout = 10_000
 
 type Findings = ReturnType<typeof examine>
 
+/** Runs `npm run doctor`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions({ send: { type: 'string' } }, usage)
   if (options === undefined) return

@@ -20,6 +20,7 @@ const usage = `Usage: npm run door -- [options]
   --until and --after may go together; each opening replaces those of the one before. --sentence goes with all of
   them, and alone.`
 
+/** Runs `npm run door`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     {

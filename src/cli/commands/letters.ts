@@ -23,6 +23,7 @@ const usage = `Usage: npm run letters -- [option]
 
 const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
 
+/** Runs `npm run letters`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     {

@@ -30,6 +30,7 @@ const usage = `Usage: npm run -s organisers -- [option]
 
   On the database of a Supabase project, accounts are the project's: --add and --remove only give and take the right.`
 
+/** Runs `npm run organisers`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     {

@@ -16,6 +16,7 @@ const usage = `Usage: npm run restore -- --from <folder> [--keep-erased]
 
   --keep-erased    restores them too`
 
+/** Runs `npm run restore`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     { from: { type: 'string' }, 'keep-erased': { type: 'boolean', default: false } },

@@ -15,6 +15,7 @@ const usage = `Usage: npm start
               long that takes, the disk it needs, and the rows of each table before and after. It applies them in a
               transaction that is rolled back, beside a running server, too. It ends with 1 where the update would fail.`
 
+/** Runs `npm start`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions({ 'dry-run': { type: 'boolean' } }, usage)
   if (options === undefined) return

@@ -23,6 +23,7 @@ const timeout = 20_000
 /** How often a request is retried after a rate limit. */
 const maxRetries = 3
 
+/** Runs `npm run verify`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions({ url: { type: 'string' }, key: { type: 'string' } }, usage)
   if (options === undefined) return

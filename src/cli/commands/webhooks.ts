@@ -22,6 +22,7 @@ const batchSize = 500
 
 const deliveries = (count: number) => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
 
+/** Runs `npm run webhooks`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
     { list: { type: 'boolean' }, retry: { type: 'boolean' }, all: { type: 'boolean' } },

@@ -65,6 +65,7 @@ export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
 /** An application in a table, with what organisers did about it. */
 export type ExportedApplication = FullApplication & OrganiserWork
 
+/** One page of a list. */
 export interface Page<Item> {
   applications: Item[]
   /** The cursor of the next page; null at the end. A page may be short or empty before the end. */

@@ -97,8 +97,11 @@ interface Acts {
 /** Every call of the desk. Enter a new one here and in `supabase/schemas/`; the compiler finds what else it needs. */
 export interface Calls extends Reads, Acts {}
 
+/** The name of a call that changes something. */
 export type ActName = keyof Acts
+/** The arguments of a call, by its name. */
 export type Arguments<Name extends keyof Calls> = Calls[Name][0]
+/** The result of a call, by its name. */
 export type Result<Name extends keyof Calls> = Calls[Name][1]
 
 /** The acts with an id, which makes them idempotent. */

@@ -51,6 +51,7 @@ export interface LetterCursor {
   id: string
 }
 
+/** One page of the letters that are waiting, refused or given up. */
 export interface LetterPage {
   letters: Letter[]
   next: LetterCursor | null
@@ -66,6 +67,7 @@ export interface Template {
   body: string
 }
 
+/** The settings of all letters. */
 export interface LetterSettings {
   version: number
   /** Blank: replies go to the sender. */

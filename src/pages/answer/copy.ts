@@ -1,12 +1,15 @@
 /** The text of the page on which accepted people give their RSVP. */
 export const title = 'Your place at Unplugged.'
+/** The description of the page for link previews. */
 export const description = 'Where somebody who was accepted says whether they come.'
 
+/** The labels of its buttons. */
 export const rsvpLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
 export const changeLabel = 'Change my answer'
 export const keepLabel = 'Keep it'
 export const againLabel = 'Try again'
 
+/** Its sentences, by RSVP and for links that cannot be used. */
 export const rsvpSentences = {
   coming: 'You are coming. See you there.',
   'not coming': 'You are not coming. Thank you for telling us.',

@@ -9,6 +9,7 @@ import inlineScript from './respond.ts?script'
 
 export type { AnswerData } from './answer-data.ts'
 
+/** The options of the answer page's document. */
 export interface AnswerOptions {
   /** Whether the document includes its policy, because no server sends it as a header. */
   policyInDocument: boolean

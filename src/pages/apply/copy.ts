@@ -3,11 +3,13 @@ export const title = 'Unplugged.'
 export const tagline = 'Build deeper relationships and bigger ideas without distraction'
 export const badge = 'Free For Founders, Apply Below'
 
+/** The label of the button, at rest and during a send. */
 export const sendLabel = 'Send Details!'
 export const sendingLabel = 'Submitting...'
 /** The announcement while the button is disabled. */
 export const sendingAnnouncement = 'Sending your application.'
 
+/** The boxes after a send, by its result. */
 export const successTitle = 'Application Submitted Successfully!'
 export const successText =
   "Thank you for applying to Unplugged. We'll review your application and get back to you soon."

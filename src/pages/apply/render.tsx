@@ -16,6 +16,7 @@ import sceneStyle from './scene.css?inline'
 
 export type { ApplyData } from './apply-data.ts'
 
+/** The options of the form's document. */
 export interface ApplyOptions {
   /** The page's public address, for link previews. */
   siteUrl: string | undefined

@@ -28,6 +28,7 @@ import templatesStyle from './templates/templates.css?inline'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './load.ts?script'
 
+/** The options of the desk's document. */
 export interface DeskOptions {
   /** The path from the document to the site's root. */
   root: './' | '../'

@@ -12,6 +12,7 @@ export interface Organiser {
   has_second_factor: boolean
 }
 
+/** Lists all organisers, in the order of their email addresses. */
 export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
   return sql<Organiser[]>`
     select email, last_sign_in_at,

@@ -22,6 +22,7 @@ interface FoundBackup extends ScheduledBackup {
   isWhole: boolean
 }
 
+/** The options of a folder of backups. */
 export interface FolderOptions {
   /** Finds only the backups of the database with this id; default all. */
   ownerId?: string | null

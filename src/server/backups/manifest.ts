@@ -30,6 +30,7 @@ export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
 }
+/** The tables of the desk and of letters, in the order in which they can be restored. */
 export const deskTables = [
   statuses,
   history,
@@ -79,6 +80,7 @@ export interface Manifest {
   files: Record<string, { rows: number; sha256: string; bytes?: number }>
 }
 
+/** The name of the manifest, and of the file of a table. */
 export const manifestName = 'manifest.json'
 export const fileOf = (name: string) => `${name}.jsonl`
 

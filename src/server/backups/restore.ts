@@ -40,6 +40,7 @@ export interface Backup {
   manifest: Manifest | undefined
 }
 
+/** The options of a restore. */
 export interface RestoreOptions {
   /** Digests of erased applications, which are erased again. */
   erased?: ReadonlySet<string> | undefined

@@ -16,6 +16,7 @@ import { createFileWork, FileTimeoutError } from './file-work.ts'
 import type { Pools } from '../database/pools.ts'
 import type { Sql } from '../database/sql.ts'
 
+/** The settings of scheduled backups. */
 export interface BackupSettings {
   /** The existing folder for backups. */
   dir: string

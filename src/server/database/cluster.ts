@@ -39,6 +39,7 @@ const maxSocketPath = process.platform === 'darwin' ? 103 : 107
 /** There is no database, and none may be created. */
 export class MissingDatabaseError extends OperatorError {}
 
+/** The options of preparing the embedded database. */
 export interface EnsureOptions {
   /** Called before a database is created, and may throw. */
   beforeCreation?: (() => Promise<void>) | undefined

@@ -44,6 +44,7 @@ export function isDatabaseError(error: unknown): error is DatabaseError & { code
   return error instanceof DatabaseError && error.code !== undefined
 }
 
+/** The limits of a connection. */
 export interface ConnectionLimits {
   /** Timeout of a statement in milliseconds, after which it and its connection are given up; no limit if omitted. */
   deadline?: number | undefined

@@ -53,6 +53,7 @@ export interface Database extends Omit<Pools, 'end'> {
   discard: () => Promise<void>
 }
 
+/** The options of opening a database. */
 export interface OpenOptions {
   /**
    * The handling of the schema. `migrate` (the server, and `restore`) creates the database where there is none and brings its

@@ -9,8 +9,10 @@ const columnTypes = {
   created_at: 'timestamptz',
   edition: 'integer',
 }
+/** The name of a column that an insert may set. */
 export type InsertColumn = keyof typeof columnTypes
 
+/** Whether an insert may set a column of this name. */
 export function isInsertColumn(name: string): name is InsertColumn {
   return Object.hasOwn(columnTypes, name)
 }

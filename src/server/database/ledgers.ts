@@ -77,6 +77,11 @@ export function isNewer(applied: Applied, files = migrations) {
   })
 }
 
+/**
+ * Refuses a database that a newer version of this program has migrated.
+ *
+ * @throws {OperatorError}
+ */
 export function refuseNewer(applied: Applied, files = migrations) {
   if (!isNewer(applied, files)) return
   throw new OperatorError(

@@ -9,6 +9,7 @@ import { editedBeforeFreeze } from './edited-migrations.ts'
  */
 export type Ledger = 'shared' | 'server'
 
+/** A migration, which is applied once. */
 export interface Migration {
   ledger: Ledger
   /** A timestamp, which orders the migrations of both ledgers. */

@@ -10,6 +10,7 @@ import {
 import { openConnection } from './open-connection.ts'
 import { sqlOf, type Sql } from './sql.ts'
 
+/** The options of a connection pool. */
 export interface PoolOptions extends ConnectionLimits {
   /** The most connections. */
   size: number

@@ -8,6 +8,7 @@ import { sqlOf, type Sql } from './sql.ts'
 /** A caller of the data interface: a visitor, or a signed-in person with the claims of their token. */
 export type Caller = { role: 'anon' } | { role: 'authenticated'; claims: Readonly<Record<string, unknown>> }
 
+/** The caller of requests without a token. */
 export const visitor: Caller = { role: 'anon' }
 
 /** The pools of one database, each with its own connections. */

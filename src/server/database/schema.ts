@@ -38,6 +38,7 @@ const backOff = { first: 1_000, longest: 8_000 }
 /** Milliseconds between two checks whether another server is done. */
 const pollInterval = 100
 
+/** The options of a migration. */
 export interface MigrateOptions {
   /** Called once before an existing schema changes, while no other server changes it. */
   before?: () => Promise<void>

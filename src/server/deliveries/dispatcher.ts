@@ -33,6 +33,7 @@ export interface Dispatcher {
   stop(): Promise<void>
 }
 
+/** The options of a dispatcher. */
 export interface DispatcherOptions<Taken extends Claim> {
   /** Asks the database, as the schema's owner. */
   sql: Sql
@@ -63,6 +64,7 @@ const pollInterval = 1_000
 /** Milliseconds that pending tries may still take when the dispatcher stops. */
 const grace = 3_000
 
+/** Starts the dispatcher of one kind of webhook, which claims due deliveries and attempts them until it is stopped. */
 export function startDispatcher<Taken extends Claim>({
   sql,
   outbox,

@@ -14,6 +14,7 @@ const isOpen = (sql: Sql) => sql`state in ('waiting', 'sending')`
 /** Whether a try has failed. A first try that is pending has not. */
 const hasFailed = (sql: Sql) => sql`attempts > (state = 'sending')::integer`
 
+/** Counts the deliveries to the webhook by their state. */
 export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   const [row] = await sql<[DeliveryCounts]>`
     select

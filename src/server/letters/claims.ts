@@ -13,6 +13,7 @@ export interface LetterClaim extends Message, MailTry {
   kind: 'letter' | 'receipt'
 }
 
+/** A claimed email: a letter, a receipt, a notice or a test. */
 export type MailClaim = LetterClaim | NoticeClaim
 
 interface LetterState {

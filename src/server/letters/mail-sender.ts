@@ -17,6 +17,7 @@ export interface MailSender {
   stop(): Promise<void>
 }
 
+/** The options of the mail sender. */
 export interface MailSenderOptions {
   /** Asks the database, as the schema's owner. */
   sql: Sql
@@ -62,6 +63,7 @@ function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverR
   return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
 }
 
+/** Starts the mail sender, which claims due emails and hands them over to the mail server until it is stopped. */
 export function startMailSender({
   sql,
   mailServer,

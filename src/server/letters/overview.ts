@@ -44,6 +44,7 @@ export interface LetterCounts {
   webhooksFailed: number
 }
 
+/** Counts the letters by their state. */
 export async function countLetters(sql: Sql): Promise<LetterCounts> {
   const [row] = await sql<[LetterCounts]>`
     select
@@ -105,6 +106,7 @@ export interface MailSenderState {
   nextAt: Date | null
 }
 
+/** Reads whether emails are stopped, and what last went wrong with the mail server. */
 export async function mailSenderState(sql: Sql): Promise<MailSenderState> {
   const [row] = await sql<[MailSenderState]>`
     select stopped as "isStopped", private.is_recent(seen_at) as "isRunning", problem,

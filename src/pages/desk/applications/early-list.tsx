@@ -17,6 +17,7 @@ declare global {
   }
 }
 
+/** The input that was given to the list before React took it over. */
 export interface EarlyList {
   /** Keys, by their `KeyboardEvent.key`. */
   keys: string[]

@@ -3,6 +3,7 @@ import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 import { filtersFrom, type Filters } from './filters.ts'
 import { hrefOf } from './route.ts'
 
+/** The properties of a button. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
   /** The person or thing that it is about. Screen readers read it after the words, if several buttons have the same ones. */
   about?: string

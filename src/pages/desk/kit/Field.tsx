@@ -10,6 +10,7 @@ interface FieldTexts {
   problem?: string | undefined
 }
 
+/** The properties of a field of one line. */
 export interface FieldProps extends FieldTexts, Omit<ComponentProps<'input'>, 'children'> {
   /** Called with the text on each change. */
   onText?: (text: string) => void

@@ -35,6 +35,7 @@ export function StaleProblem(props: ProblemProps) {
   return isNoticeShown || error instanceof OfflineError ? null : <Problem {...props} />
 }
 
+/** The properties of an alert with a button. */
 export interface AlertProps {
   /** The words of the button that may help. */
   button: string

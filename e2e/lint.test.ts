@@ -11,7 +11,7 @@ import { rooms } from '../tools/arrows.js'
 const fewestModules = 400
 
 interface LintReport {
-  diagnostics: { code: string; message: string; filename: string }[]
+  diagnostics: { code: string; message: string; filename: string; labels: { span: { line: number } }[] }[]
 }
 
 /** The linter's findings in a folder with a configuration. */
@@ -98,6 +98,39 @@ test('the check sees the whole project, and every allowed import is used', async
       .map((each) => `${room}: ${each}`),
   )
   expect(unused).toEqual([])
+})
+
+test('an exported declaration of the product has a docstring, and adjacent constants share one', async () => {
+  const folder = await folderOf({
+    'src/settings/names.ts': `
+      import type { Value } from './values.ts'
+
+      export interface Name { value: Value }
+
+      // A plain comment.
+      export const first = 1
+      export const second = 2
+      export function overloaded(name: string): string
+      export function overloaded(name: string) { return name }`,
+    'src/settings/values.ts': `
+      /** A value. */
+      export type Value = string
+
+      /** The labels. */
+      export const send = 'Send'
+      export const cancel = 'Cancel'
+
+      /** Trims a value. */
+      export function trim(value: string): string
+      export function trim(value: Value) { return value.trim() }`,
+  })
+  const { diagnostics } = await lint(folder, resolve('.oxlintrc.json'))
+  const found = diagnostics.filter(({ code }) => code.startsWith('docstrings'))
+  expect(found.map(({ filename, labels }) => [basename(filename), labels[0]?.span.line])).toEqual([
+    ['names.ts', 4],
+    ['names.ts', 7],
+    ['names.ts', 9],
+  ])
 })
 
 test('the docs describe each room of the product', async () => {
