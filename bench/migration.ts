@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
-import { isReleased, migrations } from '../src/server/database/migrations.ts'
+import { migrations } from '../src/server/database/migrations.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { temporaryDirectory } from '../testing/server.ts'
@@ -20,7 +20,9 @@ const interval = 100
 /** The most seconds without service that an update may take. */
 const mostSeconds = 120
 
-/** The states of letters in 1.0.1, and those of their twins. */
+/** The last migration of each release before 1.1.0. Both have the same columns. */
+const releases = { '1.0.0': '20261124110300', '1.0.1': '20261125000100' }
+/** The states of letters in these releases, and those of their twins. */
 const states = {
   draft: undefined,
   waiting: 'waiting',
@@ -48,7 +50,7 @@ const expected = {
 const list = (values: readonly (string | undefined)[]) =>
   `(array[${values.map((value) => (value === undefined ? 'null' : `'${value}'`)).join(', ')}])`
 
-/** Fills a database of 1.0.1 without its triggers. */
+/** Fills a database of 1.0.0 or 1.0.1 without its triggers. */
 async function fill(sql: Sql) {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
@@ -140,13 +142,18 @@ async function copiedBytes(sql: Sql): Promise<number> {
 }
 
 /**
- * The time without service for applicants during an update from 1.0.1, with a million applications and letters in every state.
+ * The time without service for applicants during an update from each release before 1.1.0, with a million applications and letters
+ * in every state.
  */
 export async function benchMigration(): Promise<void> {
+  for (const [release, last] of Object.entries(releases)) await updateFrom(release, last)
+}
+
+async function updateFrom(release: string, last: string) {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)
   const sql = connectToFiles(directory.path, 2)
-  await migrate(sql, { files: migrations.filter((migration) => isReleased(migration)) })
+  await migrate(sql, { files: migrations.filter(({ version }) => version <= last) })
   const visitorSql = connectToFiles(directory.path)
   await fill(visitorSql)
   const copied = await copiedBytes(sql)
@@ -179,7 +186,7 @@ export async function benchMigration(): Promise<void> {
   const longestWait = Math.max(...waits)
   const megabytes = (bytes: number) => (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 0 })
   printTable(
-    `An update from 1.0.1 over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${names.length} states`,
+    `An update from ${release} over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${names.length} states`,
     ['without service, s', 'in all, s', 'rows copied, MB', 'disk at its peak, MB', 'of it WAL, MB'],
     [
       [
