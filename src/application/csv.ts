@@ -16,6 +16,7 @@ export const tableColumns = [
   'status',
   'answer',
   'answered_at',
+  'marks',
   'decided_by',
   'decided_at',
   'notes',
@@ -30,6 +31,8 @@ export interface OrganiserWork {
   /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
   answer: Rsvp | null
   answered_at: string | null
+  /** The marks that the reader may see, by their author's email. */
+  marks: { author: string; mark: 'yes' | 'maybe' | 'no'; why: string; after_seeing: boolean }[]
   /** The author and time of its last status; null where nobody set it. */
   decided_by: string | null
   decided_at: string | null
@@ -72,6 +75,7 @@ function cells(row: TableRow, column: TableColumn) {
     const at = row[column]
     return [at ? momentOf(at) : '']
   }
+  if (column === 'marks') return [cell(row.marks?.map(markLine).join('\n'))]
   if (column === 'notes') return [cell(row.notes?.map(noteLine).join('\n'))]
   if (column === 'letters') return [cell(row.letters?.map(letterLine).join('\n'))]
   const value = cell(row[column])
@@ -84,6 +88,10 @@ function cells(row: TableRow, column: TableColumn) {
 
 function noteLine({ at, author, note }: OrganiserWork['notes'][number]) {
   return `${momentOf(at)} ${author}: ${note}`
+}
+
+function markLine({ author, mark, why, after_seeing: isAfterSeeing }: OrganiserWork['marks'][number]) {
+  return `${author}: ${mark}${isAfterSeeing ? ' (after seeing)' : ''}${why === '' ? '' : `, ${why}`}`
 }
 
 function letterLine({ occasion, way, state, otherwise, at }: OrganiserWork['letters'][number]) {

@@ -466,6 +466,40 @@ update private.templates set body = replace(replace(replace(replace(body,
     'we write to you at once.', 'we will write to you at once.')
   where version = 0 and not exists (select from public.retreat_applications);
 
+-- Marks.
+alter table private.organisers add column reads_only boolean not null default false;
+create table private.marks (
+  application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  account_id uuid not null,
+  author text not null,
+  mark text check (mark in ('yes', 'maybe', 'no')),
+  why text not null default '',
+  at timestamptz not null default now(),
+  is_after_seeing boolean not null default false,
+  has_seen boolean not null default false,
+  was_shown boolean not null default false,
+  primary key (application_id, account_id)
+);
+create index marks_of_account on private.marks (account_id, application_id) where mark is not null;
+alter table private.marks enable row level security;
+revoke all on table private.marks from public, anon, authenticated;
+
+-- A decision shows the marks of its application to everybody.
+create function private.show_marks() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.marks set was_shown = true
+    where application_id = new.application_id and mark is not null and not was_shown;
+  return null;
+end
+$$;
+
+revoke all on function private.show_marks() from public, anon, authenticated;
+
+create trigger show_marks after insert or update on private.statuses
+  for each row when (private.is_decision(new.status)) execute function private.show_marks();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
 -- restored ones, and gives applicants a readable message.
@@ -506,6 +540,46 @@ $$;
 
 revoke all on function private.caller() from public, anon, authenticated;
 
+-- Whether several organisers read applications. A single one needs no marks.
+create function private.is_shared() returns boolean
+  language sql stable set search_path = ''
+as $$
+  select count(*) > 1 from (select from private.organisers limit 2) as organisers
+$$;
+
+revoke all on function private.is_shared() from public, anon, authenticated;
+
+-- How the caller reads: blind, without marking.
+create or replace function public.desk_blind() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('blind', organisers.blind, 'reads_only', reads_only, 'is_shared', private.is_shared())
+    from private.organisers where account_id = me.id
+  );
+end
+$$;
+
+create function public.desk_set_reads_only(reads_only boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_reads_only.reads_only is null then
+    raise exception 'An organiser reads only, or also marks.' using errcode = '22023';
+  end if;
+  update private.organisers set reads_only = desk_set_reads_only.reads_only where account_id = me.id;
+  return public.desk_blind();
+end
+$$;
+
+revoke all on function public.desk_set_reads_only(boolean) from public, anon, authenticated;
+grant execute on function public.desk_set_reads_only(boolean) to authenticated;
+
 create or replace function public.desk_set_blind(blind boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -520,7 +594,7 @@ begin
     insert into private.history (author, kind, detail)
       values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
   end if;
-  return jsonb_build_object('blind', desk_set_blind.blind);
+  return public.desk_blind();
 end
 $$;
 
@@ -747,6 +821,121 @@ begin
 end
 $$;
 
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
+-- path, so that PostgreSQL can inline it.
+create function private.visible_marks(account uuid) returns setof private.marks
+  language sql stable
+as $$
+  select marks.* from private.marks
+  where mark is not null and (
+    marks.account_id = account
+    or exists (
+      select from private.marks as own
+      where own.application_id = marks.application_id and own.account_id = account and own.mark is not null
+    )
+    or exists (
+      select from private.statuses as decided
+      where decided.application_id = marks.application_id and private.is_decision(decided.status)
+    )
+  )
+$$;
+
+revoke all on function private.visible_marks(uuid) from public, anon, authenticated;
+
+-- For each application with visible marks: the organiser's own mark, and how many there are of each.
+create function private.mark_counts(applications uuid[], account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(application_id, counts), '{}') from (
+    select application_id, jsonb_build_object('own', max(mark) filter (where account_id = account),
+      'yes', count(*) filter (where mark = 'yes'), 'maybe', count(*) filter (where mark = 'maybe'),
+      'no', count(*) filter (where mark = 'no')) as counts
+    from private.visible_marks(account) where application_id = any (applications) group by application_id
+  ) as of_application
+$$;
+
+revoke all on function private.mark_counts(uuid[], uuid) from public, anon, authenticated;
+
+-- An organiser's own mark of an application, those of others, and the emails of those who have not marked it. `others` and
+-- `missing` are null while they are hidden. Null where there is only one organiser.
+create function private.marks_shown(application uuid, account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  with visible as materialized (
+    select author, account_id, jsonb_build_object(
+      'author', author, 'mark', mark, 'why', why, 'at', at, 'after_seeing', is_after_seeing) as shown
+    from private.visible_marks(account) where application_id = application
+  ), may_see as (
+    select exists (select from visible where account_id = account)
+      or exists (
+        select from private.statuses where application_id = application and private.is_decision(status)
+      ) as is_allowed
+  )
+  select jsonb_build_object(
+    'own', (select shown from visible where account_id = account),
+    'others', case when is_allowed then (
+      select coalesce(jsonb_agg(shown order by author, account_id) filter (where account_id <> account), '[]') from visible
+    ) end,
+    'missing', case when is_allowed then (
+      select coalesce(jsonb_agg(email order by email), '[]')
+      from private.organisers join auth.users on users.id = account_id
+      where not reads_only and not exists (select from visible where visible.account_id = organisers.account_id)
+    ) end
+  ) from may_see where private.is_shared()
+$$;
+
+revoke all on function private.marks_shown(uuid, uuid) from public, anon, authenticated;
+
+-- Gives the caller's mark of an application, changes it, or takes it back (null). Returns the marks that are shown then.
+create function public.desk_mark(act uuid, application uuid, mark text, why text default '') returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  line text := btrim(regexp_replace(coalesce(why, ''), E'[ \\t\\r\\n]+', ' ', 'g'));
+  own private.marks;
+begin
+  if mark not in ('yes', 'maybe', 'no') then
+    raise exception 'A mark is yes, maybe or no.' using errcode = '22023';
+  elsif char_length(line) > 300 then
+    raise exception 'The line about a mark has at most 300 characters.' using errcode = '22023';
+  end if;
+  if private.begin_act(act, 'desk_mark', application::text, mark, why) then
+    -- One after the other, so that each of two concurrent marks takes the other into account.
+    perform from public.retreat_applications where id = application for no key update;
+    if not found then
+      raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+    end if;
+    select * into own from private.marks where application_id = application and account_id = me.id;
+    if coalesce(own.mark, desk_mark.mark) is not null and (own.mark, own.why) is distinct from (desk_mark.mark, line) then
+      insert into private.marks (application_id, account_id, author) values (application, me.id, me.email)
+        on conflict do nothing;
+      update private.marks set
+        author = me.email, mark = desk_mark.mark, at = now(), why = case when desk_mark.mark is null then '' else line end,
+        is_after_seeing = has_seen or exists (
+          select from private.marks as shown
+          where shown.application_id = application and shown.account_id <> me.id and shown.was_shown
+        ),
+        was_shown = was_shown or desk_mark.mark is not null and exists (
+          select from private.statuses where application_id = application and private.is_decision(status)
+        )
+      where application_id = application and account_id = me.id;
+    end if;
+    if desk_mark.mark is not null and exists (
+      select from private.marks as another
+      where another.application_id = application and another.account_id <> me.id and another.mark is not null
+    ) then
+      update private.marks as standing set has_seen = true
+        where standing.application_id = application and standing.mark is not null and not has_seen;
+    end if;
+  end if;
+  return private.marks_shown(application, me.id);
+end
+$$;
+
+revoke all on function public.desk_mark(uuid, uuid, text, text) from public, anon, authenticated;
+grant execute on function public.desk_mark(uuid, uuid, text, text) to authenticated;
+
 -- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
 -- function sets no search path, so that PostgreSQL can inline it. It is stored as text, like each function of a row of
 -- applications: newer minor versions refuse a new column in a table whose row type a stored expression uses.
@@ -838,7 +1027,7 @@ create or replace function public.desk_export(filter jsonb default '{}', after j
 as $$
 declare
   me record := private.caller();
-  found record := private.find(filter, after, 1000, 5000, me.blind);
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
   fitting integer;
 begin
   -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
@@ -861,23 +1050,31 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
+    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
       -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
+      left join (
+        select visible.application_id, jsonb_agg(jsonb_build_object(
+          'author', author, 'mark', mark, 'why', why, 'after_seeing', is_after_seeing) order by author, account_id) as marks
+        from private.visible_marks(me.id) as visible where visible.application_id = any (found.ids) group by 1
+      ) as marked on marked.application_id = id
   ));
 end
 $$;
 
+drop function private.find(jsonb, jsonb, integer, integer, boolean);
+
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
 -- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, and order
--- (`oldest` first; by default the newest).
-create or replace function private.find(
-  filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
+-- (`none of mine`, or `disagree`: a visible Yes and a visible No), and order. By default the newest are first. Other orders are
+-- `oldest`, `yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+create function private.find(
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
   -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
   -- would compile the query.
@@ -888,7 +1085,9 @@ declare
   wanted_rsvp text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
-  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  wanted_marks text := filter ->> 'marks';
+  is_oldest_first boolean := sorting = 'oldest';
   -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
@@ -896,17 +1095,23 @@ declare
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
   -- The parts of the query.
-  source text := 'public.retreat_applications as application where true';
+  source text := 'public.retreat_applications as application';
   position text := 'application.created_at, application.id';
   conditions text[] := array['true'];
   octets text := '0';
+  yes text := '0';
+  beyond text := 'true';
+  sequence text := case sorting when 'oldest' then '1, 2' when 'yes' then '5 desc, 1 desc, 2 desc'
+    when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
   candidates refcursor;
   candidate_at timestamptz;
   candidate_id uuid;
   candidate_octets integer;
+  candidate_yes integer;
   passes boolean;
   last_at timestamptz;
   last_id uuid;
+  last_yes integer;
   looked integer := 0;
   -- As much as two hundred ordinary applications.
   octets_left integer := 60000;
@@ -918,8 +1123,16 @@ begin
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
   elsif wanted_rsvp is not null then
     wanted := coalesce(wanted, 'accepted');
+  elsif wanted_marks not in ('none of mine', 'disagree') then
+    raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
   end if;
-  if is_oldest_first then
+  if sorting = 'yes' then
+    -- Counts the visible marks of all applications once.
+    yes := 'coalesce(tally.yes, 0)';
+    beyond := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
+  elsif sorting = 'shuffled' then
+    beyond := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
+  elsif is_oldest_first then
     since := coalesce((after ->> 'created_at')::timestamptz, since);
     since_id := coalesce((after ->> 'id')::uuid, first_id);
   else
@@ -934,23 +1147,37 @@ begin
     if hits is null then look := least(look, 200); end if;
   end if;
 
+  if wanted_marks = 'disagree' then
+    if query is not null and hits is null then
+      conditions := array_append(conditions, 'private.words(application, $8) @@ $7');
+    end if;
+    hits := array(
+      select application_id from private.visible_marks(account) where hits is null or application_id = any (hits)
+      group by 1 having bool_or(mark = 'yes') and bool_or(mark = 'no')
+    );
+  elsif wanted_marks = 'none of mine' then
+    conditions := array_append(conditions, 'not exists (
+      select from private.marks where application_id = id and account_id = $14 and mark is not null)');
+  end if;
+
   if hits is not null then
     -- Sorted explicitly: the offset hides the order of any index.
-    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
   elsif query is not null then
     source := 'public.retreat_applications as application
-      left join private.search_vectors as kept on kept.application_id = id where true';
+      left join private.search_vectors as kept on kept.application_id = id';
     conditions := array_append(conditions,
       'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
     -- A stored vector takes as long as a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
     source := 'private.statuses as decided
-      left join public.retreat_applications as application on id = decided.application_id where decided.status = $9';
+      left join public.retreat_applications as application on id = decided.application_id';
+    beyond := beyond || ' and decided.status = $9';
     position := 'decided.created_at, decided.application_id';
   end if;
   -- These two are subqueries: with joins, the planner would read all statuses before the first row.
-  if wanted = 'new' or wanted is not null and query is not null then
+  if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
   end if;
@@ -964,41 +1191,73 @@ begin
   if filter ->> 'paid_solution' is not null then
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
+  if sorting = 'yes' then
+    source := source || ' left join (
+      select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
+      where mark = ''yes'' group by 1) as tally on marked_id = id';
+  end if;
   -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
   open candidates for execute format(
-    'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
-    position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
+    'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
   ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
     case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
     case when wanted_rsvp is not null then private.today() end,
-    filter ->> 'team_size', filter ->> 'paid_solution';
+    filter ->> 'team_size', filter ->> 'paid_solution', account,
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid;
   loop
-    fetch candidates into candidate_at, candidate_id, candidate_octets, passes;
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      next := jsonb_build_object('created_at', last_at, 'id', last_id);
+      next := jsonb_build_object('created_at', last_at, 'id', last_id)
+        || case when sorting = 'yes' then jsonb_build_object('yes', last_yes) else '{}' end;
       exit;
     end if;
     looked := looked + 1;
     octets_left := octets_left - candidate_octets;
     last_at := candidate_at;
     last_id := candidate_id;
+    last_yes := candidate_yes;
     if passes then ids := ids || candidate_id; end if;
   end loop;
   close candidates;
 end
 $$;
 
--- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
--- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
--- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
-create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
+revoke all on function private.find(jsonb, jsonb, integer, integer, boolean, uuid) from public, anon, authenticated;
+
+drop function private.find_one(jsonb, jsonb, boolean);
+
+-- The first application after a position, null where a search of a tenth of a second finds none.
+create function private.find_one(filter jsonb, after jsonb, blind boolean, account uuid) returns uuid
   language plpgsql stable set search_path = ''
 as $$
 declare
-  list record := private.find(filter, null, 1000, 2000, blind);
+  part record;
+  ends timestamptz := clock_timestamp() + interval '0.1 seconds';
+begin
+  loop
+    part := private.find(filter, after, 1, 1000, blind, account);
+    exit when cardinality(part.ids) = 1 or part.next is null or clock_timestamp() > ends;
+    after := part.next;
+  end loop;
+  return part.ids[1];
+end
+$$;
+
+revoke all on function private.find_one(jsonb, jsonb, boolean, uuid) from public, anon, authenticated;
+
+-- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
+-- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
+-- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
+create function private.list_position(application uuid, filter jsonb, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  list record := private.find(filter, null, 1000, 2000, blind, account);
   number integer := array_position(list.ids, application);
-  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  is_oldest_first boolean := sorting = 'oldest';
   here record;
   stopped record;
   before integer := number - 1;
@@ -1007,16 +1266,17 @@ declare
 begin
   select created_at, id into here from public.retreat_applications where id = application;
   select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
-  if number is null and list.next is not null and (
+  if number is null and list.next is not null and sorting not in ('yes', 'shuffled') and (
     case when is_oldest_first then here > stopped else here < stopped end
   ) then
     previous := private.find_one(filter || jsonb_build_object(
-      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind);
-    next := private.find_one(filter, to_jsonb(here), blind);
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind, account);
+    next := private.find_one(filter, to_jsonb(here), blind, account);
   else
     if number is null then
       select count(*) into before from public.retreat_applications as other
         where other.id = any (list.ids) and case
+          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || here.id::text)
           when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
           else (other.created_at, other.id) > (here.created_at, here.id)
         end;
@@ -1024,7 +1284,7 @@ begin
     previous := list.ids[before];
     next := list.ids[coalesce(number, before) + 1];
     if next is null and list.next is not null then
-      next := private.find_one(filter, list.next, blind);
+      next := private.find_one(filter, list.next, blind, account);
     end if;
   end if;
   return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,
@@ -1032,7 +1292,7 @@ begin
 end
 $$;
 
-revoke all on function private.list_position(uuid, jsonb, boolean) from public, anon, authenticated;
+revoke all on function private.list_position(uuid, jsonb, boolean, uuid) from public, anon, authenticated;
 
 drop function public.desk_list(jsonb, jsonb);
 
@@ -1048,8 +1308,9 @@ begin
   if most not between 1 and 1000 then
     raise exception 'A call lists from 1 to 1,000 applications.' using errcode = '22023';
   end if;
-  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind);
-  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
+  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind, me.id);
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids),
+    'marks', private.mark_counts(found.ids, me.id), 'applications', (
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
         'reason', split_part(translate(
@@ -1072,14 +1333,16 @@ grant execute on function public.desk_list(jsonb, jsonb, integer) to authenticat
 -- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
 -- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
 -- an update.
-create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean) returns jsonb
+create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- In an order by marks, only the rows of a list that was read to its end are known to be all.
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('yes', 'shuffled');
   -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
-    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind);
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
   last record;
   stopped record;
 begin
@@ -1093,7 +1356,7 @@ begin
       select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
     ), unseen as materialized (
       select id, created_at from public.retreat_applications
-      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or case
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or not is_by_marks and case
         when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
         else (created_at, id) >= (last.created_at, last.id)
       end)
@@ -1113,6 +1376,7 @@ begin
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
       ),
       'letters', private.letter_states(array(select id from of_list)),
+      'marks', private.mark_counts(array(select id from of_list), account),
       'answers', (
         select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
           'answered_at', answered_at, 'kept_until', kept_until)), '{}')
@@ -1134,16 +1398,16 @@ begin
 end
 $$;
 
-revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean) from public, anon, authenticated;
+revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean, uuid) from public, anon, authenticated;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
 -- only `accepted` and `all` are counted: the desk has it in no other list.
-create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
+create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  sample record := private.find(filter - 'order', null, 1000, 1000, blind);
+  sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
   in_any_status record := sample;
   statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
   counts jsonb := jsonb_build_object();
@@ -1154,7 +1418,7 @@ declare
 begin
   if filter - '{status,order,answer}'::text[] <> '{}' then
     if filter ?| '{status,answer}'::text[] then
-      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind);
+      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind, account);
     end if;
     select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
       into counts
@@ -1177,7 +1441,7 @@ begin
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- Too many to subtract, so the newest are counted: at least this many are new.
-      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind);
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;
@@ -1207,7 +1471,7 @@ begin
 end
 $$;
 
-revoke all on function private.overview(jsonb, text, boolean) from public, anon, authenticated;
+revoke all on function private.overview(jsonb, text, boolean, uuid) from public, anon, authenticated;
 
 -- The counts (`overview`) and the changes of the shown list, at one moment.
 create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
@@ -1216,8 +1480,8 @@ as $$
 declare
   me record := private.caller();
 begin
-  return jsonb_build_object('overview', private.overview(filter, zone, me.blind),
-    'changes', private.list_changes(filter, shown, oldest, me.blind) - 'unseen');
+  return jsonb_build_object('overview', private.overview(filter, zone, me.blind, me.id),
+    'changes', private.list_changes(filter, shown, oldest, me.blind, me.id) - 'unseen');
 end
 $$;
 
@@ -1231,7 +1495,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.overview(filter, zone, me.blind);
+  return private.overview(filter, zone, me.blind, me.id);
 end
 $$;
 
@@ -1241,7 +1505,28 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.list_changes(filter, shown, oldest, me.blind);
+  return private.list_changes(filter, shown, oldest, me.blind, me.id);
+end
+$$;
+
+-- Up to 1,000 applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
+create or replace function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
+begin
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'status', coalesce(standing.status, 'new'), 'version', coalesce(standing.version, 0))
+        || case when me.blind then '{}' else jsonb_build_object(
+          'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end
+      order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as standing on application_id = id
+  ));
 end
 $$;
 
@@ -1290,8 +1575,10 @@ $$;
 
 revoke all on function private.application_details(uuid, boolean) from public, anon, authenticated;
 
+drop function private.stamp(uuid);
+
 -- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
-create or replace function private.stamp(application uuid) returns text
+create function private.stamp(application uuid, account uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -1304,6 +1591,7 @@ begin
     ),
     -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
+    private.marks_shown(application, account),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
@@ -1317,6 +1605,8 @@ begin
 end
 $$;
 
+revoke all on function private.stamp(uuid, uuid) from public, anon, authenticated;
+
 -- One application with everything that is known about it, its letters, the state of all letters, and its position in the list of
 -- a filter, if one is given.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
@@ -1328,9 +1618,25 @@ begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
-    'stamp', private.stamp(application),
-    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
+    'marks', private.marks_shown(application, me.id),
+    'stamp', private.stamp(application, me.id),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
   );
+end
+$$;
+
+-- Only the stamp, for a desk that shows an application and polls for changes.
+create or replace function public.desk_stamp(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object('stamp', private.stamp(application, me.id));
 end
 $$;
 

@@ -10,7 +10,9 @@ create table private.organisers (
   notices text not null default 'off' check (notices in ('off', 'each', 'daily')),
   -- Until when they were told of applications, and when the next daily email is due.
   told_until timestamptz not null default now(),
-  day_due_at timestamptz
+  day_due_at timestamptz,
+  -- Whether they read without marking, so that nobody waits for their marks.
+  reads_only boolean not null default false
 );
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;
@@ -65,14 +67,38 @@ begin
 end
 $$;
 
--- Whether the caller reads blind.
+-- Whether several organisers read applications. A single one needs no marks.
+create function private.is_shared() returns boolean
+  language sql stable set search_path = ''
+as $$
+  select count(*) > 1 from (select from private.organisers limit 2) as organisers
+$$;
+
+-- How the caller reads: blind, without marking.
 create function public.desk_blind() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
 begin
-  return jsonb_build_object('blind', me.blind);
+  return (
+    select jsonb_build_object('blind', organisers.blind, 'reads_only', reads_only, 'is_shared', private.is_shared())
+    from private.organisers where account_id = me.id
+  );
+end
+$$;
+
+create function public.desk_set_reads_only(reads_only boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_reads_only.reads_only is null then
+    raise exception 'An organiser reads only, or also marks.' using errcode = '22023';
+  end if;
+  update private.organisers set reads_only = desk_set_reads_only.reads_only where account_id = me.id;
+  return public.desk_blind();
 end
 $$;
 
@@ -90,6 +116,6 @@ begin
     insert into private.history (author, kind, detail)
       values (me.email, 'blind', jsonb_build_object('on', desk_set_blind.blind));
   end if;
-  return jsonb_build_object('blind', desk_set_blind.blind);
+  return public.desk_blind();
 end
 $$;

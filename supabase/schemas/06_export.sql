@@ -40,7 +40,7 @@ create function public.desk_export(filter jsonb default '{}', after jsonb defaul
 as $$
 declare
   me record := private.caller();
-  found record := private.find(filter, after, 1000, 5000, me.blind);
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
   fitting integer;
 begin
   -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
@@ -63,12 +63,17 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made) order by place), '[]')
+    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)
       -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
+      left join (
+        select visible.application_id, jsonb_agg(jsonb_build_object(
+          'author', author, 'mark', mark, 'why', why, 'after_seeing', is_after_seeing) order by author, account_id) as marks
+        from private.visible_marks(me.id) as visible where visible.application_id = any (found.ids) group by 1
+      ) as marked on marked.application_id = id
   ));
 end
 $$;

@@ -3,10 +3,11 @@
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
 -- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, and order
--- (`oldest` first; by default the newest).
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
+-- (`none of mine`, or `disagree`: a visible Yes and a visible No), and order. By default the newest are first. Other orders are
+-- `oldest`, `yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
-  filter jsonb, after jsonb, most integer, look integer, blind boolean, out ids uuid[], out next jsonb
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
   -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
   -- would compile the query.
@@ -17,7 +18,9 @@ declare
   wanted_rsvp text := filter ->> 'answer';
   query tsquery;
   hits uuid[];
-  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  wanted_marks text := filter ->> 'marks';
+  is_oldest_first boolean := sorting = 'oldest';
   -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
@@ -25,17 +28,23 @@ declare
   before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
   -- The parts of the query.
-  source text := 'public.retreat_applications as application where true';
+  source text := 'public.retreat_applications as application';
   position text := 'application.created_at, application.id';
   conditions text[] := array['true'];
   octets text := '0';
+  yes text := '0';
+  beyond text := 'true';
+  sequence text := case sorting when 'oldest' then '1, 2' when 'yes' then '5 desc, 1 desc, 2 desc'
+    when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
   candidates refcursor;
   candidate_at timestamptz;
   candidate_id uuid;
   candidate_octets integer;
+  candidate_yes integer;
   passes boolean;
   last_at timestamptz;
   last_id uuid;
+  last_yes integer;
   looked integer := 0;
   -- As much as two hundred ordinary applications.
   octets_left integer := 60000;
@@ -47,8 +56,16 @@ begin
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
   elsif wanted_rsvp is not null then
     wanted := coalesce(wanted, 'accepted');
+  elsif wanted_marks not in ('none of mine', 'disagree') then
+    raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
   end if;
-  if is_oldest_first then
+  if sorting = 'yes' then
+    -- Counts the visible marks of all applications once.
+    yes := 'coalesce(tally.yes, 0)';
+    beyond := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
+  elsif sorting = 'shuffled' then
+    beyond := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
+  elsif is_oldest_first then
     since := coalesce((after ->> 'created_at')::timestamptz, since);
     since_id := coalesce((after ->> 'id')::uuid, first_id);
   else
@@ -63,23 +80,37 @@ begin
     if hits is null then look := least(look, 200); end if;
   end if;
 
+  if wanted_marks = 'disagree' then
+    if query is not null and hits is null then
+      conditions := array_append(conditions, 'private.words(application, $8) @@ $7');
+    end if;
+    hits := array(
+      select application_id from private.visible_marks(account) where hits is null or application_id = any (hits)
+      group by 1 having bool_or(mark = 'yes') and bool_or(mark = 'no')
+    );
+  elsif wanted_marks = 'none of mine' then
+    conditions := array_append(conditions, 'not exists (
+      select from private.marks where application_id = id and account_id = $14 and mark is not null)');
+  end if;
+
   if hits is not null then
     -- Sorted explicitly: the offset hides the order of any index.
-    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application where true';
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
   elsif query is not null then
     source := 'public.retreat_applications as application
-      left join private.search_vectors as kept on kept.application_id = id where true';
+      left join private.search_vectors as kept on kept.application_id = id';
     conditions := array_append(conditions,
       'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
     -- A stored vector takes as long as a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
     source := 'private.statuses as decided
-      left join public.retreat_applications as application on id = decided.application_id where decided.status = $9';
+      left join public.retreat_applications as application on id = decided.application_id';
+    beyond := beyond || ' and decided.status = $9';
     position := 'decided.created_at, decided.application_id';
   end if;
   -- These two are subqueries: with joins, the planner would read all statuses before the first row.
-  if wanted = 'new' or wanted is not null and query is not null then
+  if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
   end if;
@@ -93,25 +124,33 @@ begin
   if filter ->> 'paid_solution' is not null then
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
+  if sorting = 'yes' then
+    source := source || ' left join (
+      select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
+      where mark = ''yes'' group by 1) as tally on marked_id = id';
+  end if;
   -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
   open candidates for execute format(
-    'select %1$s, %2$s, %3$s from %4$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by 1 %5$s, 2 %5$s limit $5',
-    position, octets, array_to_string(conditions, ' and '), source, case when is_oldest_first then 'asc' else 'desc' end
+    'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
   ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
     case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
     case when wanted_rsvp is not null then private.today() end,
-    filter ->> 'team_size', filter ->> 'paid_solution';
+    filter ->> 'team_size', filter ->> 'paid_solution', account,
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid;
   loop
-    fetch candidates into candidate_at, candidate_id, candidate_octets, passes;
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      next := jsonb_build_object('created_at', last_at, 'id', last_id);
+      next := jsonb_build_object('created_at', last_at, 'id', last_id)
+        || case when sorting = 'yes' then jsonb_build_object('yes', last_yes) else '{}' end;
       exit;
     end if;
     looked := looked + 1;
     octets_left := octets_left - candidate_octets;
     last_at := candidate_at;
     last_id := candidate_id;
+    last_yes := candidate_yes;
     if passes then ids := ids || candidate_id; end if;
   end loop;
   close candidates;
@@ -119,7 +158,7 @@ end
 $$;
 
 -- The first application after a position, null where a search of a tenth of a second finds none.
-create function private.find_one(filter jsonb, after jsonb, blind boolean) returns uuid
+create function private.find_one(filter jsonb, after jsonb, blind boolean, account uuid) returns uuid
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -127,7 +166,7 @@ declare
   ends timestamptz := clock_timestamp() + interval '0.1 seconds';
 begin
   loop
-    part := private.find(filter, after, 1, 1000, blind);
+    part := private.find(filter, after, 1, 1000, blind, account);
     exit when cardinality(part.ids) = 1 or part.next is null or clock_timestamp() > ends;
     after := part.next;
   end loop;
@@ -138,13 +177,14 @@ $$;
 -- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
 -- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
 -- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
-create function private.list_position(application uuid, filter jsonb, blind boolean) returns jsonb
+create function private.list_position(application uuid, filter jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  list record := private.find(filter, null, 1000, 2000, blind);
+  list record := private.find(filter, null, 1000, 2000, blind, account);
   number integer := array_position(list.ids, application);
-  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  is_oldest_first boolean := sorting = 'oldest';
   here record;
   stopped record;
   before integer := number - 1;
@@ -153,16 +193,17 @@ declare
 begin
   select created_at, id into here from public.retreat_applications where id = application;
   select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
-  if number is null and list.next is not null and (
+  if number is null and list.next is not null and sorting not in ('yes', 'shuffled') and (
     case when is_oldest_first then here > stopped else here < stopped end
   ) then
     previous := private.find_one(filter || jsonb_build_object(
-      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind);
-    next := private.find_one(filter, to_jsonb(here), blind);
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind, account);
+    next := private.find_one(filter, to_jsonb(here), blind, account);
   else
     if number is null then
       select count(*) into before from public.retreat_applications as other
         where other.id = any (list.ids) and case
+          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || here.id::text)
           when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
           else (other.created_at, other.id) > (here.created_at, here.id)
         end;
@@ -170,7 +211,7 @@ begin
     previous := list.ids[before];
     next := list.ids[coalesce(number, before) + 1];
     if next is null and list.next is not null then
-      next := private.find_one(filter, list.next, blind);
+      next := private.find_one(filter, list.next, blind, account);
     end if;
   end if;
   return jsonb_build_object('number', number, 'count', cardinality(list.ids), 'more', list.next is not null,

@@ -17,8 +17,9 @@ begin
   if most not between 1 and 1000 then
     raise exception 'A call lists from 1 to 1,000 applications.' using errcode = '22023';
   end if;
-  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind);
-  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids), 'applications', (
+  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind, me.id);
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids),
+    'marks', private.mark_counts(found.ids, me.id), 'applications', (
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
         'reason', split_part(translate(
@@ -38,14 +39,16 @@ $$;
 -- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
 -- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
 -- an update.
-create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean) returns jsonb
+create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- In an order by marks, only the rows of a list that was read to its end are known to be all.
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('yes', 'shuffled');
   -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
-    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind);
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
   last record;
   stopped record;
 begin
@@ -59,7 +62,7 @@ begin
       select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
     ), unseen as materialized (
       select id, created_at from public.retreat_applications
-      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or case
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or not is_by_marks and case
         when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
         else (created_at, id) >= (last.created_at, last.id)
       end)
@@ -79,6 +82,7 @@ begin
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
       ),
       'letters', private.letter_states(array(select id from of_list)),
+      'marks', private.mark_counts(array(select id from of_list), account),
       'answers', (
         select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
           'answered_at', answered_at, 'kept_until', kept_until)), '{}')
@@ -103,11 +107,11 @@ $$;
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
 -- only `accepted` and `all` are counted: the desk has it in no other list.
-create function private.overview(filter jsonb, zone text, blind boolean) returns jsonb
+create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  sample record := private.find(filter - 'order', null, 1000, 1000, blind);
+  sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
   in_any_status record := sample;
   statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
   counts jsonb := jsonb_build_object();
@@ -118,7 +122,7 @@ declare
 begin
   if filter - '{status,order,answer}'::text[] <> '{}' then
     if filter ?| '{status,answer}'::text[] then
-      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind);
+      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind, account);
     end if;
     select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
       into counts
@@ -141,7 +145,7 @@ begin
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- Too many to subtract, so the newest are counted: at least this many are new.
-      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind);
+      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;
@@ -178,8 +182,8 @@ as $$
 declare
   me record := private.caller();
 begin
-  return jsonb_build_object('overview', private.overview(filter, zone, me.blind),
-    'changes', private.list_changes(filter, shown, oldest, me.blind) - 'unseen');
+  return jsonb_build_object('overview', private.overview(filter, zone, me.blind, me.id),
+    'changes', private.list_changes(filter, shown, oldest, me.blind, me.id) - 'unseen');
 end
 $$;
 
@@ -190,7 +194,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.overview(filter, zone, me.blind);
+  return private.overview(filter, zone, me.blind, me.id);
 end
 $$;
 
@@ -200,7 +204,7 @@ as $$
 declare
   me record := private.caller();
 begin
-  return private.list_changes(filter, shown, oldest, me.blind);
+  return private.list_changes(filter, shown, oldest, me.blind, me.id);
 end
 $$;
 
@@ -210,7 +214,7 @@ create function public.desk_select(filter jsonb default '{}', after jsonb defaul
 as $$
 declare
   me record := private.caller();
-  found record := private.find(filter, after, 1000, 5000, me.blind);
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
 begin
   return jsonb_build_object('next', found.next, 'applications', (
     select coalesce(jsonb_agg(

@@ -44,7 +44,7 @@ end
 $$;
 
 -- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
-create function private.stamp(application uuid) returns text
+create function private.stamp(application uuid, account uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -57,6 +57,7 @@ begin
     ),
     -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
+    private.marks_shown(application, account),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application
@@ -81,8 +82,9 @@ begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
-    'stamp', private.stamp(application),
-    'place', case when filter is not null then private.list_position(application, filter, me.blind) end
+    'marks', private.marks_shown(application, me.id),
+    'stamp', private.stamp(application, me.id),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
   );
 end
 $$;
@@ -91,13 +93,14 @@ $$;
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
+declare
+  me record := private.caller();
 begin
-  perform private.caller();
   perform from public.retreat_applications where id = application;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  return jsonb_build_object('stamp', private.stamp(application));
+  return jsonb_build_object('stamp', private.stamp(application, me.id));
 end
 $$;
 

@@ -3,6 +3,7 @@ import type { OrganiserWork } from '../../application/csv.ts'
 import type { Rsvp, RsvpState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
+import type { MarkCounts, Marks } from './marks.ts'
 
 /** A filter of applications. An omitted condition lets all of them through. */
 export interface Filter {
@@ -16,8 +17,13 @@ export interface Filter {
   /** From `since` on, and before `until`, in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
-  /** The order, by default the newest first. It does not change which applications pass. */
-  order?: 'oldest' | undefined
+  /** Those without the organiser's own mark, or those with a visible Yes and a visible No. */
+  marks?: 'none of mine' | 'disagree' | undefined
+  /**
+   * The order, by default the newest first: `yes` counts the visible marks, and `shuffled` is another order for each organiser. It
+   * does not change which applications pass.
+   */
+  order?: 'oldest' | 'yes' | 'shuffled' | undefined
 }
 
 /** An applicant's RSVP; all null where they are not accepted. */
@@ -33,6 +39,8 @@ export interface RsvpDetails {
 export interface Cursor {
   created_at: string
   id: string
+  /** In the order `yes`. */
+  yes?: number
 }
 
 /** The fields that blind reading hides. */
@@ -75,6 +83,8 @@ export interface Page<Item> {
 /** A page of the list, and the states of the letters in it, the oldest first. */
 export interface ListPage extends Page<ListedApplication> {
   letters: LetterState[]
+  /** By id; without the applications that have no visible mark. */
+  marks: Record<string, MarkCounts>
 }
 
 /** How a list that is shown has changed. */
@@ -85,6 +95,7 @@ export interface ListChanges {
   gone: string[]
   /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
+  marks: Record<string, MarkCounts>
   /** The RSVPs of applications that are or were accepted, by id. */
   answers: Record<string, RsvpDetails>
   /** How many applications pass the filter and are not shown: those newer than every shown one, and the others. */
@@ -153,6 +164,8 @@ export interface ListPosition extends Count {
 export interface OpenedApplication extends ApplicationDetails {
   /** The oldest first. */
   letters: Letter[]
+  /** Null where there is only one organiser. */
+  marks: Marks | null
   /** The state of all letters. */
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */

@@ -29,6 +29,7 @@ import type {
   Template,
   WriteOutcome,
 } from './letters.ts'
+import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Door, GeneralHistoryEntry, HistoryPage, Places, ReminderOutcome } from './retreat.ts'
 
 /** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
@@ -43,7 +44,7 @@ interface Reads {
   desk_export: [{ filter: Filter; after?: Cursor | null }, Page<ExportedApplication>]
   desk_application: [{ application: string; filter: Filter }, OpenedApplication]
   desk_stamp: [{ application: string }, Pick<OpenedApplication, 'stamp'>]
-  desk_blind: [object, { blind: boolean }]
+  desk_blind: [object, Reading]
   desk_door: [object, Door & { history: GeneralHistoryEntry[] }]
   desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
   desk_letters: [object, LettersOverview]
@@ -58,7 +59,9 @@ interface Reads {
 /** The calls that change something. */
 interface Acts {
   desk_reveal: [{ act: string; application: string }, ApplicationDetails]
-  desk_set_blind: [{ blind: boolean }, { blind: boolean }]
+  desk_set_blind: [Pick<Reading, 'blind'>, Reading]
+  desk_set_reads_only: [Pick<Reading, 'reads_only'>, Reading]
+  desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
   desk_note: [{ act: string; application: string; note: string }, HistoryEntry[]]
   desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]

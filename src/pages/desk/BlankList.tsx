@@ -37,6 +37,7 @@ export function BlankList({ version }: { version: string }) {
   const list: List = {
     applications: [blank],
     letters: [],
+    marks: {},
     next: null,
     filter,
     readAt: 0,

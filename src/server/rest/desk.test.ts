@@ -1043,7 +1043,9 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
     ],
     desk_stamp: [{ application: id }],
     desk_blind: [{}],
+    desk_mark: [{ act: act(), application: id, mark: 'yes', why: 'Warm.' }],
     desk_set_blind: [{ blind: true }],
+    desk_set_reads_only: [{ reads_only: true }],
     desk_decide: [
       { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] },
       { act: act(), decisions: [{ id, status: 'declined', version: 0 }] },

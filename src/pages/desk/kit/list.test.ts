@@ -22,6 +22,7 @@ function deskOf(count: number, look = Infinity) {
         (_, index) => ({ ...at(from + index), version: 0 }) as ListedApplication,
       ),
       letters: [],
+      marks: {},
       next: to < count ? at(to - 1) : null,
     }
     return page

@@ -26,6 +26,8 @@ type ResponseHandler<Name extends ActName> = (
 const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_note: ({ change }, history, { application }) =>
     change<OpenedApplication>(['application', application], (former) => ({ ...former, history })),
+  desk_mark: ({ change }, marks, { application }) =>
+    change<OpenedApplication>(['application', application], (former) => ({ ...former, marks })),
   desk_set_answer: ({ change }, details, { application }) =>
     change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details })),
   desk_keep_until: ({ change }, details, { application }) =>
@@ -35,10 +37,11 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
     queries.removeQueries({ queryKey: ['list'] })
   },
-  desk_set_blind({ queries, queue, change }, blind) {
-    change(['account', 'blind'], () => blind)
+  desk_set_reads_only: ({ change }, reading) => change(['account', 'blind'], () => reading),
+  desk_set_blind({ queries, queue, change }, reading) {
+    change(['account', 'blind'], () => reading)
     // Undo would show names.
-    if (blind) queue.forget()
+    if (reading.blind) queue.forget()
     // All data read before shows too much now, or too little.
     void queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
   },

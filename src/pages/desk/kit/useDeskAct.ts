@@ -11,6 +11,7 @@ import { useDesk } from './useDesk.tsx'
 /** The calls that get an act id here. The decision queue creates its own ids. */
 const withId = {
   desk_reveal: true,
+  desk_mark: true,
   desk_note: true,
   desk_erase: true,
   desk_send_test: true,

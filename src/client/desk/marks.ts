@@ -1,0 +1,35 @@
+/** An organiser's opinion of an application. */
+export type MarkValue = 'yes' | 'maybe' | 'no'
+
+/** A mark that an organiser may see. */
+export interface Mark {
+  /** The author's email. */
+  author: string
+  mark: MarkValue
+  /** One line about it; may be blank. */
+  why: string
+  at: string
+  /** Whether its author could see another mark before giving or changing this one. */
+  after_seeing: boolean
+}
+
+/** The marks of an application, as an organiser may see them. */
+export interface Marks {
+  own: Mark | null
+  /** Null while they are hidden: until the organiser's own mark, or a decision. */
+  others: Mark[] | null
+  /** The emails of the organisers who have not marked it; null while marks are hidden. */
+  missing: string[] | null
+}
+
+/** The visible marks of an application in a list. */
+export type MarkCounts = Record<MarkValue, number> & { own: MarkValue | null }
+
+/** How an organiser reads applications. */
+export interface Reading {
+  blind: boolean
+  /** Whether they do not mark, so that nobody waits for their marks. */
+  reads_only: boolean
+  /** Whether there are other organisers. */
+  is_shared: boolean
+}

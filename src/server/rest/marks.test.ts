@@ -1,0 +1,189 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { Filter, ListPage, OpenedApplication, Page, ExportedApplication } from '../../client/desk/applications.ts'
+import type { Marks, MarkValue } from '../../client/desk/marks.ts'
+
+let server: SignInServer
+let ada: SupabaseClient
+let grace: SupabaseClient
+let tim: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;[ada, grace, tim] = (
+    await Promise.all(['ada@example.org', 'grace@example.org', 'tim@example.org'].map((email) => server.signedIn(email)))
+  ).map(({ client }) => client) as [SupabaseClient, SupabaseClient, SupabaseClient]
+})
+
+beforeEach(async () => {
+  await server.database.owner`delete from public.retreat_applications`
+})
+
+async function ask<Answer>(client: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answer
+}
+
+/** Stores applications, each a minute younger than the one before. Returns their ids, the oldest first. */
+async function store(count: number) {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    ...anApplication({ first_name: `Person ${index}` }),
+    created_at: new Date(Date.UTC(2026, 0, 1, 0, index)),
+  }))
+  const stored = await server.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(rows)} returning id`
+  return stored.map(({ id }) => id)
+}
+
+const mark = (client: SupabaseClient, application: string, value: MarkValue | null, why = '') =>
+  ask<Marks>(client, 'mark', { act: crypto.randomUUID(), application, mark: value, why })
+const marksOf = async (client: SupabaseClient, application: string) =>
+  (await ask<OpenedApplication>(client, 'application', { application, filter: null })).marks
+const listed = async (client: SupabaseClient, filter: Filter) =>
+  (await ask<ListPage>(client, 'list', { filter })).applications.map(({ id }) => id)
+const decide = (client: SupabaseClient, id: string, status: string, version: number) =>
+  ask(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
+const shortOf = (marks: Marks | null) => ({
+  own: marks?.own?.mark ?? null,
+  others: marks?.others?.map(({ author, mark: value, after_seeing }) => [author, value, after_seeing]) ?? null,
+  missing: marks?.missing ?? null,
+})
+
+test('marks of others are hidden until an organiser has marked the application too', async () => {
+  const [id = ''] = await store(1)
+  await mark(grace, id, 'yes', ' Warm,\n and clear. ')
+  expect(await marksOf(ada, id)).toEqual({ own: null, others: null, missing: null })
+  expect(await mark(ada, id, 'no')).toMatchObject({
+    own: { author: 'ada@example.org', mark: 'no', why: '', after_seeing: false },
+    others: [{ author: 'grace@example.org', mark: 'yes', why: 'Warm, and clear.', after_seeing: false }],
+    missing: ['tim@example.org'],
+  })
+  await mark(ada, id, null)
+  expect(await marksOf(ada, id)).toEqual({ own: null, others: null, missing: null })
+})
+
+test('a decision shows all marks, and back to New hides them again', async () => {
+  const [id = ''] = await store(1)
+  await mark(grace, id, 'maybe')
+  await decide(ada, id, 'waitlisted', 0)
+  expect(shortOf(await marksOf(ada, id))).toEqual({
+    own: null,
+    others: [['grace@example.org', 'maybe', false]],
+    missing: ['ada@example.org', 'tim@example.org'],
+  })
+  await decide(ada, id, 'new', 1)
+  expect((await marksOf(ada, id))?.others).toBeNull()
+  await decide(ada, id, 'shortlisted', 2)
+  expect((await marksOf(ada, id))?.others).toBeNull()
+  // What she could see in between is not forgotten.
+  expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
+})
+
+test('a mark given after its author could see another one says so, also when it was taken back in between', async () => {
+  const [id = '', other = ''] = await store(2)
+  await mark(ada, id, 'yes')
+  expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(false)
+  await mark(grace, id, 'no')
+  expect((await mark(grace, id, 'yes')).own?.after_seeing).toBe(true)
+  await mark(ada, id, null)
+  expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)
+  // Nobody else had marked the other one.
+  expect((await mark(grace, other, 'no')).own?.after_seeing).toBe(false)
+  expect((await mark(grace, other, 'yes')).own?.after_seeing).toBe(false)
+})
+
+test('of two marks at the same time neither is after seeing, and each author sees both', async () => {
+  const [id = ''] = await store(1)
+  await Promise.all([mark(ada, id, 'yes'), mark(grace, id, 'no')])
+  expect(shortOf(await marksOf(ada, id)).others).toEqual([['grace@example.org', 'no', false]])
+  expect(shortOf(await marksOf(grace, id)).others).toEqual([['ada@example.org', 'yes', false]])
+  expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)
+})
+
+test('a repeated act changes nothing, and a mark that says the same is no change', async () => {
+  const [id = ''] = await store(1)
+  await mark(grace, id, 'yes')
+  const act = crypto.randomUUID()
+  const args = { act, application: id, mark: 'yes', why: 'Good.' }
+  const first = await ask<Marks>(ada, 'mark', args)
+  expect(await ask<Marks>(ada, 'mark', args)).toEqual(first)
+  expect((await mark(ada, id, 'yes', 'Good.')).own).toEqual(first.own)
+})
+
+test('lists filter and sort by the marks that an organiser may see', async () => {
+  const [one = '', two = '', three = '', four = ''] = await store(4)
+  await mark(ada, one, 'yes')
+  await mark(grace, one, 'no')
+  await mark(grace, two, 'yes')
+  await mark(tim, two, 'no')
+  await mark(grace, three, 'yes')
+  await mark(ada, three, 'yes')
+  expect(await listed(ada, { marks: 'none of mine' })).toEqual([four, two])
+  expect(await listed(ada, { marks: 'disagree' })).toEqual([one])
+  expect(await listed(grace, { marks: 'disagree' })).toEqual([two, one])
+  expect(await listed(ada, { order: 'yes' })).toEqual([three, one, four, two])
+  expect(await listed(grace, { order: 'yes' })).toEqual([three, two, one, four])
+  const { marks } = await ask<ListPage>(ada, 'list', { filter: {} })
+  expect(marks).toEqual({
+    [one]: { own: 'yes', yes: 1, maybe: 0, no: 1 },
+    [three]: { own: 'yes', yes: 2, maybe: 0, no: 0 },
+  })
+})
+
+test('the shuffled order is the same each time, another one for each organiser, and has each application once in pages', async () => {
+  const ids = await store(30)
+  const order = (client: SupabaseClient) => listed(client, { order: 'shuffled', marks: 'none of mine' })
+  const adas = await order(ada)
+  expect(adas.toSorted()).toEqual(ids.toSorted())
+  expect(await order(ada)).toEqual(adas)
+  expect(await order(grace)).not.toEqual(adas)
+  await mark(grace, adas[0] ?? '', 'yes')
+  expect(await order(ada)).toEqual(adas)
+  for (const filter of [{ order: 'shuffled' }, { order: 'yes' }] as const) {
+    const whole = await listed(ada, filter)
+    const paged: string[] = []
+    let after = null
+    do {
+      const page: ListPage = await ask(ada, 'list', { filter, after, most: 7 })
+      paged.push(...page.applications.map(({ id }) => id))
+      after = page.next
+    } while (after !== null)
+    expect(paged).toEqual(whole)
+  }
+})
+
+test('a table has the visible marks, and an erased application loses its marks', async () => {
+  const [one = '', two = ''] = await store(2)
+  await mark(grace, one, 'yes', '=1+1')
+  await mark(grace, two, 'no')
+  await mark(ada, two, 'maybe')
+  const { applications } = await ask<Page<ExportedApplication>>(ada, 'export', { filter: { order: 'oldest' } })
+  expect(applications.map(({ marks }) => marks)).toEqual([
+    [],
+    [
+      { author: 'ada@example.org', mark: 'maybe', why: '', after_seeing: false },
+      { author: 'grace@example.org', mark: 'no', why: '', after_seeing: false },
+    ],
+  ])
+  await server.database.owner`delete from public.retreat_applications`
+  expect(await server.database.owner`select from private.marks`).toHaveLength(0)
+})
+
+test('organisers who only read are not missing, and the marks of a removed organiser stay under their email', async () => {
+  const [id = ''] = await store(1)
+  const { client: leaving } = await server.signedIn('leaving@example.org')
+  await mark(leaving, id, 'yes')
+  await ask(tim, 'set_reads_only', { reads_only: true })
+  await server.database.owner`delete from auth.users where email = 'leaving@example.org'`
+  expect(shortOf(await mark(ada, id, 'no'))).toEqual({
+    own: 'no',
+    others: [['leaving@example.org', 'yes', false]],
+    missing: ['grace@example.org'],
+  })
+  await ask(tim, 'set_reads_only', { reads_only: false })
+})
