@@ -37,6 +37,11 @@ const storeTravelTemplate = (sql: Sql) =>
   sql`insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
 const storeRefusedLetter = (sql: Sql) =>
   releaseDrafts(sql, { state: 'failed', isRefused: true, attempts: 1, reply: '550 no such user' })
+const addColleague = (sql: Sql) => sql`
+  with account as (
+    insert into auth.users (id, email) select gen_random_uuid(), 'grace@example.org'
+    where not exists (select from auth.users where email = 'grace@example.org') returning id)
+  insert into private.organisers (account_id) select id from account`
 const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
 /** Every act. Add each new one here. */
@@ -65,6 +70,23 @@ export const actCases: Record<ActName, ActCase> = {
     announcement: 'Blind reading is on.',
     failure: 'Not switched.',
     query: eventsOf('blind'),
+  },
+  desk_set_reads_only: {
+    prepare: addColleague,
+    path: '/account',
+    button: (page) => page.getByRole('switch', { name: 'I only read' }),
+    announcement: 'You only read.',
+    failure: 'Not switched.',
+    query: 'select from private.organisers where reads_only',
+  },
+  desk_mark: {
+    prepare: addColleague,
+    path: '/applications/:id',
+    input: ['Why, in a line', 'Warm.'],
+    button: buttonNamed('Maybe'),
+    announcement: 'Ada Lovelace: your mark is Maybe',
+    failure: 'Mark not saved.',
+    query: `select from private.marks where mark = 'maybe' and why = 'Warm.'`,
   },
   desk_note: {
     path: '/applications/:id',

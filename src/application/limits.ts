@@ -5,6 +5,8 @@ export const maxCharacters = {
   /** The sentence for applicants while the door is closed. */
   sentence: 300,
   note: 10_000,
+  /** The line about a mark. */
+  why: 300,
   /** The name of a template. */
   occasion: 60,
   subject: 200,

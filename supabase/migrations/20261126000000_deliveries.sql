@@ -1072,7 +1072,7 @@ drop function private.find(jsonb, jsonb, integer, integer, boolean);
 --
 -- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
 -- (`none of mine`, or `disagree`: a visible Yes and a visible No), and order. By default the newest are first. Other orders are
--- `oldest`, `yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+-- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -1101,7 +1101,7 @@ declare
   octets text := '0';
   yes text := '0';
   beyond text := 'true';
-  sequence text := case sorting when 'oldest' then '1, 2' when 'yes' then '5 desc, 1 desc, 2 desc'
+  sequence text := case sorting when 'oldest' then '1, 2' when 'most yes' then '5 desc, 1 desc, 2 desc'
     when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
   candidates refcursor;
   candidate_at timestamptz;
@@ -1126,7 +1126,7 @@ begin
   elsif wanted_marks not in ('none of mine', 'disagree') then
     raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
   end if;
-  if sorting = 'yes' then
+  if sorting = 'most yes' then
     -- Counts the visible marks of all applications once.
     yes := 'coalesce(tally.yes, 0)';
     beyond := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
@@ -1191,7 +1191,7 @@ begin
   if filter ->> 'paid_solution' is not null then
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
-  if sorting = 'yes' then
+  if sorting = 'most yes' then
     source := source || ' left join (
       select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
       where mark = ''yes'' group by 1) as tally on marked_id = id';
@@ -1210,7 +1210,7 @@ begin
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
       next := jsonb_build_object('created_at', last_at, 'id', last_id)
-        || case when sorting = 'yes' then jsonb_build_object('yes', last_yes) else '{}' end;
+        || case when sorting = 'most yes' then jsonb_build_object('yes', last_yes) else '{}' end;
       exit;
     end if;
     looked := looked + 1;
@@ -1266,7 +1266,7 @@ declare
 begin
   select created_at, id into here from public.retreat_applications where id = application;
   select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
-  if number is null and list.next is not null and sorting not in ('yes', 'shuffled') and (
+  if number is null and list.next is not null and sorting not in ('most yes', 'shuffled') and (
     case when is_oldest_first then here > stopped else here < stopped end
   ) then
     previous := private.find_one(filter || jsonb_build_object(
@@ -1339,7 +1339,7 @@ as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- In an order by marks, only the rows of a list that was read to its end are known to be all.
-  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('yes', 'shuffled');
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
   -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);

@@ -45,7 +45,7 @@ as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- In an order by marks, only the rows of a list that was read to its end are known to be all.
-  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('yes', 'shuffled');
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
   -- In a list that was read to its end, new applications are the newest in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);

@@ -20,10 +20,10 @@ export interface Filter {
   /** Those without the organiser's own mark, or those with a visible Yes and a visible No. */
   marks?: 'none of mine' | 'disagree' | undefined
   /**
-   * The order, by default the newest first: `yes` counts the visible marks, and `shuffled` is another order for each organiser. It
+   * The order, by default the newest first: `most yes` counts the visible marks, and `shuffled` is another order for each organiser. It
    * does not change which applications pass.
    */
-  order?: 'oldest' | 'yes' | 'shuffled' | undefined
+  order?: 'oldest' | 'most yes' | 'shuffled' | undefined
 }
 
 /** An applicant's RSVP; all null where they are not accepted. */
@@ -39,7 +39,7 @@ export interface RsvpDetails {
 export interface Cursor {
   created_at: string
   id: string
-  /** In the order `yes`. */
+  /** In the order `most yes`. */
   yes?: number
 }
 

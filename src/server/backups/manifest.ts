@@ -33,6 +33,7 @@ export const backupColumns: Record<string, string> = {
 /** The tables of the desk and of letters, in the order in which they can be restored. */
 export const deskTables = [
   statuses,
+  'private.marks',
   history,
   ...Object.keys(seededTables),
   letters,

@@ -223,7 +223,7 @@ test('new applications since a list was read are counted: newer than everything 
   const shown = [third, second].map((id) => ({ id, version: 1 }))
   const meanwhile = (given: object) =>
     ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
-  const nothing = { changed: [], gone: [], letters: [], newer: 0, older: 0, more: false }
+  const nothing = { changed: [], gone: [], letters: [], marks: {}, newer: 0, older: 0, more: false }
   expect(await meanwhile({})).toEqual({
     ...nothing,
     answers: expect.any(Object) as object,

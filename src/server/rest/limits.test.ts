@@ -61,6 +61,8 @@ const writing: Record<keyof typeof maxCharacters, (length: number) => Promise<un
     const sentence = '🌲'.repeat(length)
     return ask('set_door', { version: await versionOf('door'), closed: false, sentence, ...limits })
   },
+  why: async (length) =>
+    ask('mark', { act: act(), application: await anId(), mark: 'yes', why: '🌲'.repeat(length) }),
   note: async (length) => ask('note', { act: act(), application: await anId(), note: '🌲'.repeat(length) }),
   occasion: (length) => template({ occasion: '🌲'.repeat(length) }),
   subject: (length) => template({ subject: '🌲'.repeat(length) }),

@@ -4,7 +4,14 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
-import type { Filter, ListPage, OpenedApplication, Page, ExportedApplication } from '../../client/desk/applications.ts'
+import type {
+  Filter,
+  ListPage,
+  OpenedApplication,
+  Page,
+  ExportedApplication,
+} from '../../client/desk/applications.ts'
+import type { ActName, DeskFunction } from '../../client/desk/calls.ts'
 import type { Marks, MarkValue } from '../../client/desk/marks.ts'
 
 let server: SignInServer
@@ -15,7 +22,9 @@ let tim: SupabaseClient
 beforeAll(async () => {
   server = await startSignIn()
   ;[ada, grace, tim] = (
-    await Promise.all(['ada@example.org', 'grace@example.org', 'tim@example.org'].map((email) => server.signedIn(email)))
+    await Promise.all(
+      ['ada@example.org', 'grace@example.org', 'tim@example.org'].map((email) => server.signedIn(email)),
+    )
   ).map(({ client }) => client) as [SupabaseClient, SupabaseClient, SupabaseClient]
 })
 
@@ -50,7 +59,8 @@ const decide = (client: SupabaseClient, id: string, status: string, version: num
   ask(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
 const shortOf = (marks: Marks | null) => ({
   own: marks?.own?.mark ?? null,
-  others: marks?.others?.map(({ author, mark: value, after_seeing }) => [author, value, after_seeing]) ?? null,
+  others:
+    marks?.others?.map(({ author, mark: value, after_seeing }) => [author, value, after_seeing]) ?? null,
   missing: marks?.missing ?? null,
 })
 
@@ -65,6 +75,7 @@ test('marks of others are hidden until an organiser has marked the application t
   })
   await mark(ada, id, null)
   expect(await marksOf(ada, id)).toEqual({ own: null, others: null, missing: null })
+  expect((await ask<ListPage>(ada, 'list', { filter: {} })).marks).toEqual({})
 })
 
 test('a decision shows all marks, and back to New hides them again', async () => {
@@ -126,8 +137,8 @@ test('lists filter and sort by the marks that an organiser may see', async () =>
   expect(await listed(ada, { marks: 'none of mine' })).toEqual([four, two])
   expect(await listed(ada, { marks: 'disagree' })).toEqual([one])
   expect(await listed(grace, { marks: 'disagree' })).toEqual([two, one])
-  expect(await listed(ada, { order: 'yes' })).toEqual([three, one, four, two])
-  expect(await listed(grace, { order: 'yes' })).toEqual([three, two, one, four])
+  expect(await listed(ada, { order: 'most yes' })).toEqual([three, one, four, two])
+  expect(await listed(grace, { order: 'most yes' })).toEqual([three, two, one, four])
   const { marks } = await ask<ListPage>(ada, 'list', { filter: {} })
   expect(marks).toEqual({
     [one]: { own: 'yes', yes: 1, maybe: 0, no: 1 },
@@ -144,7 +155,7 @@ test('the shuffled order is the same each time, another one for each organiser, 
   expect(await order(grace)).not.toEqual(adas)
   await mark(grace, adas[0] ?? '', 'yes')
   expect(await order(ada)).toEqual(adas)
-  for (const filter of [{ order: 'shuffled' }, { order: 'yes' }] as const) {
+  for (const filter of [{ order: 'shuffled' }, { order: 'most yes' }] as const) {
     const whole = await listed(ada, filter)
     const paged: string[] = []
     let after = null
@@ -157,12 +168,76 @@ test('the shuffled order is the same each time, another one for each organiser, 
   }
 })
 
+/** Every call that reads, with arguments that reach marks. */
+const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => {
+  const filters: Filter[] = [
+    {},
+    { status: 'new' },
+    { order: 'oldest' },
+    { order: 'most yes' },
+    { order: 'shuffled' },
+    { marks: 'none of mine' },
+    { marks: 'disagree' },
+    { search: 'Warm' },
+  ]
+  const shown = [{ id, version: 0 }]
+  return {
+    desk_me: [{}],
+    desk_list: filters.map((filter) => ({ filter })),
+    desk_refresh: filters.map((filter) => ({ filter, zone: 'UTC', shown, oldest: null })),
+    desk_meanwhile: filters.map((filter) => ({ filter, shown })),
+    desk_overview: filters.map((filter) => ({ filter })),
+    desk_select: filters.map((filter) => ({ filter })),
+    desk_export: filters.map((filter) => ({ filter })),
+    desk_application: filters.map((filter) => ({ application: id, filter })),
+    desk_stamp: [{ application: id }],
+    desk_blind: [{}],
+    desk_door: [{}],
+    desk_history: [{ after: null }],
+    desk_letters: [{}],
+    desk_drafts: [{ occasion: 'accepted', after: null }],
+    desk_outbox: [{ state: 'waiting', after: null }],
+    desk_letters_of: [{ applications: [id] }],
+    desk_letter_states: [{ applications: [id] }],
+    desk_preview: [{ occasion: 'accepted', subject: '{{reason}}', body: '{{first_name}}', application: id }],
+    desk_notices: [{}],
+    desk_places: [{}],
+  }
+}
+
+test('an organiser gets the same bytes whether or not others have marked, until they may see the marks', async () => {
+  const [marked = '', shortlisted = '', ...others] = await store(6)
+  await decide(ada, shortlisted, 'shortlisted', 0)
+  await mark(ada, others[0] ?? '', 'yes')
+  const everything = async () => {
+    const responses: unknown[] = []
+    for (const id of [marked, shortlisted]) {
+      for (const [name, calls] of Object.entries(reads(id))) {
+        for (const args of calls)
+          responses.push([name, args, await ask(ada, name.replace('desk_', ''), args)])
+      }
+    }
+    return JSON.stringify(responses)
+  }
+  const before = await everything()
+  for (const id of [marked, shortlisted]) {
+    await mark(grace, id, null)
+    await mark(grace, id, 'yes', 'Warm.')
+    await mark(tim, id, 'no', 'Cold.')
+  }
+  expect(await everything()).toBe(before)
+  await mark(ada, marked, 'yes')
+  expect(await everything()).toContain('Cold.')
+})
+
 test('a table has the visible marks, and an erased application loses its marks', async () => {
   const [one = '', two = ''] = await store(2)
   await mark(grace, one, 'yes', '=1+1')
   await mark(grace, two, 'no')
   await mark(ada, two, 'maybe')
-  const { applications } = await ask<Page<ExportedApplication>>(ada, 'export', { filter: { order: 'oldest' } })
+  const { applications } = await ask<Page<ExportedApplication>>(ada, 'export', {
+    filter: { order: 'oldest' },
+  })
   expect(applications.map(({ marks }) => marks)).toEqual([
     [],
     [

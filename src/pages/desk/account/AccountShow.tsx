@@ -58,6 +58,10 @@ function BlindEdit() {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
     failure: 'Not switched.',
   })
+  const only = useDeskAct('desk_set_reads_only', {
+    success: ({ reads_only }) => (reads_only ? 'You only read.' : 'You read and mark.'),
+    failure: 'Not switched.',
+  })
   return (
     <Sheet title="Reading">
       <ActSwitch
@@ -67,8 +71,17 @@ function BlindEdit() {
         pending={change.isPending ? change.args?.blind : undefined}
         onSwitch={(blind) => change.press({ blind })}
       />
+      {data?.is_shared && (
+        <ActSwitch
+          label="I only read"
+          hint="You do not mark applications, and nobody waits for your marks."
+          isOn={data.reads_only}
+          pending={only.isPending ? only.args?.reads_only : undefined}
+          onSwitch={(reads_only) => only.press({ reads_only })}
+        />
+      )}
       <Problem error={error} onTryAgain={() => void refetch()} />
-      <ActProblems acts={[change]} />
+      <ActProblems acts={[change, only]} />
     </Sheet>
   )
 }

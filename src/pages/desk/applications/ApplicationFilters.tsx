@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { exactWordOf, type Filters } from '../kit/filters.ts'
+import { exactWordOf, filtersFrom, type Filters } from '../kit/filters.ts'
 import { formatCount } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
@@ -38,8 +38,8 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
     }, pause)
   }
   const exactWord = exactWordOf(filters.search)
-  const { team_size, paid_solution, answer, from, to } = filters
-  const narrowing = [team_size, paid_solution, answer, from || null, to || null]
+  const { team_size, paid_solution, answer, from, to, marks } = filters
+  const narrowing = [team_size, paid_solution, answer, marks, from || null, to || null]
   const count = narrowing.filter((value) => value !== null).length
   return (
     <search className="list-filters">
@@ -64,7 +64,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
             onPress={() => {
               clearTimeout(timer.current)
               setTyped(null)
-              onChange({ search: '', team_size: null, paid_solution: null, answer: null, from: '', to: '' })
+              onChange({ ...filtersFrom(''), status: filters.status, order: filters.order })
               // The pressed button disappears.
               searchField.current?.focus()
             }}

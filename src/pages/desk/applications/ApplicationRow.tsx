@@ -13,6 +13,8 @@ interface ApplicationRowProps {
   isSelected: boolean
   isErased: boolean
   isCurrent: boolean
+  /** The marks of organisers, in words. */
+  marks?: string
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
   onFocus?: () => void
   onOpen?: (event: MouseEvent) => void
@@ -28,7 +30,8 @@ export const checkboxId = (id: string): string => `select-${id}`
  * (`early-list.tsx`).
  */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
-  const { row, href, when, isSelected, isErased, isCurrent, onSelect, onFocus, onOpen, children } = props
+  const { row, href, when, isSelected, isErased, isCurrent, marks, onSelect, onFocus, onOpen, children } =
+    props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -49,6 +52,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
           <bdi>{name}</bdi>
         </a>
         {row.same_email && <span className="rows-again">applied more than once</span>}
+        {marks && <span className="rows-marks">{marks}</span>}
       </th>
       <td className="rows-company">
         <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>

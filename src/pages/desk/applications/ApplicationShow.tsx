@@ -25,6 +25,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
+import { MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
@@ -131,6 +132,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
           {isRestShown && (
             <>
               <div>
+                {data?.marks && (
+                  <MarkEdit application={id} marks={data.marks} takesKeys={takesDecisions} {...{ name }} />
+                )}
                 <Sheet title="What happened">
                   <NoteCreate application={id} field={note} history={details.history} />
                   <ApplicationTimeline details={details} newKeys={newKeys} />

@@ -3,6 +3,7 @@ import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
 import { rsvpStates, type Status } from '../../../application/statuses.ts'
 import type { RsvpDetails, ListedApplication } from '../../../client/desk/applications.ts'
 import type { LetterState } from '../../../client/desk/letters.ts'
+import type { MarkCounts } from '../../../client/desk/marks.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { shortMomentOf, today } from '../kit/format.ts'
@@ -28,6 +29,8 @@ interface ApplicationTableProps extends RowListeners {
   letters: readonly LetterState[]
   /** RSVPs that were read after the rows, by application id. */
   answers: Readonly<Record<string, RsvpDetails>>
+  /** Visible marks, by application id. */
+  marks: Readonly<Record<string, MarkCounts>>
   filters: Filters
   selected: ReadonlySet<string>
   current: string | null
@@ -51,7 +54,7 @@ function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, filters, selected, current, erased } = props
+  const { rows, isStale, letters, answers, marks, filters, selected, current, erased } = props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -62,7 +65,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
-        Applications, the {filters.order} first.
+        Applications, {/est$/.test(filters.order) ? `the ${filters.order} first` : filters.order}.
         {keysAreOn &&
           ' By keys: j and k go from row to row, other keys act on that row, ? lists all of them.'}
       </caption>
@@ -89,6 +92,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               isChanged={queue.isChanged(row)}
               letter={letterOf(lettersBy.get(row.id), status)}
               answer={answers[row.id] ?? row}
+              marks={markWords(marks[row.id])}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
               isErased={erased.has(row.id)}
@@ -111,6 +115,8 @@ interface RowProps {
   isChanged: boolean
   letter: LetterState | undefined
   answer: RsvpDetails
+  /** The visible marks, in words. */
+  marks: string
   isCurrent: boolean
   isSelected: boolean
   isErased: boolean
@@ -145,6 +151,13 @@ const Row = memo(function Row(props: RowProps) {
     </ApplicationRow>
   )
 })
+
+/** Such as `2 yes, 1 no`. */
+function markWords(marks: MarkCounts | undefined) {
+  return (['yes', 'maybe', 'no'] as const)
+    .flatMap((value) => (marks?.[value] ? `${marks[value]} ${value}` : []))
+    .join(', ')
+}
 
 type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 

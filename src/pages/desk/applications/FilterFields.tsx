@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query'
+
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import type { Filters } from '../kit/filters.ts'
+import { useDesk } from '../kit/useDesk.tsx'
 
 interface FilterFieldsProps {
   filters: Filters
@@ -10,7 +13,9 @@ interface FilterFieldsProps {
 
 /** The fields of the filters and of the order. */
 export function FilterFields({ filters, onChange }: FilterFieldsProps) {
-  const { team_size, paid_solution, answer, from, to, order } = filters
+  const { team_size, paid_solution, answer, from, to, marks, order } = filters
+  const { data: reading } = useQuery(useDesk().blind())
+  const isShared = reading?.is_shared === true
   return (
     <>
       <Choice
@@ -34,23 +39,44 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
           onChange(chosen === any ? { answer: null } : { answer: chosen, status: 'accepted' })
         }
       />
+      {isShared && (
+        <Choice
+          label="Marks"
+          options={markOptions}
+          value={marks ?? any}
+          onChoose={(chosen) => onChange({ marks: chosen === any ? null : chosen })}
+        />
+      )}
       <Field label="Applied from" type="date" value={from} onText={(day) => onChange({ from: day })} />
       <Field label="Applied to" type="date" value={to} onText={(day) => onChange({ to: day })} />
       <Choice
         label="Order"
-        options={orders}
+        options={isShared ? [...orders, ...ordersByMarks] : orders}
         value={order}
-        onChoose={(chosen) => onChange({ order: chosen })}
+        // Shuffled is for reading what is left.
+        onChoose={(chosen) =>
+          onChange(chosen === 'shuffled' ? { order: chosen, marks: 'none of mine' } : { order: chosen })
+        }
       />
     </>
   )
 }
 
 const any = 'any'
-const orders = [
+const orders: [Filters['order'], string][] = [
   ['newest', 'Newest first'],
   ['oldest', 'Oldest first'],
-] as const
+]
+const ordersByMarks: typeof orders = [
+  ['most yes', 'Most Yes first'],
+  ['shuffled', 'Shuffled'],
+]
+
+const markOptions: [NonNullable<Filters['marks']> | typeof any, string][] = [
+  [any, 'Any'],
+  ['none of mine', 'Not marked by me'],
+  ['disagree', 'We disagree'],
+]
 
 const rsvpOptions = [[any, 'Any'], ...Object.entries(rsvpStates)] as [RsvpState | typeof any, string][]
 

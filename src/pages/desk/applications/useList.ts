@@ -44,6 +44,7 @@ export function useList(filters: Filters) {
         ...(changes?.letters ?? []),
       ],
       answers: changes?.answers ?? {},
+      marks: { ...data?.marks, ...changes?.marks },
     },
   }
 }

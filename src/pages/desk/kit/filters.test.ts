@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { filterOf, filtersFrom, searchOf, exactWordOf } from './filters.ts'
 
 const everything =
-  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&order=oldest'
+  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&marks=disagree&order=oldest'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -17,6 +17,7 @@ test('filters survive the address', () => {
     answer: 'not coming',
     from: '2026-03-28',
     to: '2026-03-29',
+    marks: 'disagree',
     order: 'oldest',
   })
   expect(searchOf(filters)).toBe(everything)

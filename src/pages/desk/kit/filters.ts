@@ -14,7 +14,9 @@ export interface Filters {
   /** Days such as `2026-12-31`, both inclusive; blank means no limit. */
   from: string
   to: string
-  order: 'newest' | 'oldest'
+  /** Null means any. */
+  marks: NonNullable<Filter['marks']> | null
+  order: 'newest' | NonNullable<Filter['order']>
 }
 
 const blank = 'none'
@@ -43,13 +45,14 @@ export function filtersFrom(search: string): Filters {
     answer: (mayHaveRsvp(status) ? oneOf('answer', keys(rsvpStates)) : undefined) ?? null,
     from: day('from'),
     to: day('to'),
-    order: oneOf('order', ['oldest']) ?? 'newest',
+    marks: oneOf('marks', ['none of mine', 'disagree'] as const) ?? null,
+    order: oneOf('order', ['oldest', 'most yes', 'shuffled']) ?? 'newest',
   }
 }
 
 /** The query part of the fragment for these filters. Default values are omitted. */
 export function searchOf(filters: Filters): string {
-  const { status, search, team_size, paid_solution, answer, from, to, order } = filters
+  const { status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
   const parameters: [string, string | null][] = [
     ['status', status === 'new' ? null : status],
     ['search', search || null],
@@ -58,6 +61,7 @@ export function searchOf(filters: Filters): string {
     ['answer', mayHaveRsvp(status) ? answer : null],
     ['from', from || null],
     ['to', to || null],
+    ['marks', marks],
     ['order', order === 'newest' ? null : order],
   ]
   const entries = parameters.filter((entry): entry is [string, string] => entry[1] !== null)
@@ -71,7 +75,7 @@ function mayHaveRsvp(status: Filters['status']) {
 
 /** Converts the filters into those of the database. Days begin and end in the organiser's time zone. */
 export function filterOf(filters: Filters): Filter {
-  const { status, search, team_size, paid_solution, answer, from, to, order } = filters
+  const { status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
   const until = to === '' ? undefined : startOf(to)
   // Adds a day instead of 24 hours: some days have 23.
   until?.setDate(until.getDate() + 1)
@@ -83,17 +87,18 @@ export function filterOf(filters: Filters): Filter {
     ...(answer === null ? {} : { answer }),
     ...(from === '' ? {} : { since: startOf(from).toISOString() }),
     ...(until === undefined ? {} : { until: until.toISOString() }),
+    ...(marks === null ? {} : { marks }),
     ...(order === 'newest' ? {} : { order }),
   }
 }
 
 /** Whether a search or a filter narrows the tab. */
-export function isNarrowed({ search, team_size, paid_solution, answer, from, to }: Filters): boolean {
+export function isNarrowed({ search, team_size, paid_solution, answer, from, to, marks }: Filters): boolean {
   return (
     search.trim() !== '' ||
     from !== '' ||
     to !== '' ||
-    [team_size, paid_solution, answer].some((value) => value !== null)
+    [team_size, paid_solution, answer, marks].some((value) => value !== null)
   )
 }
 
