@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { Rsvp, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
+import type { MarkValue } from '../src/client/desk/marks.ts'
 import { writeSite } from '../src/server/database/places.ts'
 import { compose } from '../src/server/mail/compose.ts'
 import { createHandover } from '../src/server/mail/handover.ts'
@@ -13,7 +14,7 @@ import { claimLetter } from '../testing/claims.ts'
 import { randomFrom } from '../testing/random.ts'
 import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
-import { notes } from './notes.ts'
+import { lines, notes } from './notes.ts'
 import { applicationCount } from './people.ts'
 import { rsvps, applicationsUntil, closedDomain, day, minute, reviews, timeBefore, weeks } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
@@ -105,6 +106,19 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     }
   }
 
+  let markCount = 0
+  const mark = (by: number, { id }: StoredApplication, value: MarkValue) => {
+    const why = lines[value][markCount++ % lines[value].length] ?? ''
+    return deskOf(by)('desk_mark', { act: randomUUID(), application: id, mark: value, why })
+  }
+
+  /** Two organisers mark an application, and disagree about one in three. */
+  const markTogether = async (by: number, application: StoredApplication, index: number) => {
+    const value = application.finalStatus === 'declined' ? 'no' : index % 4 === 2 ? 'maybe' : 'yes'
+    await mark(by, application, value)
+    await mark(by + 1, application, index % 3 === 2 ? (value === 'no' ? 'yes' : 'no') : value)
+  }
+
   const note = async (by: number, { id }: StoredApplication) => {
     const [first, reply] = nextNote()
     await deskOf(by)('desk_note', { act: randomUUID(), application: id, note: first })
@@ -179,6 +193,9 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     const unread = stored.filter(({ status, finalStatus }) => status === 'new' && finalStatus !== 'new')
     const declined = unread.filter(({ finalStatus }) => finalStatus === 'declined')
     const read = unread.filter(({ finalStatus }) => finalStatus !== 'declined')
+    for (const [index, application] of [...read, ...declined].entries()) {
+      if (index % 2 === 0) await markTogether(by, application, index)
+    }
     await decide(by, 'declined', declined)
     await decide(by, 'shortlisted', read)
     for (const [index, application] of [...read, ...declined].entries()) {
@@ -212,6 +229,11 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   await moveTimeTo(end)
   if (stored.length !== applicationCount) throw new Error(`${stored.length} applied`)
 
+  // Among the newest, the visitor has marked a few. Of the others, marks of colleagues are hidden from the visitor.
+  for (const [index, application] of stored.filter(({ status }) => status === 'new').entries()) {
+    if (index % 5 === 0) await markTogether(0, application, index)
+    else if (index % 2 === 0) await mark(1, application, index % 4 === 0 ? 'yes' : 'maybe')
+  }
   await leaveUnfinished(sql, deskOf(0), stored)
   await release(0, 'waitlisted', 3)
   await desks.close()

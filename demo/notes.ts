@@ -28,3 +28,10 @@ export const notes: readonly (readonly [note: string, answer?: string])[] = [
   ['Says "content" six times.'],
   ['A week without messages starts with reading the whole message. This one did.'],
 ]
+
+/** Lines about marks, by the mark. */
+export const lines = {
+  yes: ['I would sit next to them.', '', 'Knows what they want to leave behind.', 'Best letter of the week.'],
+  maybe: ['Good, but the second from this company.', 'Is a week enough?', ''],
+  no: ['A pitch.', '', 'Wants to network. We have no network.'],
+} as const
