@@ -3,8 +3,8 @@
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
 -- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
--- (`none of mine`, or `disagree`: a visible Yes and a visible No), and order. By default the newest are first. Other orders are
+-- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
+-- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
 -- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb

@@ -91,7 +91,7 @@ test('a decision shows all marks, and back to New hides them again', async () =>
   expect((await marksOf(ada, id))?.others).toBeNull()
   await decide(ada, id, 'shortlisted', 2)
   expect((await marksOf(ada, id))?.others).toBeNull()
-  // What she could see in between is not forgotten.
+  // Ada could see the mark in between.
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
 })
 
