@@ -9,7 +9,7 @@ export const minute = 60_000
 export const day = 24 * 60 * minute
 
 /** The number of applications that get each status. The others are new, and so are the newest. */
-const statusCounts: Record<Exclude<Status, 'new'>, number> = {
+const statusCounts: Record<Exclude<Status, 'new' | 'aside'>, number> = {
   accepted: 36,
   waitlisted: 24,
   declined: 62,

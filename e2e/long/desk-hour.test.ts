@@ -21,6 +21,7 @@ const labels: Record<Status, string> = {
   accepted: 'Accept',
   waitlisted: 'Waitlist',
   declined: 'Decline',
+  aside: 'Put aside',
 }
 
 /** An organiser at a screen. */

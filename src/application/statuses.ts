@@ -5,6 +5,7 @@ export const statuses = {
   accepted: 'Accepted',
   waitlisted: 'Waitlisted',
   declined: 'Declined',
+  aside: 'Put aside',
 } as const
 
 /** The status of an application, as the database stores it. */

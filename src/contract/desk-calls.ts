@@ -9,6 +9,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_meanwhile: { filter: {}, shown: [], oldest: null },
   desk_overview: { filter: {}, zone: 'UTC' },
   desk_refresh: { filter: {}, zone: 'UTC', shown: [], oldest: null },
+  desk_junk: {},
   desk_select: { filter: {}, after: null },
   desk_export: { filter: {}, after: null },
   desk_application: { application: id, filter: {} },

@@ -500,6 +500,28 @@ revoke all on function private.show_marks() from public, anon, authenticated;
 create trigger show_marks after insert or update on private.statuses
   for each row when (private.is_decision(new.status)) execute function private.show_marks();
 
+-- Putting aside is a status of its own.
+alter table private.statuses drop constraint statuses_status_check, add constraint statuses_status_check
+  check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside'));
+
+-- Gives a door that still counts the number of an application that is put aside, and takes it again when the application comes
+-- back. A door that has closed stays closed.
+create function private.count_aside() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.door set received = received + case when new.status = 'aside' then -1 else 1 end
+    where not closed and received < closes_after and (closes_at is null or closes_at > now())
+      and new.created_at >= opened_at and received + (new.status <> 'aside')::integer > 0;
+  return null;
+end
+$$;
+
+revoke all on function private.count_aside() from public, anon, authenticated;
+
+create trigger count_aside after update of status on private.statuses
+  for each row when ((old.status = 'aside') <> (new.status = 'aside')) execute function private.count_aside();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
 -- restored ones, and gives applicants a readable message.
@@ -1070,7 +1092,7 @@ drop function private.find(jsonb, jsonb, integer, integer, boolean);
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
 -- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
+-- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
 -- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
 -- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
@@ -1117,7 +1139,7 @@ declare
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
-  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
   elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
@@ -1175,6 +1197,11 @@ begin
       left join public.retreat_applications as application on id = decided.application_id';
     beyond := beyond || ' and decided.status = $9';
     position := 'decided.created_at, decided.application_id';
+  end if;
+  if wanted is null and exists (select from private.statuses where status = 'aside') then
+    -- Applications that were put aside are in no other list.
+    conditions := array_append(conditions,
+      'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
   end if;
   -- These two are subqueries: with joins, the planner would read all statuses before the first row.
   if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
@@ -1294,6 +1321,54 @@ $$;
 
 revoke all on function private.list_position(uuid, jsonb, boolean, uuid) from public, anon, authenticated;
 
+-- Groups of the newest 20,000 applications without a decision, the largest first: `reason` (at least three addresses sent the same
+-- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within an
+-- hour of it with addresses of the same domain). Each application is in one group.
+create function public.desk_junk() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    with undecided as materialized (
+      select id, newest.created_at, first_name, last_name, reason, coalesce(version, 0) as version, private.person(email) as person,
+        lower(reverse(split_part(reverse(email), '@', 1))) as domain,
+        md5(lower(regexp_replace(left(reason, 5000), '\s+', '', 'g'))) as same_reason
+      from (
+        select * from public.retreat_applications as application
+        where coalesce((select status from private.statuses as own where own.application_id = id), 'new') = 'new'
+        order by created_at desc, id desc limit 20000
+      ) as newest left join private.statuses on application_id = id
+    ), same_reasons as (
+      select same_reason from undecided group by 1 having count(distinct person) >= 3
+    ), judged as (
+      select *, case
+        when same_reason in (select same_reasons.same_reason from same_reasons) then 'reason'
+        when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
+        when count(*) over (
+          partition by domain order by created_at range between interval '1 hour' preceding and interval '1 hour' following
+        ) >= 20 then 'domain'
+      end as kind
+      from undecided
+    ), grouped as (
+      select kind, case kind when 'reason' then same_reason when 'domain' then domain else '' end as key, count(*) as count,
+        (array_agg(left(regexp_replace(left(reason, 1000), '\s+', ' ', 'g'), 200) order by created_at desc))[1] as example,
+        jsonb_agg(jsonb_build_object('id', id, 'status', 'new', 'version', version)
+          || case when me.blind then '{}' else jsonb_build_object(
+            'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end order by created_at desc) as applications
+      from judged where kind is not null group by 1, 2 order by count desc, key limit 20
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'key', case when kind = 'domain' and not me.blind then key end,
+      'example', example, 'applications', applications) order by count desc, key), '[]')
+    from grouped
+  );
+end
+$$;
+
+revoke all on function public.desk_junk() from public, anon, authenticated;
+grant execute on function public.desk_junk() to authenticated;
+
 drop function public.desk_list(jsonb, jsonb);
 
 -- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut before
@@ -1409,12 +1484,14 @@ as $$
 declare
   sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
   in_any_status record := sample;
-  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside'];
   counts jsonb := jsonb_build_object();
   each_status text;
   counted integer;
   decided integer := 0;
+  aside_count integer;
   new_ones record;
+  put_aside record;
 begin
   if filter - '{status,order,answer}'::text[] <> '{}' then
     if filter ?| '{status,answer}'::text[] then
@@ -1427,16 +1504,24 @@ begin
           from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
         union all select 'all', cardinality(in_any_status.ids)
       ) as counted using (name);
+    if exists (select from private.statuses where status = 'aside') then
+      put_aside := private.find(
+        filter - '{order,answer}'::text[] || '{"status": "aside"}', null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('aside', jsonb_build_object(
+        'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
+    end if;
   else
     foreach each_status in array statuses[2:] loop
       select count(*) into counted
-        from (select from private.statuses where status = each_status limit 20001) as of_status;
+        from (select from private.statuses where status = each_status limit 20001) as having_it;
       decided := decided + counted;
+      -- The last is `aside`, which counts nowhere else.
+      aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
     select count(*) into counted
       from (select from public.retreat_applications limit decided + 1001) as application;
-    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
@@ -1752,7 +1837,9 @@ begin
   if closes_after is not null then
     update private.door set received = (
       select count(*) from (
-        select from public.retreat_applications where created_at >= opened_at limit set_door.closes_after
+        select from public.retreat_applications where created_at >= opened_at and not exists (
+          select from private.statuses where application_id = id and status = 'aside'
+        ) limit set_door.closes_after
       ) as since_opening
     );
   end if;

@@ -6,7 +6,7 @@ create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- The application's own, so that a list of one status has the same order as the list of all.
   created_at timestamptz not null,
-  status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined')),
+  status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside')),
   -- Counts the changes: a decision has to name the version that its author saw.
   version integer not null,
   -- When this status was set.

@@ -3,7 +3,7 @@
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
 -- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
 --
--- All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
+-- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
 -- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
 -- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
@@ -50,7 +50,7 @@ declare
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
-  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined') then
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside') then
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
   elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
@@ -108,6 +108,11 @@ begin
       left join public.retreat_applications as application on id = decided.application_id';
     beyond := beyond || ' and decided.status = $9';
     position := 'decided.created_at, decided.application_id';
+  end if;
+  if wanted is null and exists (select from private.statuses where status = 'aside') then
+    -- Applications that were put aside are in no other list.
+    conditions := array_append(conditions,
+      'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
   end if;
   -- These two are subqueries: with joins, the planner would read all statuses before the first row.
   if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then

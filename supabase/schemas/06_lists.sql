@@ -113,12 +113,14 @@ as $$
 declare
   sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
   in_any_status record := sample;
-  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined'];
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside'];
   counts jsonb := jsonb_build_object();
   each_status text;
   counted integer;
   decided integer := 0;
+  aside_count integer;
   new_ones record;
+  put_aside record;
 begin
   if filter - '{status,order,answer}'::text[] <> '{}' then
     if filter ?| '{status,answer}'::text[] then
@@ -131,16 +133,24 @@ begin
           from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
         union all select 'all', cardinality(in_any_status.ids)
       ) as counted using (name);
+    if exists (select from private.statuses where status = 'aside') then
+      put_aside := private.find(
+        filter - '{order,answer}'::text[] || '{"status": "aside"}', null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('aside', jsonb_build_object(
+        'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
+    end if;
   else
     foreach each_status in array statuses[2:] loop
       select count(*) into counted
-        from (select from private.statuses where status = each_status limit 20001) as of_status;
+        from (select from private.statuses where status = each_status limit 20001) as having_it;
       decided := decided + counted;
+      -- The last is `aside`, which counts nowhere else.
+      aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
     select count(*) into counted
       from (select from public.retreat_applications limit decided + 1001) as application;
-    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted));
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else

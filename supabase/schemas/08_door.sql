@@ -46,6 +46,22 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.refuse_when_closed();
 
+-- Gives a door that still counts the number of an application that is put aside, and takes it again when the application comes
+-- back. A door that has closed stays closed.
+create function private.count_aside() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.door set received = received + case when new.status = 'aside' then -1 else 1 end
+    where not closed and received < closes_after and (closes_at is null or closes_at > now())
+      and new.created_at >= opened_at and received + (new.status <> 'aside')::integer > 0;
+  return null;
+end
+$$;
+
+create trigger count_aside after update of status on private.statuses
+  for each row when ((old.status = 'aside') <> (new.status = 'aside')) execute function private.count_aside();
+
 -- The state of the door at this moment. An automatic closing counts as a change: otherwise a change that somebody began before
 -- could open it again. An infinite time, which earlier versions could store, is not shown: such a door never closes, or closed
 -- long ago.
@@ -127,7 +143,9 @@ begin
   if closes_after is not null then
     update private.door set received = (
       select count(*) from (
-        select from public.retreat_applications where created_at >= opened_at limit set_door.closes_after
+        select from public.retreat_applications where created_at >= opened_at and not exists (
+          select from private.statuses where application_id = id and status = 'aside'
+        ) limit set_door.closes_after
       ) as since_opening
     );
   end if;

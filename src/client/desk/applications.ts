@@ -70,6 +70,18 @@ export type FullApplication = Summary & Blindable<Application>
 export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
+/** Applications that look as if a program had sent them. */
+export interface JunkGroup {
+  /** Several addresses sent the same reason; the reason is nothing but links; or many addresses of one domain in an hour. */
+  kind: 'reason' | 'links' | 'domain'
+  /** The domain; null for other kinds, and for organisers who read blind. */
+  key: string | null
+  /** The beginning of the newest one's reason. */
+  example: string
+  /** The newest first. */
+  applications: SelectedApplication[]
+}
+
 /** An application in a table, with what organisers did about it. */
 export type ExportedApplication = FullApplication & OrganiserWork
 

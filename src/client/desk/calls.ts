@@ -5,6 +5,7 @@ import type {
   ExportedApplication,
   Filter,
   HistoryEntry,
+  JunkGroup,
   ListChanges,
   ListPage,
   OpenedApplication,
@@ -40,6 +41,7 @@ interface Reads {
     { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Cursor | null },
     { overview: Overview; changes: ListChanges },
   ]
+  desk_junk: [object, JunkGroup[]]
   desk_select: [{ filter: Filter; after?: Cursor | null }, Page<SelectedApplication>]
   desk_export: [{ filter: Filter; after?: Cursor | null }, Page<ExportedApplication>]
   desk_application: [{ application: string; filter: Filter }, OpenedApplication]

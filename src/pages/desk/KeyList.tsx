@@ -11,6 +11,7 @@ const meanings = [
   ['w', 'waitlist'],
   ['d', 'decline'],
   ['r', 'back to new'],
+  ['p', 'put aside'],
   ['1, 2, 3, 0', 'yes, maybe, no, no mark'],
   ['n', 'note'],
   ['Ctrl+Enter, Esc', 'add a note, leave it'],

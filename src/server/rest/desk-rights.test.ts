@@ -47,6 +47,7 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_select: { filter: { status: 'new' }, after: null },
   desk_export: { filter: {}, after: null },
   desk_application: { application: someId, filter: { status: 'new' } },
+  desk_junk: {},
   desk_stamp: { application: someId },
   desk_reveal: { act: someId, application: someId },
   desk_blind: {},

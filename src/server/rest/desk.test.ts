@@ -1042,6 +1042,7 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
       { application: again, filter: { search: word } },
       { application: id, filter: { search: hidden.last_name, order: 'oldest' } },
     ],
+    desk_junk: [{}],
     desk_stamp: [{ application: id }],
     desk_blind: [{}],
     desk_mark: [{ act: act(), application: id, mark: 'yes', why: 'Warm.' }],

@@ -190,6 +190,7 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
     desk_select: filters.map((filter) => ({ filter })),
     desk_export: filters.map((filter) => ({ filter })),
     desk_application: filters.map((filter) => ({ application: id, filter })),
+    desk_junk: [{}],
     desk_stamp: [{ application: id }],
     desk_blind: [{}],
     desk_door: [{}],

@@ -4,13 +4,10 @@ import type { Filter } from '../../../client/desk/applications.ts'
 import { loadScript } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
-import { countOf, formatNumber, localTimeOf } from '../kit/format.ts'
+import { formatNumber } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
-
-/** Milliseconds after which every browser has started to save the file. */
-const revokeDelay = 60_000
 
 /**
  * A button that downloads the filtered applications as CSV. Leaving the screen stops the download.
@@ -23,15 +20,11 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
     async (filter: Filter, signal) => {
-      const { readTable } = await loadScript(import('./export.ts'))
-      return readTable(call, filter, setReceived, signal)
+      const { readTable, saveTable } = await loadScript(import('./export.ts'))
+      const table = await readTable(call, filter, setReceived, signal)
+      return () => saveTable(table)
     },
-    {
-      onSuccess({ file, count }) {
-        save(file, `applications-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.csv`)
-        announce(`Downloaded ${countOf(count, 'application')}.`)
-      },
-    },
+    { onSuccess: (save) => save() },
   )
   const download = () => {
     setReceived(0)
@@ -56,12 +49,4 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
       <Problem message="Nothing was downloaded." error={error} />
     </>
   )
-}
-
-function save(file: Blob, name: string) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
 }

@@ -103,6 +103,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
       {tabs.map(([status, label]) => {
         const isCurrent = status === filters.status
         const count = counts?.[status]
+        if (status === 'aside' && !isCurrent && !count?.count) return null
         return (
           <a
             key={status}

@@ -27,6 +27,8 @@ const ApplicationPlots = lazyScreen(
   PartNotLoaded,
 )
 
+const JunkNotice = lazyScreen(async () => (await import('./deferred.ts')).JunkNotice, PartNotLoaded)
+
 interface ApplicationListProps {
   filters: Filters
   /** The id of the application beside the list; null without one. */
@@ -76,6 +78,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
       {isAlone && <Welcome />}
+      {isAlone && filters.status === 'new' && overview && <JunkNotice />}
       <div id="list" className="layout-sheet">
         <ApplicationFilters filters={filters} onChange={changeFilters} searchField={searchField}>
           {isAlone && (

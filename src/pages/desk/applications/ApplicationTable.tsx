@@ -65,9 +65,9 @@ export function ApplicationTable(props: ApplicationTableProps) {
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
-        Applications, {/est$/.test(filters.order) ? `the ${filters.order} first` : filters.order}.
+        Applications, {filters.order} first.
         {keysAreOn &&
-          ' By keys: j and k go from row to row, other keys act on that row, ? lists all of them.'}
+          ' Keys: j and k move between rows, others act on the current row, ? lists all.'}
       </caption>
       <thead>
         <tr>

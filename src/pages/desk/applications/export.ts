@@ -7,6 +7,17 @@ import {
 } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Filter, Page } from '../../../client/desk/applications.ts'
+import { announce } from '../kit/announce.tsx'
+import { countOf, localTimeOf } from '../kit/format.ts'
+
+/** Milliseconds after which every browser has started to save the file. */
+const revokeDelay = 60_000
+
+/** A table as CSV, and the number of applications in it. */
+interface Table {
+  file: Blob
+  count: number
+}
 
 /** Thrown if blind reading was switched between two pages: some rows would lack columns. */
 class BlindReadingSwitchedError extends Error {
@@ -26,7 +37,7 @@ export async function readTable(
   filter: Filter,
   onPage: (count: number) => void,
   signal: AbortSignal,
-): Promise<{ file: Blob; count: number }> {
+): Promise<Table> {
   // The browser may keep the pieces on disk.
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
@@ -49,4 +60,14 @@ export async function readTable(
   } while (after !== null)
   const file = new Blob([byteOrderMark, csvHeader(columns ?? tableColumns), ...pieces], { type: 'text/csv' })
   return { file, count }
+}
+
+/** Saves a table as a file of today, and announces it. */
+export function saveTable({ file, count }: Table): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = `applications-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.csv`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
+  announce(`Downloaded ${countOf(count, 'application')}.`)
 }

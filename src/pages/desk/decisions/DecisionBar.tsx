@@ -19,6 +19,7 @@ const decisions = [
   { status: 'waitlisted', label: 'Waitlist', key: 'w' },
   { status: 'declined', label: 'Decline', key: 'd' },
   { status: 'new', label: 'Back to new', key: 'r' },
+  { status: 'aside', label: 'Put aside', key: 'p' },
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
 /** Callbacks after a decision. */

@@ -1,0 +1,46 @@
+-- Junk: applications that look as if a program had sent them. They are only suggested: an organiser puts them aside.
+
+-- Groups of the newest 20,000 applications without a decision, the largest first: `reason` (at least three addresses sent the same
+-- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within an
+-- hour of it with addresses of the same domain). Each application is in one group.
+create function public.desk_junk() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    with undecided as materialized (
+      select id, newest.created_at, first_name, last_name, reason, coalesce(version, 0) as version, private.person(email) as person,
+        lower(reverse(split_part(reverse(email), '@', 1))) as domain,
+        md5(lower(regexp_replace(left(reason, 5000), '\s+', '', 'g'))) as same_reason
+      from (
+        select * from public.retreat_applications as application
+        where coalesce((select status from private.statuses as own where own.application_id = id), 'new') = 'new'
+        order by created_at desc, id desc limit 20000
+      ) as newest left join private.statuses on application_id = id
+    ), same_reasons as (
+      select same_reason from undecided group by 1 having count(distinct person) >= 3
+    ), judged as (
+      select *, case
+        when same_reason in (select same_reasons.same_reason from same_reasons) then 'reason'
+        when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
+        when count(*) over (
+          partition by domain order by created_at range between interval '1 hour' preceding and interval '1 hour' following
+        ) >= 20 then 'domain'
+      end as kind
+      from undecided
+    ), grouped as (
+      select kind, case kind when 'reason' then same_reason when 'domain' then domain else '' end as key, count(*) as count,
+        (array_agg(left(regexp_replace(left(reason, 1000), '\s+', ' ', 'g'), 200) order by created_at desc))[1] as example,
+        jsonb_agg(jsonb_build_object('id', id, 'status', 'new', 'version', version)
+          || case when me.blind then '{}' else jsonb_build_object(
+            'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end order by created_at desc) as applications
+      from judged where kind is not null group by 1, 2 order by count desc, key limit 20
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'key', case when kind = 'domain' and not me.blind then key end,
+      'example', example, 'applications', applications) order by count desc, key), '[]')
+    from grouped
+  );
+end
+$$;
