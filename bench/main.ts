@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading junk`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
@@ -7,6 +7,7 @@ import { benchEnumeration } from './enumeration.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostileText } from './hostile-text.ts'
 import { benchHostile } from './hostile.ts'
+import { benchJunk } from './junk.ts'
 import { benchLaunch } from './launch.ts'
 import { benchLetters } from './letters.ts'
 import { benchMemory } from './memory.ts'
@@ -50,6 +51,7 @@ const parts: Record<string, () => Promise<void>> = {
   places: benchPlaces,
   memory: benchMemory,
   reading: benchReading,
+  junk: benchJunk,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

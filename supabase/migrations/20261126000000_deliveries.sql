@@ -1322,13 +1322,17 @@ $$;
 revoke all on function private.list_position(uuid, jsonb, boolean, uuid) from public, anon, authenticated;
 
 -- Groups of the newest 20,000 applications without a decision, the largest first: `reason` (at least three addresses sent the same
--- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within an
--- hour of it with addresses of the same domain). Each application is in one group.
+-- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within one
+-- hour with addresses of the same domain). Each application is in one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  -- Large providers, at which many people have their mailbox.
+  shared_domains constant text[] := '{aol.com, fastmail.com, gmail.com, gmx.at, gmx.ch, gmx.de, gmx.net, googlemail.com,
+    hey.com, hotmail.com, icloud.com, live.com, mac.com, me.com, msn.com, orange.fr, outlook.com, pm.me, proton.me,
+    protonmail.com, qq.com, web.de, yahoo.co.uk, yahoo.com, yahoo.de, yahoo.fr, yandex.ru, mail.ru, 163.com}';
 begin
   return (
     with undecided as materialized (
@@ -1342,15 +1346,20 @@ begin
       ) as newest left join private.statuses on application_id = id
     ), same_reasons as (
       select same_reason from undecided group by 1 having count(distinct person) >= 3
+    ), counted as (
+      select *, count(*) over (
+        partition by domain order by created_at range between interval '1 hour' preceding and current row
+      ) as in_an_hour
+      from undecided
     ), judged as (
       select *, case
         when same_reason in (select same_reasons.same_reason from same_reasons) then 'reason'
         when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
-        when count(*) over (
-          partition by domain order by created_at range between interval '1 hour' preceding and interval '1 hour' following
-        ) >= 20 then 'domain'
+        when max(in_an_hour) over (
+          partition by domain order by created_at range between current row and interval '1 hour' following
+        ) >= 20 and domain <> all (shared_domains) then 'domain'
       end as kind
-      from undecided
+      from counted
     ), grouped as (
       select kind, case kind when 'reason' then same_reason when 'domain' then domain else '' end as key, count(*) as count,
         (array_agg(left(regexp_replace(left(reason, 1000), '\s+', ' ', 'g'), 200) order by created_at desc))[1] as example,

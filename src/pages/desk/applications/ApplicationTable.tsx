@@ -66,8 +66,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
         Applications, {filters.order} first.
-        {keysAreOn &&
-          ' Keys: j and k move between rows, others act on the current row, ? lists all.'}
+        {keysAreOn && ' Keys: j and k move between rows, others act on the current row, ? lists all.'}
       </caption>
       <thead>
         <tr>

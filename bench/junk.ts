@@ -1,0 +1,84 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { people as demoPeople } from '../demo/people.ts'
+import { ensureChromium, launchChromium } from '../testing/browser.ts'
+import { signInPage, startDesk } from '../testing/desk.ts'
+import { anApplication } from '../testing/form.ts'
+import { valuesOf } from '../testing/sql.ts'
+import { checkPromise, printTable } from './table.ts'
+
+/** The number of people among the junk, and of applications of each kind of junk. */
+const peopleCount = 200
+const junkCounts = { reason: 2_000, links: 1_500, domain: 1_500 }
+/** The most presses and seconds that putting all of it aside may take. */
+const mostPresses = 10
+const mostSeconds = 60
+
+const kinds: Record<keyof typeof junkCounts, (index: number) => { email: string; reason: string }> = {
+  reason: (index) => ({
+    email: `a${index}@seller${index % 700}.example`,
+    reason: `Best\nSEO ${' '.repeat(index % 3)}now!`,
+  }),
+  links: (index) => ({
+    email: `b${index}@shop${index % 600}.example`,
+    reason: `https://shop.example/${index}\nwww.shop.example/${index}`,
+  }),
+  domain: (index) => ({
+    email: `c${index}@bots.example`,
+    reason: `Invest ${index} today, double it by tomorrow.`,
+  }),
+}
+
+/** Puts 5,000 junk applications of three kinds aside that arrived within two hours, among two hundred people. */
+export async function benchJunk(): Promise<void> {
+  const desk = await startDesk()
+  const now = Date.now()
+  const at = (index: number) => new Date(now - (index % 120) * 60_000)
+  const rows = [
+    ...demoPeople()
+      .slice(0, peopleCount)
+      .map((person, index) => ({ ...anApplication(), ...person, created_at: at(index) })),
+    ...Object.entries(junkCounts).flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, index) => ({
+        ...anApplication(kinds[kind as keyof typeof junkCounts](index)),
+        created_at: at(index),
+      })),
+    ),
+  ]
+  for (let from = 0; from < rows.length; from += 1_000)
+    await desk.sql`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 1_000))}`
+  const browser = await launchChromium(ensureChromium())
+  const page = await browser.newPage()
+  await signInPage(await desk.signedIn('ada@example.org'))(page)
+  await page.goto(`${desk.origin}/desk`)
+  const notice = page.getByRole('region', { name: 'Junk' })
+  await notice.getByText('5,000 applications look like junk.').waitFor()
+  const started = performance.now()
+  await notice.getByRole('button', { name: 'Show' }).click()
+  let presses = 1
+  const buttons = notice.getByRole('button', { name: /^Put aside/ })
+  while ((await buttons.count()) > 0) {
+    await buttons.first().click()
+    presses += 1
+  }
+  for (;;) {
+    const [row] = await desk.sql<[{ count: number }]>`
+      select count(*)::integer as count from private.statuses where status = 'aside'`
+    if (row.count === 5_000) break
+    await wait(100)
+  }
+  const seconds = (performance.now() - started) / 1000
+  const [{ touched }] = await desk.sql<[{ touched: number }]>`
+    select count(*)::integer as touched from private.statuses join public.retreat_applications on id = application_id
+    where email !~ '@(seller\\d+|shop\\d+|bots)\\.example$'`
+  printTable(
+    `5,000 junk applications of three kinds among ${peopleCount} people`,
+    ['presses', 'seconds', 'people touched'],
+    [[String(presses), seconds.toFixed(1), String(touched)]],
+  )
+  checkPromise(`at most ${mostPresses} presses`, presses <= mostPresses)
+  checkPromise(`at most ${mostSeconds} s`, seconds <= mostSeconds)
+  checkPromise('nobody else touched', touched === 0)
+  await browser.close()
+  await desk.close()
+}
