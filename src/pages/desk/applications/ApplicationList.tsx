@@ -75,10 +75,10 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
+        {isAlone && overview && <JunkNotice />}
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
       {isAlone && <Welcome />}
-      {isAlone && filters.status === 'new' && overview && <JunkNotice />}
       <div id="list" className="layout-sheet">
         <ApplicationFilters filters={filters} onChange={changeFilters} searchField={searchField}>
           {isAlone && (

@@ -3,11 +3,12 @@ import { useState } from 'react'
 
 import type { JunkGroup } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
+import { Dialog } from '../kit/Dialog.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 
-/** A notice of applications that look as if a program had sent them. Each group is put aside by one press. */
+/** A button beside the heading, and the applications that look as if a program had sent them. One press puts a group aside. */
 export function JunkNotice() {
   const { queue } = useDecisionQueue()
   const { data = [] } = useQuery(useDesk().junk())
@@ -21,42 +22,44 @@ export function JunkNotice() {
     }))
     .filter(({ applications }) => applications.length > 0)
   const count = groups.reduce((sum, { applications }) => sum + applications.length, 0)
-  if (count === 0) return null
+  if (count === 0 && !isOpen) return null
   return (
-    <section className="layout-notice list-junk" aria-label="Junk">
-      <div className="layout-row">
-        <p>
-          {countOf(count, 'application')} {count === 1 ? 'looks' : 'look'} like junk.
-        </p>
-        <Button aria-expanded={isOpen} onPress={() => setIsOpen(!isOpen)}>
-          {isOpen ? 'Hide' : 'Show'}
-        </Button>
-      </div>
-      {isOpen && (
-        <ul className="layout-lines">
-          {groups.map((group) => (
-            <li key={`${group.kind} ${group.applications[0]?.id}`} className="layout-row">
-              <p>
-                {wordsOf(group)}{' '}
-                <span className="layout-quiet">
-                  “<bdi>{group.example}</bdi>”
-                </span>
-              </p>
-              <Button
-                about={wordsOf(group)}
-                onPress={() => {
-                  // The pressed button disappears.
-                  if (groups.length === 1) focusHeading()
-                  queue.decide(group.applications, 'aside')
-                }}
-              >
-                Put aside {formatNumber(group.applications.length)}
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
+    <Dialog
+      button={`${formatNumber(count)} like junk…`}
+      buttonClass="control-quiet list-junk"
+      title={
+        count === 0
+          ? 'Nothing looks like junk'
+          : `${countOf(count, 'application')} ${count === 1 ? 'looks' : 'look'} like junk`
+      }
+      close="Close"
+      onOpen={() => setIsOpen(true)}
+      onClosed={() => {
+        setIsOpen(false)
+        // The button disappears.
+        if (count === 0) focusHeading()
+      }}
+    >
+      <p>
+        Applications that you put aside move to a tab of their own, out of all other lists and counts. Nobody
+        is told.
+      </p>
+      <ul className="layout-lines">
+        {groups.map((group) => (
+          <li key={`${group.kind} ${group.applications[0]?.id}`} className="layout-row">
+            <p>
+              {wordsOf(group)}{' '}
+              <span className="layout-quiet">
+                “<bdi>{group.example}</bdi>”
+              </span>
+            </p>
+            <Button about={wordsOf(group)} onPress={() => queue.decide(group.applications, 'aside')}>
+              Put aside {formatNumber(group.applications.length)}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
   )
 }
 
