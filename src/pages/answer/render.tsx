@@ -10,7 +10,7 @@ import inlineScript from './respond.ts?script'
 export type { AnswerData } from './answer-data.ts'
 
 export interface AnswerOptions {
-  /** Whether the document includes its policy, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
 
