@@ -21,7 +21,7 @@ test.each([
   )
 })
 
-test('newer minor versions can add columns to applications, since no stored function body uses their row type', async () => {
+test('applications can get columns on newer minor versions, since no stored function body uses their row type', async () => {
   const sql = connectTo(server.url(), 2)
   await migrate(sql)
   expect(

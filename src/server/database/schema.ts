@@ -55,7 +55,7 @@ export interface MigrateOptions {
  * only briefly for locks and are then retried, so that applicants do not wait long (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @returns The names of the applied migrations; and in a hosted project, of the ones that were edited after it applied them.
+ * @returns The names of the applied migrations, and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and cannot be granted; where the schema is newer than this program;
  *   where a migration was edited since it was applied to a database of ours; where the schema `auth` belongs to another program;
  *   where the disk is too full; and where a migration fails.

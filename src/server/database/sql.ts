@@ -84,7 +84,7 @@ class Statement<Row extends readonly unknown[]> extends Template implements Prom
     this.#send = send
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- A statement can be part of another one, so it is sent when it is awaited.
+  // oxlint-disable-next-line unicorn/no-thenable -- It can be part of another statement, so it is sent when it is awaited.
   then<Fulfilled = Rows<Row>, Rejected = never>(
     onFulfilled?: ((rows: Rows<Row>) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
