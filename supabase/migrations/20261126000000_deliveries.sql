@@ -2383,8 +2383,8 @@ $$;
 revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
--- their count. Letters that were sent before need `again`. The result has the outcome of each: released, gone, or a
--- reason: changed (since it was read), missing (it quotes a blank form answer), long (once filled in), again (sent before).
+-- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
 -- Without a mail server the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
