@@ -1,4 +1,4 @@
-// The entry of `npm start` and of the organiser's commands: builds what is missing or stale, then runs it.
+// The entry of `npm start` and of the organiser's commands: builds if the build is missing or stale, then runs it.
 // JavaScript, because Node.js 20 runs no TypeScript and this has to run before anything is built.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,12 +9,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as util from 'node:util'
 
 const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
-// Written last, and in the folder that the pages' scripts are served from.
+// The build writes it last, into the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 /** The version that was built. */
 const builtVersion = join('build', 'version')
 const lock = join('node_modules', '.unplugged-build')
-/** Milliseconds that another process's build is waited for: none takes so long. */
+/** Milliseconds after which another process's lock is stale: no build takes so long. */
 const longestBuild = 120_000
 const vite = join('node_modules', 'vite', 'bin', 'vite.js')
 
@@ -36,7 +36,7 @@ async function isStale() {
   return Math.max(...sources.map(newest)) > newest(stamp) || (await isOfAnotherCommit())
 }
 
-/** A user to whom git tells no commit runs what is built. */
+/** If git does not tell this user the commit, the existing build is used. */
 async function isOfAnotherCommit() {
   if (!existsSync(builtVersion)) return true
   const here = await versionOfSources()
@@ -50,7 +50,7 @@ async function versionOfSources() {
 
 /** @param {number} pid @returns {boolean} */
 function isAlive(pid) {
-  // After a container's restart the numbers begin again: one's own is somebody's who is gone.
+  // After a container's restart pids begin again: our own pid in the lock is of a process that has ended.
   if (pid === process.pid) return false
   try {
     return process.kill(pid, 0)
@@ -59,7 +59,7 @@ function isAlive(pid) {
   }
 }
 
-/** Takes the lock of the build; waits for whoever holds it, unless that process is gone or cannot be a build. */
+/** Takes the lock of the build. Waits for a process that has it, unless that process is gone or cannot be a build. */
 async function takeLock() {
   for (let hasReported = false; ;) {
     try {
@@ -107,7 +107,7 @@ async function build() {
     const child = spawn(
       process.execPath,
       [vite, 'build', '--mode', 'self-hosted', '--logLevel', 'warn'],
-      // A group of its own: a Ctrl-C is passed on below, once.
+      // In its own process group: Ctrl-C is passed on below, once.
       { stdio: ['ignore', 2, 2], detached: true },
     )
     stopped.signal.addEventListener('abort', () => child.kill('SIGTERM'))
@@ -121,9 +121,9 @@ async function build() {
 }
 
 /**
- * Not by `process.loadEnvFile`, which loses the first line of a file that begins with a byte order mark.
+ * Loads the settings. `process.loadEnvFile` would lose the first line of a file that begins with a byte order mark.
  *
- * @returns Whether they could be read.
+ * @returns Whether the file could be read.
  */
 function loadSettings() {
   if (!existsSync('.env')) return true
@@ -155,7 +155,7 @@ async function main() {
     console.log((await isStale()) ? await versionOfSources() : readFileSync(builtVersion, 'utf8'))
     return true
   }
-  // The demonstration has no settings of anybody's.
+  // The demonstration does not read the settings.
   const isDemo = process.argv[2] === 'demo'
   if (isDemo && !existsSync('demo')) {
     console.error('The demonstration is part of the repository, and not of the release archive.')

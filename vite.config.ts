@@ -17,17 +17,17 @@ import { nextFolder, putInPlace } from './tools/in-place.ts'
 import { compressSite, writeStaticSite } from './tools/static-site.ts'
 import { versionOf } from './tools/version.js'
 
-/** The mode in which `npm start` builds: it needs no static site, and none of its settings. */
+/** The mode in which `npm start` builds, without the static site and its settings. */
 const selfHosted = 'self-hosted'
-/** The same for journeys, in a folder of its own, with React's development version: StrictMode does nothing in the other. */
+/** The same for journeys, in a separate folder and with React's development version: StrictMode does nothing in production. */
 const strict = 'strict'
-/** The development version notes for each element where it was made, which takes an eighth of a journey. */
+/** The development version records where each element was created, which takes an eighth of a journey. This one does not. */
 const productionElements = {
   'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
 }
 
 export default defineConfig(({ command, mode }) => {
-  // A test's own value would build React's development version into the page.
+  // With the value that tests set, the page would have React's development version.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
   const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : nextFolder(name))
@@ -63,7 +63,7 @@ export default defineConfig(({ command, mode }) => {
       ),
       server: {
         consumer: 'server',
-        // Programs of a few files start in two thirds of the time: Node.js looks for every file of every package.
+        // Packages are bundled: with few files to look for, the programs start in two thirds of the time.
         define: { 'process.env.NODE_ENV': '"production"' },
         resolve: { noExternal: true, external: installedBeside },
         build: {
@@ -72,7 +72,7 @@ export default defineConfig(({ command, mode }) => {
           copyPublicDir: false,
           cssMinify: true,
           rolldownOptions: {
-            // Both would leave out calls that are there only for what they throw.
+            // Tree shaking and minifying would remove calls that are needed only for what they throw.
             treeshake: false,
             output: { minify: false },
             input: {
@@ -87,7 +87,7 @@ export default defineConfig(({ command, mode }) => {
   }
 })
 
-/** A page's script: a build of its own, so that no other page can add a byte to it. The first empties the folder. */
+/** A page's script: a separate build, so that no other page can add a byte to it. The first build empties the folder. */
 function pageBuild(page: string, outDir: string, isFirst: boolean) {
   return {
     consumer: 'client' as const,
@@ -111,7 +111,7 @@ function environment({ environments }: ViteBuilder, name: string): BuildEnvironm
   return found
 }
 
-/** The `VITE_` settings; a wrong one ends the build with its one sentence. */
+/** The `VITE_` settings; a wrong one ends the build with its message. */
 function checkedSettings(mode: string) {
   try {
     return readPageSettings({ ...process.env, ...loadEnv(mode, process.cwd(), 'VITE_') })

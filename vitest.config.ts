@@ -16,37 +16,37 @@ const databases = 'testing/setup/databases.ts'
 const build = 'testing/setup/build.ts'
 const browser = 'testing/setup/browser.ts'
 
-/** A tier: its tests, and what has to be there before them. */
+/** A tier: its tests, and the setup that they need. */
 function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
   return {
     extends: true as const,
-    // Tests that run the server in their own process have the pages in it.
+    // Tests that run the server in their own process need the pages in it.
     plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
     test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup },
   }
 }
 
 export default defineConfig({
-  // As vite.config.ts has it for the build.
+  // The same as in vite.config.ts.
   define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
   test: {
     projects: [
       tier('unit', [inSource, 'tools/**/*.test.ts'], [], ofDatabase),
       tier('database', ofDatabase, [run, databases]),
-      // Journeys, and what else runs whole programs: `npm test` has these three.
+      // Journeys, and other tests of whole programs. `npm test` runs the tiers up to here.
       tier('browser', ['e2e/*.test.ts'], [run, databases, build, browser]),
-      // Commands, each time as a program of its own; freezes, kills and full disks; requests that mean harm; axe, focus
-      // and keyboard in every state.
+      // Commands, each as a separate program; freezes, kills and full disks; attacks; axe, focus and keyboard in every
+      // state.
       tier(
         'slow',
         ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
         [run, databases, build, browser],
       ),
-      // The product with its surroundings: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
+      // The product with other software: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
       tier('deployment', ['e2e/deployment/*.test.ts'], [run, databases, build, browser]),
     ],
     setupFiles: 'testing/setup/scopes.ts',
-    // A timeout for hanging tests: on a machine ten times as busy the longest of them take minutes.
+    // Only for tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 20_000 } },

@@ -1,4 +1,4 @@
-/** Sends the request on standard input to `URL`, as `TYPE`, over eight connections without a pause, for at most a minute. */
+/** Posts the body on standard input to `URL` with the content type `TYPE`, over eight connections, for at most a minute. */
 import { Agent, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
@@ -10,8 +10,8 @@ const end = Date.now() + 60_000
 
 function post() {
   return new Promise<void>((resolve) => {
-    const sending = request(url, { method: 'POST', agent, headers }, (answer) => {
-      answer.resume().once('close', resolve)
+    const sending = request(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume().once('close', resolve)
     })
     sending.once('error', () => resolve())
     sending.end(body)

@@ -14,8 +14,8 @@ const seconds = 1
 const applicationCount = 1_000_000
 
 /**
- * Inserts into a server while it writes a backup of 1,000,000 applications, and into one with a copy of the same database without
- * a backup. The first server is frozen while the other is measured.
+ * Measures inserts into a server that writes a backup of 1,000,000 applications. Compares them with inserts into a server on
+ * a copy of the database, which writes no backup. The first server is frozen while the second is measured.
  */
 export async function benchBackup(): Promise<void> {
   const directory = await temporaryDirectory()
@@ -37,35 +37,35 @@ export async function benchBackup(): Promise<void> {
   await load(serverWithout.origin)
   const started = performance.now()
   const server = await startServer({ DATA_DIR: dataDir, BACKUP_DIR: backups })
-  // Looks at the folder, since searching the server's output during the load would cost more than the backup.
-  const isMade = async () => (await readdir(backups)).some((name) => name.startsWith('unplugged-'))
+  // Looks at the folder, because searching the server's output during the load would cost more than the backup.
+  const isBackupMade = async () => (await readdir(backups)).some((name) => name.startsWith('unplugged-'))
   await load(server.origin)
-  const rates = { without: [] as number[], beside: [] as number[] }
-  for (let round = 0; round < rounds && !(await isMade()); round += 1) {
+  const rates = { without: [] as number[], during: [] as number[] }
+  for (let round = 0; round < rounds && !(await isBackupMade()); round += 1) {
     server.process.kill('SIGSTOP')
-    const rate = await load(serverWithout.origin)
+    const rateWithout = await load(serverWithout.origin)
     server.process.kill('SIGCONT')
-    const beside = await load(server.origin)
-    if (await isMade()) break
-    rates.without.push(rate)
-    rates.beside.push(beside)
+    const rateDuring = await load(server.origin)
+    if (await isBackupMade()) break
+    rates.without.push(rateWithout)
+    rates.during.push(rateDuring)
   }
   await serverWithout.stop()
   await server.waitForOutput('"msg":"backup made"')
   const backupSeconds = (performance.now() - started) / 1000
   await server.stop()
   const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('unplugged-'))
-  const checking = performance.now()
+  const checkStarted = performance.now()
   const checked = await runCommand(['backup', '--check', '--from', join(backups, name)], {
     TMPDIR: directory.path,
   })
   if (checked.code !== 0) throw new Error(checked.stderr)
   printTable(
-    `Inserts while a server writes a backup of ${applicationCount.toLocaleString('en')} (${rates.beside.length} rounds of ${seconds} s, in turns, 50 connections)`,
+    `Inserts while a server writes a backup of ${applicationCount.toLocaleString('en')} (${rates.during.length} rounds of ${seconds} s, in turns, 50 connections)`,
     ['', 'inserts/s', 'to without'],
     [
       ['without', spread(rates.without), '1.00'],
-      ['while it is written', spread(rates.beside), ratio(rates.beside, rates.without)],
+      ['while it is written', spread(rates.during), ratio(rates.during, rates.without)],
     ],
   )
   printTable(
@@ -73,7 +73,7 @@ export async function benchBackup(): Promise<void> {
     ['', 's'],
     [
       ['written by the server, with these loads', backupSeconds.toFixed()],
-      ['checked', ((performance.now() - checking) / 1000).toFixed()],
+      ['checked', ((performance.now() - checkStarted) / 1000).toFixed()],
     ],
   )
   await directory.remove()

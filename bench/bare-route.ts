@@ -1,5 +1,5 @@
 /**
- * The baseline for the server: a Fastify route with one insert and no validation, headers, limits or log. `TABLE` is the table.
+ * The baseline for the server: a Fastify route with one insert into `TABLE`, and without validation, headers, limits or log.
  */
 import fastify from 'fastify'
 import { Pool } from 'pg'

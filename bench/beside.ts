@@ -6,7 +6,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 9
 const seconds = 3
 
-/** Inserts of this version compared with the version in the folder `BESIDE`, in turns. */
+/** Compares inserts of this version with those of the version in the folder `BESIDE`, in turns. */
 export async function benchBeside(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: inserts were not compared with it.')
@@ -19,7 +19,7 @@ export async function benchBeside(): Promise<void> {
       return { name, directory, server: await startServer({ DATA_DIR: directory.path }, checkout) }
     }),
   )
-  // PostgreSQL has to convert a consent that is a text, so such a row is not combined with others.
+  // PostgreSQL has to convert a consent that is a text, so the server does not combine such a row with others.
   const requestKinds = {
     'one by one': { query: '', change: { consent: 'true' } },
     'whole rows whose columns are named': { query: `?columns=${columns.join()}`, change: {} },
@@ -29,7 +29,7 @@ export async function benchBeside(): Promise<void> {
   for (const [kind, { query, change }] of Object.entries(requestKinds)) {
     const rates = sides.map((): number[] => [])
     for (let round = 0; round <= rounds; round += 1) {
-      // The order alternates.
+      // The order alternates between rounds.
       for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
         const origin = sides[index]?.server.origin ?? ''
         const { perSecond } = await insertLoad(origin, 50, { duration: seconds }, query, change)

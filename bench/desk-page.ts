@@ -24,7 +24,7 @@ declare global {
   }
 }
 
-/** Records in the page when something was painted. Playwright's own waiting ends up checking only every 500 ms. */
+/** Records in the page when an element was painted. Playwright's waiting may check only every 500 ms. */
 function recordAppearance(selector: string) {
   window.appeared = new Promise((resolve) => {
     const observer = new MutationObserver(() => {
@@ -36,7 +36,7 @@ function recordAppearance(selector: string) {
   })
 }
 
-/** Milliseconds from a slow phone's request for a page to the wanted element. */
+/** Measures the milliseconds from a slow phone's request for a page to the wanted element. */
 async function timeToAppear(
   context: BrowserContext,
   url: string,
@@ -53,33 +53,33 @@ async function timeToAppear(
   return time ?? NaN
 }
 
-/** Milliseconds from `j` to the next application's reason, on a slow phone's connection. */
+/** Measures the milliseconds from pressing `j` to the next application's reason, on a slow phone. */
 async function timeToNextReason(page: Page): Promise<number> {
   await page.locator(firstName).first().click()
   await page.locator('.application-head .decisions-pill').waitFor()
-  const before = await page.locator('h1').textContent()
+  const formerName = await page.locator('h1').textContent()
   return timeOf(async () => {
     await page.keyboard.press('j')
     await page.waitForFunction(
       (former) =>
         document.querySelector('h1')?.textContent !== former &&
         document.querySelector('.application-answers') !== null,
-      before,
+      formerName,
     )
   })
 }
 
-/** Milliseconds from a key to the new status on screen, and to its confirmation. */
+/** Measures the milliseconds from a click to the new status on screen, and to its confirmation. */
 async function decisionTimes(page: Page) {
   return page.evaluate(
     () =>
       new Promise<{ shown: number; confirmed: number }>((resolve) => {
         const pill = document.querySelector('.application-head .decisions-pill')
-        const before = pill?.textContent
+        const formerStatus = pill?.textContent
         const started = performance.now()
         let shown: number | undefined
         const check = () => {
-          if (pill?.textContent !== before) shown ??= performance.now() - started
+          if (pill?.textContent !== formerStatus) shown ??= performance.now() - started
           if (shown !== undefined && pill?.getAttribute('aria-busy') === 'false') {
             observer.disconnect()
             resolve({ shown, confirmed: performance.now() - started })
@@ -92,7 +92,7 @@ async function decisionTimes(page: Page) {
           characterData: true,
           attributes: true,
         })
-        const label = before === 'Accepted' ? 'Decline' : 'Accept'
+        const label = formerStatus === 'Accepted' ? 'Decline' : 'Accept'
         const button = [...document.querySelectorAll('.decisions-bar button')].find(
           (each) => each.textContent === label,
         )
@@ -114,7 +114,7 @@ async function measureInTurns(measure: () => Promise<{ ours: number; floor: numb
   return [spread(ours), spread(floor), ratio(ours, floor)]
 }
 
-/** An organiser's waiting times in the browser, compared with hand-written pages with the same content. */
+/** Measures an organiser's waiting times in the browser. Compares them with hand-written pages of the same content. */
 export async function benchDeskPage(): Promise<void> {
   const { desk, client } = await filledDesk(1_000)
   const signIn = signInPage(client)
@@ -124,7 +124,7 @@ export async function benchDeskPage(): Promise<void> {
   const ours = `${desk.origin}/desk`
   const browser: Browser = await launchChromium(ensureChromium())
 
-  /** In a new context each time, so nothing is cached. */
+  /** Measures in a new browser context, where nothing is cached. */
   const inNewContext = async (work: (context: BrowserContext) => Promise<number>) => {
     const context = await browser.newContext(phone)
     const time = await work(context)

@@ -10,19 +10,19 @@ import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
-/** Limits for the times at a million: a factor of the time at a thousand, or this many milliseconds more. */
+/** The limits for the times at a million: this factor of the time at a thousand, or this many milliseconds more. */
 const mostRatio = 1.5
 const mostMilliseconds = 50
 
 interface Side {
   name: string
   desk: DeskServer
-  call: (name: string, given: object) => Promise<never>
+  call: (name: string, parameters: object) => Promise<never>
   /** Applications without a decision. */
   undecided: string[]
 }
 
-/** The acts of organisers, as the desk requests them. */
+/** The acts of organisers, with the calls that the desk makes for them. */
 const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'first list': ({ call }) => call('desk_list', { filter: {} }),
   'list of new': ({ call }) => call('desk_list', { filter: { status: 'new' } }),
@@ -64,8 +64,8 @@ async function timeOf(work: () => Promise<unknown>) {
 }
 
 /**
- * The acts of organisers at a thousand applications and at a million, through our server, in turns. Also at a million with the
- * version in the folder `BESIDE`, if that is set.
+ * Measures the acts of organisers through our server at a thousand applications and at a million, in turns. If `BESIDE` is
+ * set, also measures the version in that folder at a million.
  */
 async function benchCalls() {
   const { BESIDE: beside } = process.env
@@ -79,8 +79,8 @@ async function benchCalls() {
     const undecided = await desk.sql<{ id: string }[]>`
       select id from public.retreat_applications left join private.statuses on application_id = id
       where application_id is null limit ${rounds + 5}`
-    const call = async (functionName: string, given: object) =>
-      (await client.rpc(functionName, given).throwOnError()).data as never
+    const call = async (functionName: string, parameters: object) =>
+      (await client.rpc(functionName, parameters).throwOnError()).data as never
     sides.push({ name, desk, call, undecided: undecided.map(({ id }) => id) })
   }
   const times = new Map(Object.keys(acts).map((name) => [name, sides.map((): number[] => [])]))
@@ -106,18 +106,18 @@ async function benchCalls() {
   printTable(
     `The desk's calls, in ms (${rounds} rounds, in turns)`,
     ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within', ...(beside ? ['of BESIDE'] : [])],
-    [...times].map(([name, [small = [], great = [], before = []]]) => {
-      const more = median(great) - median(small)
-      const isWithin = median(great) <= median(small) * mostRatio || more <= mostMilliseconds
+    [...times].map(([name, [atFew = [], atMany = [], ofBeside = []]]) => {
+      const more = median(atMany) - median(atFew)
+      const isWithin = median(atMany) <= median(atFew) * mostRatio || more <= mostMilliseconds
       return [
         name,
-        spread(small, 1),
-        spread(great, 1),
-        ...(beside ? [before.length > 0 ? spread(before, 1) : '-'] : []),
-        ratio(great, small),
+        spread(atFew, 1),
+        spread(atMany, 1),
+        ...(beside ? [ofBeside.length > 0 ? spread(ofBeside, 1) : '-'] : []),
+        ratio(atMany, atFew),
         more.toFixed(1),
         isWithin ? 'yes' : 'NO',
-        ...(beside ? [before.length > 0 ? ratio(great, before) : '-'] : []),
+        ...(beside ? [ofBeside.length > 0 ? ratio(atMany, ofBeside) : '-'] : []),
       ]
     }),
   )
@@ -125,8 +125,8 @@ async function benchCalls() {
 }
 
 /**
- * Inserts a second for each way to update the search index, compared with inserts without the index. In turns with the version in
- * the folder `BESIDE`, if that is set.
+ * Measures inserts a second for each way to update the search index, and without the index. In turns with the version in the
+ * folder `BESIDE`, if it is set.
  */
 async function benchInserts() {
   const { BESIDE: beside } = process.env
@@ -181,7 +181,8 @@ async function benchInserts() {
 }
 
 /**
- * The desk: its calls as the number of applications grows, the cost of its search for inserts, and an organiser's waiting times.
+ * Measures the desk: its calls as the number of applications grows, how much its search index slows inserts down, and an
+ * organiser's waiting times.
  */
 export async function benchDesk(): Promise<void> {
   await benchCalls()

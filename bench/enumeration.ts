@@ -10,35 +10,35 @@ import { median, printTable, checkPromise } from './table.ts'
 import { connectToFiles } from '../testing/sql.ts'
 
 const rounds = 200
-/** Milliseconds after which no work is pending: an email begins a quarter of a second late, and SMTP takes a tenth. */
+/** Milliseconds after which no work is pending. An email starts after a quarter of a second, and SMTP takes a tenth. */
 const quietAfter = 1_000
-/** The share of pairs in which a known address may be slower. 200 throws of a coin stay within these limits. */
+/** The limits of the share of pairs in which the known address is slower. 200 coin tosses stay within them. */
 const [leastSlower, mostSlower] = [0.25, 0.75]
 const password = 'correct horse battery'
 
 type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
-type Ask = (call: Call, email: string) => Promise<unknown>
+type SignInRequest = (call: Call, email: string) => Promise<unknown>
 
-const otp: Ask = (call, email) => call('POST', 'otp', { email, create_user: false })
-const guess: Ask = (call, email) => call('POST', 'verify', { type: 'email', email, token: '12345' })
-const signIn: Ask = (call, email) =>
+const otp: SignInRequest = (call, email) => call('POST', 'otp', { email, create_user: false })
+const guess: SignInRequest = (call, email) => call('POST', 'verify', { type: 'email', email, token: '12345' })
+const signIn: SignInRequest = (call, email) =>
   call('POST', 'token?grant_type=password', { email, password: 'not the one' })
 const fourTimes =
-  (ask: Ask): Ask =>
+  (request: SignInRequest): SignInRequest =>
   (call, email) =>
-    Promise.all(Array.from({ length: 4 }, () => ask(call, email)))
+    Promise.all(Array.from({ length: 4 }, () => request(call, email)))
 
-let addresses = 0
+let addressCount = 0
 
 /** Calls the sign-in, each time from an unused IP address. */
 function callTo(origin: string): Call {
   return async (method, path, body) => {
-    addresses += 1
+    addressCount += 1
     const response = await fetch(`${origin}/auth/v1/${path}`, {
       method,
       headers: {
         apikey: 'public-anon-key',
-        'x-forwarded-for': `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`,
+        'x-forwarded-for': `10.${(addressCount >> 16) & 255}.${(addressCount >> 8) & 255}.${addressCount & 255}`,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -47,34 +47,34 @@ function callTo(origin: string): Call {
 }
 
 interface Attempt {
-  /** A call for all addresses beforehand. The measurement waits until its work is done. */
-  before?: Ask
-  /** A call directly before the measured one, without waiting for it. */
-  beside?: Ask
-  ask: Ask
+  /** A call for all addresses beforehand. The measurement begins when its work is done. */
+  before?: SignInRequest
+  /** A call directly before the measured call, which does not wait for it. */
+  beside?: SignInRequest
+  request: SignInRequest
 }
 
 const attempts: Record<string, Attempt> = {
-  otp: { ask: otp },
+  otp: { request: otp },
   'otp that may make an account': {
-    ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
+    request: (call, email) => call('POST', 'otp', { email, create_user: true }),
   },
-  recover: { ask: (call, email) => call('POST', 'recover', { email }) },
-  'otp, again within the minute': { before: otp, ask: otp },
-  resend: { ask: (call, email) => call('POST', 'resend', { type: 'signup', email }) },
-  'verify, no code is out': { ask: guess },
-  'verify, a code is out': { before: otp, ask: guess },
-  'verify, four at once, no code is out': { ask: fourTimes(guess) },
-  'verify, four at once, a code is out': { before: otp, ask: fourTimes(guess) },
-  password: { ask: signIn },
-  'settings, right behind an otp': { beside: otp, ask: (call) => call('GET', 'settings') },
+  recover: { request: (call, email) => call('POST', 'recover', { email }) },
+  'otp, again within the minute': { before: otp, request: otp },
+  resend: { request: (call, email) => call('POST', 'resend', { type: 'signup', email }) },
+  'verify, no code is out': { request: guess },
+  'verify, a code is out': { before: otp, request: guess },
+  'verify, four at once, no code is out': { request: fourTimes(guess) },
+  'verify, four at once, a code is out': { before: otp, request: fourTimes(guess) },
+  password: { request: signIn },
+  'settings, right behind an otp': { beside: otp, request: (call) => call('GET', 'settings') },
   'verify of nobody, right behind an otp': {
     beside: otp,
-    ask: (call) => guess(call, 'nobody@example.org'),
+    request: (call) => guess(call, 'nobody@example.org'),
   },
 }
 
-/** Whether response times reveal that an account exists: known and unknown addresses in turns. */
+/** Measures whether response times reveal that an account exists, with known and unknown addresses in turns. */
 export async function benchEnumeration(): Promise<void> {
   const directory = await dataDirectory()
   const mail = await startMailServer()
@@ -99,13 +99,13 @@ export async function benchEnumeration(): Promise<void> {
     const hash = await hashPassword(password)
     const rows: string[][] = []
     for (const what of chosenAttempts) {
-      const { before, beside, ask } = attempts[what] ?? { ask: otp }
+      const { before, beside, request } = attempts[what] ?? { request: otp }
       const times: [known: number[], unknown: number[]] = [[], []]
       const pairs: [known: string, unknown: string][] = []
       // The first rounds are a warm-up.
       for (let round = -5; round < rounds; round += 1) {
         organiserCount += 1
-        // Of the same length.
+        // Both addresses have the same length.
         const [known, unknown] = [
           `organiser-${organiserCount}@example.org`,
           `stranger--${organiserCount}@example.org`,
@@ -120,11 +120,11 @@ export async function benchEnumeration(): Promise<void> {
       for (const [round, pair] of pairs.entries()) {
         for (const which of round % 2 ? [0, 1] : [1, 0]) {
           const email = pair[which] ?? ''
-          // Caches are cold after a pause.
+          // Warms up caches, which are cold after a pause.
           await guess(call, 'nobody@example.org')
           const pending = beside?.(call, email)
           const started = performance.now()
-          await ask(call, email)
+          await request(call, email)
           const duration = performance.now() - started
           await pending
           if (round >= 5) times[which === 0 ? 0 : 1].push(duration)

@@ -3,13 +3,13 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { importFrom } from './version.ts'
 
 /**
- * Stores applications whose words are distributed as in a language: few words are in many of them, many words are in few. Every
- * tenth has a decision. In a large number, the newest thousand were all declined.
+ * Stores applications whose words are distributed as in a language: few words are in many applications, many words are in
+ * few. Every tenth application has a decision. The newest thousandth of them are declined, if they have no other decision.
  */
 export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
-  // Creating the index again afterwards takes a third of the time.
+  // Dropping the index and creating it again takes a third of the time.
   await sql.unsafe(`
     drop index public.retreat_applications_search;
     insert into public.retreat_applications (
@@ -41,9 +41,9 @@ export async function fill(sql: Sql, count: number): Promise<void> {
 }
 
 /**
- * A server with this many applications, and a signed-in organiser.
+ * Starts a server with this many applications, and signs an organiser in.
  *
- * @param checkout The folder of the server, by default this one.
+ * @param checkout The folder of the server, by default this checkout.
  */
 export async function filledDesk(count: number, checkout = '.') {
   const version = await importFrom<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')

@@ -17,7 +17,7 @@ import { connectToFiles } from '../testing/sql.ts'
 const rounds = 5
 const applicationCount = 1_000_000
 
-/** Stores this many applications at the database's full speed, all of them delivered. */
+/** Stores this many applications in one statement, with all deliveries done. */
 export async function fill(sql: Sql, count: number) {
   await sql.unsafe(`
     insert into public.retreat_applications
@@ -29,7 +29,7 @@ export async function fill(sql: Sql, count: number) {
   await sql`vacuum analyze`
 }
 
-/** Runs a command to its end: seconds to its first output, seconds in all, and its peak memory in megabytes. */
+/** Runs a command. Measures seconds to its first output, seconds in all, peak memory in megabytes, and lines of output. */
 async function measure(args: readonly string[], dataDir: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir }
   const started = performance.now()
@@ -47,18 +47,18 @@ async function measure(args: readonly string[], dataDir: string) {
   return { first, all: (performance.now() - started) / 1000, most, lines }
 }
 
-/** Milliseconds from an insert to its delivery, measured at the receiver. */
+/** Measures the milliseconds from an insert to the arrival of its delivery at the receiver. */
 async function deliveryTimes(dataDir: string) {
   const receiver = await startReceiver()
   const server = await startServer({ DATA_DIR: dataDir, WEBHOOK_URL: receiver.origin })
-  // The rest of the previous load is delivered first.
+  // The delivery that is left from before is made first.
   await server.waitForOutput('webhook delivered')
   const times: number[] = []
   for (let index = 0; index < 20; index += 1) {
-    const before = receiver.received.length
+    const receivedBefore = receiver.received.length
     const started = performance.now()
     await send(server.origin, anApplication({ email: `${randomUUID()}@example.com` }))
-    await receiver.waitFor(before + 1)
+    await receiver.waitFor(receivedBefore + 1)
     times.push(performance.now() - started)
   }
   await server.stop()
@@ -66,7 +66,7 @@ async function deliveryTimes(dataDir: string) {
   return times
 }
 
-/** The same at 0 and at 1,000,000 applications: inserts, start, delivery, list and export. */
+/** Measures inserts, start, commands and deliveries at 0 and at 1,000,000 applications. */
 export async function benchGrowth(): Promise<void> {
   const empty = await temporaryDirectory()
   const full = await temporaryDirectory()
@@ -97,7 +97,7 @@ export async function benchGrowth(): Promise<void> {
     }
   }
   await Promise.all(servers.map((server) => server.stop()))
-  // Removes the rows that the load stored on the empty side, so that the other figures are of an empty table too.
+  // Removes the rows that the load stored on the empty side, so that the other figures are of a nearly empty table.
   const emptyServer = await startServer({ DATA_DIR: empty.path })
   const emptySql = connectToFiles(empty.path)
   await emptySql`truncate public.retreat_applications cascade`
@@ -149,13 +149,13 @@ export async function benchGrowth(): Promise<void> {
 
   const deliveries: string[][] = []
   for (const { name, path } of sides) {
-    // All but one are delivered, so the figures measure the query instead of a queue.
+    // Only one delivery is left, so the figures measure the query and not a queue.
     const server = await startServer({ DATA_DIR: path })
-    const own = connectToFiles(path)
-    await own`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`
-    await own`update private.deliveries set state = 'waiting', due_at = now(), done_at = null
+    const owner = connectToFiles(path)
+    await owner`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`
+    await owner`update private.deliveries set state = 'waiting', due_at = now(), done_at = null
       where id = (select id from private.deliveries limit 1)`
-    await own.end()
+    await owner.end()
     await server.stop()
     deliveries.push([name, spread(await deliveryTimes(path), 1)])
   }

@@ -15,7 +15,7 @@ interface ApplicationTexts {
   company: string
 }
 
-/** Contents of an application that could slow down its reader. */
+/** Texts of an application that could slow down the browser of its reader. */
 const hostileTexts: Record<string, ApplicationTexts> = {
   ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
   'a word of one script': repeated('x'),
@@ -26,13 +26,13 @@ const hostileTexts: Record<string, ApplicationTexts> = {
   'overrides of the direction': repeated('\u202ex'),
 }
 
-/** The longest texts that the database accepts. */
+/** Makes the longest texts that the database accepts by repeating a unit. */
 function repeated(unit: string): ApplicationTexts {
   const name = unit.repeat(10_000 / unit.length)
   return { reason: unit.repeat(100_000 / unit.length), last_name: name, company: name }
 }
 
-/** Milliseconds of the page's main thread until the result of an act is painted, whatever else the machine does. */
+/** Measures the processor time of the page's main thread, in milliseconds, until the result of an act is painted. */
 async function busyTime(page: Page, act: () => Promise<unknown>) {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -48,14 +48,14 @@ async function busyTime(page: Page, act: () => Promise<unknown>) {
   return (await taskTime()) - before
 }
 
-/** The minimum of some rounds: the thread never does less than the required work. */
+/** Returns the minimum of some rounds, because the thread never takes less than the required work. */
 async function least(measure: () => Promise<number>) {
   const times = []
   for (let round = 0; round < rounds; round += 1) times.push(await measure())
   return Math.min(...times)
 }
 
-/** The cost of opening strangers' texts: at the desk, and in the form's own field. */
+/** Measures the cost of opening strangers' texts at the desk, and of entering them in the form. */
 export async function benchHostileText(): Promise<void> {
   const desk = await startDesk()
   const browser: Browser = await launchChromium(ensureChromium())
@@ -85,7 +85,7 @@ export async function benchHostileText(): Promise<void> {
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
         await page.goto(desk.origin)
-        // The same steps as before typing or pasting.
+        // A person also clicks and waits for hydration before typing or pasting.
         await page.click('#reason')
         await page.waitForFunction(() =>
           Object.keys(document.querySelector('form') ?? {}).some((own) => own.startsWith('__react')),

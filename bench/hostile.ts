@@ -9,9 +9,9 @@ import { median, printTable, checkPromise, spread } from './table.ts'
 
 const size = 256 * 1024
 const repeats = 20
-/** The most processor time of such a request, as a multiple of a plain one. */
+/** The limit for the processor time of a hostile request, as a multiple of a plain one's. */
 const mostRatio = 5
-/** Jiffies in a second: the kernel's unit for a process's time. */
+/** Jiffies in a second. The kernel counts a process's time in jiffies. */
 const jiffies = 100
 
 const form = 'application/x-www-form-urlencoded'
@@ -24,7 +24,7 @@ interface HostileRequest {
 }
 
 const plain = 'a form, one answer of x'
-/** A plain request of the same size, and requests of 256 KiB that were expensive once or could be. */
+/** A plain request of 256 KiB, and requests of the same size that were expensive once or could be. */
 const requests: Record<string, HostileRequest> = {
   [plain]: native(`reason=${'x'.repeat(size - 7)}`),
   'a form, one answer of <': native(`reason=${'<'.repeat(size - 7)}`),
@@ -56,7 +56,7 @@ function rest(body: string) {
   return { path: '/rest/v1/retreat_applications', type: json, body }
 }
 
-/** Seconds of processor time that the server has used, without PostgreSQL's. */
+/** Reads the seconds of processor time that the server has used, without PostgreSQL's. */
 function processorOf(server: RunningServer) {
   const fields = readFileSync(`/proc/${server.process.pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -74,7 +74,7 @@ async function post(origin: string, { path, type, body }: HostileRequest) {
   return response.status
 }
 
-/** Sends such requests without a pause over eight connections, from a process of its own. */
+/** Sends such requests without a pause over eight connections, from a separate process. */
 async function startAttack(origin: string, { path, type, body }: HostileRequest) {
   const env = { PATH: process.env['PATH'] ?? '', URL: origin + path, TYPE: type }
   const child = spawn(process.execPath, ['tools/run.js', 'bench/attacker.ts'], {
@@ -86,7 +86,7 @@ async function startAttack(origin: string, { path, type, body }: HostileRequest)
   return child
 }
 
-/** Milliseconds for each of many requests for the page. */
+/** Measures the milliseconds of each of many requests for the page. */
 async function pageTimes(origin: string, count: number) {
   const times: number[] = []
   for (let index = 0; index < count; index += 1) {
@@ -111,7 +111,7 @@ function sendWithoutReading(origin: string, body: string) {
 }
 
 /**
- * The resources that one visitor can take from all others: the processor by expensive requests, the memory by unread responses.
+ * Measures what one visitor can take from all others: processor time by expensive requests, memory by unread responses.
  */
 export async function benchHostile(): Promise<void> {
   const directory = await dataDirectory()
@@ -123,7 +123,7 @@ export async function benchHostile(): Promise<void> {
     const { origin } = server
     const rows: string[][] = []
     const costs = new Map<string, number>()
-    // A new server's first requests cost more, whatever they contain.
+    // The first requests to a new server cost more, also plain ones.
     for (let index = 0; index < 50; index += 1) await post(origin, native(`reason=${'x'.repeat(size - 7)}`))
     for (const [request, content] of Object.entries(requests)) {
       // The first requests are a warm-up.

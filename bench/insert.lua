@@ -1,11 +1,12 @@
--- For wrk: inserts applications. SALT makes a run's addresses unique. With REPEATED every other application is already stored.
--- With SINGLY each is stored alone, since PostgreSQL has to convert a consent that is a text.
+-- A script for wrk that inserts applications. SALT makes a run's email addresses unique. With REPEATED, every second
+-- application is already stored. With SINGLY, the server stores each alone, because PostgreSQL has to convert a consent that
+-- is a text.
 local salt, repeated = os.getenv("SALT"), os.getenv("REPEATED") ~= nil
 local consent = os.getenv("SINGLY") and '"true"' or "true"
 local threads, thread, count = 0, 0, 0
 
-function setup(made)
-  made:set("thread", threads)
+function setup(newThread)
+  newThread:set("thread", threads)
   threads = threads + 1
 end
 

@@ -9,12 +9,12 @@ import { connectToFiles } from '../testing/sql.ts'
 
 const seconds = 5
 const connections = 100
-/** Milliseconds until a receiver responds: at once, or because it is far away or busy. */
+/** Milliseconds until a receiver responds: one that responds at once, and one that is far away or busy. */
 const latencies = [0, 100]
 
 const thousands = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 0 })
 
-/** The most that one server can deliver: visits and their parts. Also the size of an application on disk. */
+/** Measures how many visits, and parts of visits, one server can serve. Also measures an application's size on disk. */
 export async function benchLaunch(): Promise<void> {
   const directory = await temporaryDirectory()
   const settings = { DATA_DIR: directory.path }
@@ -77,8 +77,8 @@ export async function benchLaunch(): Promise<void> {
     })
     const delivering = await startServer({ ...settings, WEBHOOK_URL: receiver.origin })
     await receiver.waitFor(100)
-    const [before, started] = [receiver.received.length, performance.now()]
-    await receiver.waitFor(before + 500)
+    const [receivedBefore, started] = [receiver.received.length, performance.now()]
+    await receiver.waitFor(receivedBefore + 500)
     const elapsed = (performance.now() - started) / 1000
     deliveries.push([`${latency} ms`, thousands(500 / elapsed)])
     await delivering.stop()

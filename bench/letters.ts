@@ -10,15 +10,15 @@ import { importFrom } from './version.ts'
 const sentCount = 1_000_000
 
 /**
- * Letters a second to a mail server that responds at once or late, and after very many sent letters. In turns with the version in
- * the folder `BESIDE`, if that is set.
+ * Measures letters a second to a mail server that responds at once or late, and after very many sent letters. In turns with
+ * the version in the folder `BESIDE`, if it is set.
  */
 export async function benchLetters(): Promise<void> {
   const { BESIDE: beside } = process.env
   const sides = await Promise.all(
     ['.', ...(beside ? [beside] : [])].map(async (checkout) => {
       const postgres = await startPostgres()
-      // Makes the schema.
+      // The start creates the schema.
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
       const { storeDueLetters, storeSentLetters } = await importFrom<typeof letters>(
         checkout,
@@ -38,9 +38,9 @@ export async function benchLetters(): Promise<void> {
     const speeds = sides.map((): number[] => [])
     for (let round = 0; round < rounds; round += 1)
       for (const [index, side] of sides.entries()) speeds[index]?.push(await speedOf(side, letters, pause))
-    const [own = [], other] = speeds
-    const compared = other ? [spread(other), ratio(own, other)] : []
-    rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(own), ...compared])
+    const [ofThisVersion = [], ofBeside] = speeds
+    const comparison = ofBeside ? [spread(ofBeside), ratio(ofThisVersion, ofBeside)] : []
+    rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(ofThisVersion), ...comparison])
   }
   const head = ['the mail server answers after', 'sent before', 'letters a second']
   printTable('Letters', beside ? [...head, 'the version in BESIDE', 'of it'] : head, rows)
@@ -52,7 +52,7 @@ interface Side extends Pick<typeof letters, 'storeDueLetters' | 'storeSentLetter
   postgres: TestPostgres
 }
 
-/** Sent letters a second, from the first to the last. */
+/** Measures the letters a second, from the first received letter to the last. */
 async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: number, pause: number) {
   const { admin } = postgres
   const mailServer = await startMailServer({ pause })

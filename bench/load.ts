@@ -16,8 +16,8 @@ export interface Load {
  * Sends applications, all of them different, over this many connections.
  *
  * @param limit Seconds, or the number of requests.
- * @param query Adds this to the address.
- * @param change Replaces parts of the form's data.
+ * @param query A query to add to the address.
+ * @param change Replaces fields of the application.
  * @throws {Error} An application was not stored.
  */
 export async function insertLoad(

@@ -11,13 +11,13 @@ const applications = 3_000
 /** Milliseconds after which V8 has released the memory of a start. */
 const restDelay = 15_000
 
-/** Megabytes of memory of a server's process, without PostgreSQL's. */
+/** Reads the memory of a server's process in megabytes, without PostgreSQL's. */
 export function memoryOf(server: RunningServer): number {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
 }
 
-/** A server's memory at rest and after applications, in turns with the version in the folder `BESIDE`, if that is set. */
+/** Measures a server's memory at rest and after applications, in turns with the version in `BESIDE`, if it is set. */
 export async function benchMemory(): Promise<void> {
   const { BESIDE: beside } = process.env
   const versions = [
@@ -36,7 +36,7 @@ export async function benchMemory(): Promise<void> {
       await directory.remove()
     }
   }
-  const [own] = versions
+  const [thisVersion] = versions
   printTable(
     `Memory of the server, MB (${rounds} rounds, in turns)`,
     [
@@ -49,9 +49,9 @@ export async function benchMemory(): Promise<void> {
     versions.map(({ name, rest, after }) => [
       name,
       spread(rest),
-      ratio(own?.rest ?? [], rest),
+      ratio(thisVersion?.rest ?? [], rest),
       spread(after),
-      ratio(own?.after ?? [], after),
+      ratio(thisVersion?.after ?? [], after),
     ]),
   )
 }

@@ -13,7 +13,7 @@ import { printTable, checkPromise } from './table.ts'
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
 /** The number of letters in each state, each to its own applicant. */
 const lettersPerState = applicationCount / 10
-/** One in this many has a twin for the automation. The email's state decides the twin's. */
+/** One letter of this many has a twin for the automation. The letter's state decides the twin's state. */
 const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
@@ -22,7 +22,7 @@ const mostSeconds = 120
 
 /** The last migration of each release before 1.1.0. Both have the same columns. */
 const releases = { '1.0.0': '20261124110300', '1.0.1': '20261125000100' }
-/** The states of letters in these releases, and those of their twins. */
+/** The states of letters in these releases, and the states of their twins. */
 const states = {
   draft: undefined,
   waiting: 'waiting',
@@ -34,7 +34,7 @@ const states = {
 } as const
 const names = Object.keys(states) as (keyof typeof states)[]
 
-/** The expected rows after the update. Twins that wait for an open email have none. */
+/** The expected rows after the update. A twin that waits for an unsent email has no row. */
 const expected = {
   applications: applicationCount,
   'letters draft': lettersPerState,
@@ -50,7 +50,7 @@ const expected = {
 const list = (values: readonly (string | undefined)[]) =>
   `(array[${values.map((value) => (value === undefined ? 'null' : `'${value}'`)).join(', ')}])`
 
-/** Fills a database of 1.0.0 or 1.0.1 without its triggers. */
+/** Fills a database of 1.0.0 or 1.0.1. Its triggers do not run. */
 async function fill(sql: Sql) {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
@@ -82,7 +82,7 @@ async function fill(sql: Sql) {
       case when state <> 'draft' then 'ada@example.org' end, case when state <> 'draft' then 'Your application to Unplugged' end,
       case when state <> 'draft' then repeat('We would love to have you with us for a week. ', 12) end,
       case when state <> 'draft' then now() - interval '1 day' end,
-      -- The claims of a lost server: an update waits for those of a running one.
+      -- The claims of a server that was killed. An update would wait for the claims of a running server.
       case state when 'waiting' then now() + interval '1 hour' when 'sending' then now() end,
       case when state in ('draft', 'waiting', 'withdrawn') then 0 else 1 end, case when state = 'sent' then now() end,
       case when state = 'withdrawn' then now() end, case when state = 'withdrawn' then 'ada@example.org' end, ''
@@ -98,7 +98,7 @@ async function fill(sql: Sql) {
   await sql`checkpoint`
 }
 
-/** Bytes of the files below a folder. Some files appear and disappear meanwhile. */
+/** Adds up the bytes of the files below a folder. Some files appear and disappear meanwhile. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
@@ -107,7 +107,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Repeats something until it is told to end. */
+/** Repeats work with pauses. Returns a function that ends the loop. */
 function startRepeating(work: () => Promise<unknown>, pause: number) {
   let isEnding = false
   const loop = async () => {
@@ -133,7 +133,7 @@ async function counts(sql: Sql): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
 }
 
-/** The tables that the migrations copy, with their indexes, in bytes. */
+/** The size in bytes of the tables that the migrations copy, with their indexes. */
 async function copiedBytes(sql: Sql): Promise<number> {
   const [row] = await sql<[{ bytes: string }]>`
     select sum(pg_total_relation_size(name::regclass))::text as bytes
@@ -142,8 +142,8 @@ async function copiedBytes(sql: Sql): Promise<number> {
 }
 
 /**
- * The time without service for applicants during an update from each release before 1.1.0, with a million applications and letters
- * in every state.
+ * Measures how long applicants wait during an update from each release before 1.1.0, with a million applications and letters in
+ * every state.
  */
 export async function benchMigration(): Promise<void> {
   for (const [release, last] of Object.entries(releases)) await updateFrom(release, last)

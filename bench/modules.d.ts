@@ -1,7 +1,7 @@
-// The parts of their own packages that the benchmarks use, so that types are checked without bench/node_modules.
+// The types of the benchmarks' packages, as far as the benchmarks use them. Types are checked without bench/node_modules.
 
 declare module 'autocannon' {
-  /** A request, in turns with the others. */
+  /** A request. The requests of a load are sent in turns. */
   export interface Request {
     method?: 'GET' | 'POST'
     path?: string
@@ -29,7 +29,7 @@ declare module 'autocannon' {
     duration: number
   }
 
-  /** Loads a server. Gives the measurements. */
+  /** Loads a server. Returns the measurements. */
   export default function autocannon(options: Options): Promise<Result>
 }
 

@@ -10,7 +10,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 25
 const lighthouseRounds = 25
 
-/** Lighthouse's own run: mobile, with simulated throttling. Times are most accurate if nothing else is audited. */
+/** Runs Lighthouse: mobile, with simulated throttling. Times are most accurate if it audits only the performance. */
 async function audit(port: number, url: string, only?: 'performance') {
   const flags = { port, output: 'json', logLevel: 'error' } as const
   const result = await lighthouse(url, only ? { ...flags, onlyCategories: [only] } : flags)
@@ -34,7 +34,7 @@ async function audit(port: number, url: string, only?: 'performance') {
 
 type Audit = Awaited<ReturnType<typeof audit>>
 
-/** Bytes and paint of the page, compared with a hand-written page without any framework. */
+/** Measures bytes and paint times of the page, and compares them with a hand-written page without any framework. */
 export async function benchPage(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliCompressSync } from 'node:zlib'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 
-/** The cost of a first visit: transferred bytes, and milliseconds to the first and to the largest paint. */
+/** The cost of a first visit: transferred bytes, requests, and milliseconds to the first and to the largest paint. */
 export interface Paint {
   bytes: number
   requests: number
@@ -26,7 +26,7 @@ export async function slowDown(page: Page): Promise<CDPSession> {
   return devtools
 }
 
-/** Opens the page as on a slow phone. */
+/** Opens a page as on a slow phone, and measures its cost. */
 export async function paint(browser: Browser, url: string): Promise<Paint> {
   const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
   const devtools = await slowDown(page)
@@ -55,18 +55,18 @@ export async function paint(browser: Browser, url: string): Promise<Paint> {
 }
 
 /**
- * Serves one document at the lowest possible cost: at any path, compressed once.
+ * Serves one document at the lowest possible cost: at each path, compressed in advance.
  *
- * @param backend The server that gets the calls of the data interface, if the document makes any.
+ * @param backend The server to which the document's calls of the data interface are forwarded.
  */
 export async function serveDocument(html: string, headers: Record<string, string> = {}, backend?: string) {
   const body = brotliCompressSync(html)
   const server = createServer((incoming, response) => {
-    const { url = '/', method, headers: sent } = incoming
+    const { url = '/', method, headers: requestHeaders } = incoming
     if (backend !== undefined && url.startsWith('/rest/')) {
-      const call = request(new URL(url, backend), { method, headers: sent }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(response)
+      const call = request(new URL(url, backend), { method, headers: requestHeaders }, (reply) => {
+        response.writeHead(reply.statusCode ?? 502, reply.headers)
+        reply.pipe(response)
       })
       return incoming.pipe(call)
     }

@@ -7,7 +7,7 @@ import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 25
 
-/** The document without one of its parts. */
+/** Functions that remove one part of the document. */
 const without: Record<string, (html: string) => string> = {
   'without the icon in the document': (html) =>
     html
@@ -25,7 +25,7 @@ const without: Record<string, (html: string) => string> = {
   'without any style': (html) => html.replaceAll(/<style>.*?<\/style>/gs, ''),
 }
 
-/** The cost of each part of the document until the first paint. Leaves out one part at a time. */
+/** Measures how much each part of the document delays the first paint, by leaving out one part at a time. */
 export async function benchParts(): Promise<void> {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })

@@ -6,10 +6,10 @@ import { median, printTable, spread } from './table.ts'
 const rounds = 15
 const applications = 1_000_000
 const accepted = 50_000
-/** The most milliseconds for Places. */
+/** The limit for the call of Places, in milliseconds. */
 const mostMilliseconds = 50
 
-/** The times to see who is coming and to give an RSVP, with very many accepted people and even more applications. */
+/** Measures the times to see who is coming and to give an RSVP, with 50,000 accepted people of a million applicants. */
 export async function benchPlaces() {
   const { desk, client } = await filledDesk(applications)
   const { sql } = desk
@@ -28,7 +28,7 @@ export async function benchPlaces() {
   await sql`vacuum analyze private.invitations`
   const tokens = await sql<{ token: string }[]>`
     select token from private.invitations where rsvp is null and deadline > private.today() limit ${2 * rounds + 2}`
-  const call = (name: string, given: object) => client.rpc(name, given).throwOnError()
+  const call = (name: string, parameters: object) => client.rpc(name, parameters).throwOnError()
   const acts: Record<string, () => PromiseLike<unknown>> = {
     Places: () => call('desk_places', {}),
     'list of who is coming': () => call('desk_list', { filter: { answer: 'coming' } }),
@@ -51,10 +51,10 @@ export async function benchPlaces() {
   printTable(
     `Who is coming, of ${accepted.toLocaleString('en')} accepted of ${applications.toLocaleString('en')}, in ms (${rounds} rounds)`,
     ['', 'ms', `within ${mostMilliseconds}`],
-    [...times].map(([name, took]) => [
+    [...times].map(([name, durations]) => [
       name,
-      spread(took, 1),
-      name !== 'Places' ? '' : median(took) <= mostMilliseconds ? 'yes' : 'NO',
+      spread(durations, 1),
+      name !== 'Places' ? '' : median(durations) <= mostMilliseconds ? 'yes' : 'NO',
     ]),
   )
   await desk.close()

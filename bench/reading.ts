@@ -12,14 +12,14 @@ const keys = ['a', 'd', 's', 'w']
 
 declare global {
   interface Window {
-    /** The times of a key press and of the next reason in the document, in milliseconds of the page's clock. */
+    /** When a key was pressed, and when the next reason entered the document, in milliseconds of the page's clock. */
     shownReasons?: { pressed: number; inDocument: number }[]
-    /** Keys with at least 16 ms until the next paint, by the time of the press. */
+    /** The timings of keys that took at least 16 ms until the next paint, by the time of the press. */
     keyTimings?: Map<number, { handled: number; painted: number }>
   }
 }
 
-/** Records in the page the times of key presses, of the next reason in the document, and of its paint. */
+/** Records in the page when keys are pressed, and when the next reason enters the document and is painted. */
 async function watch(page: Page) {
   await page.evaluate(() => {
     const shown: { pressed: number; inDocument: number }[] = []
@@ -43,23 +43,23 @@ async function watch(page: Page) {
   })
 }
 
-/** Milliseconds from each key to the paint with the next reason, in steps of 8 as in the browser's Event Timing (W3C). */
+/** The milliseconds from each key to the paint of the next reason, in steps of 8 as in the browser's Event Timing (W3C). */
 async function timesOf(page: Page) {
   return await page.evaluate(
     (frame) =>
       (window.shownReasons ?? []).map(({ pressed, inDocument }) => {
         const timing = window.keyTimings?.get(pressed)
-        // The browser does not report keys that take less.
+        // The browser does not report keys that take less than 16 ms.
         const painted = timing?.painted ?? pressed + 16
-        // A reason that entered the document after its key was handled was painted with a later frame.
+        // If a reason entered the document after its key was handled, it was painted in a later frame.
         return Math.max(painted, inDocument + (inDocument > (timing?.handled ?? 0) ? frame : 0)) - pressed
       }),
     1000 / 60,
   )
 }
 
-/** Reads and decides on many people with keys alone. Gives the times, and the number of keys for each person. */
-async function readAll(page: Page, isAutomatic: boolean) {
+/** Reads and decides on many people with keys alone. Returns the times, and the number of keys for each person. */
+async function readAll(page: Page, goesOn: boolean) {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.locator('.application-long').waitFor()
@@ -67,20 +67,20 @@ async function readAll(page: Page, isAutomatic: boolean) {
   let pressed = 0
   for (let count = 1; count <= people; count += 1) {
     await page.keyboard.press(keys[count % keys.length] ?? 'a')
-    if (!isAutomatic) {
-      // The speed of two fingers.
+    if (!goesOn) {
+      // Two fingers need about this long between two keys.
       await page.waitForTimeout(100)
       await page.keyboard.press('j')
     }
-    pressed += isAutomatic ? 1 : 2
+    pressed += goesOn ? 1 : 2
     await page.waitForFunction((wanted) => (window.shownReasons?.length ?? 0) >= wanted, count)
-    // Nobody reads a reason faster.
+    // Even a fast reader needs this long for a reason.
     await page.waitForTimeout(500)
   }
   return { times: await timesOf(page), perPerson: pressed / people }
 }
 
-/** Two hundred people, read and decided on with keys alone, on the processor of a slow phone. */
+/** Measures reading and deciding on two hundred people with keys alone, on the processor of a slow phone. */
 export async function benchReading(): Promise<void> {
   const rows: string[][] = []
   const browser = await launchChromium(ensureChromium())
@@ -98,12 +98,12 @@ export async function benchReading(): Promise<void> {
     // Enter does nothing until the desk's script has loaded.
     await page.waitForFunction(() => window.earlyList === null)
     const { times, perPerson } = await readAll(page, goesOn)
-    const late = times.filter((time) => time > 100).length
+    const slowCount = times.filter((time) => time > 100).length
     rows.push([
       goesOn ? 'going on by itself' : 'a decision, and j',
       String(perPerson),
       spread(times),
-      String(late),
+      String(slowCount),
     ])
     await page.close()
     await desk.close()

@@ -6,7 +6,7 @@ import { valuesOf } from '../testing/sql.ts'
 const rounds = 15
 const ordinaryCount = 21_000
 
-/** The most expensive texts to search for their length, in two hundred applications each. */
+/** Reasons that are the most expensive to search for their length. Two hundred applications have each. */
 const costlyReasons: Record<string, string> = {
   'none of them': '',
   '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
@@ -23,7 +23,7 @@ const calls: Record<string, [name: string, args: object]> = {
   'overview of a search': ['desk_overview', { filter: { search: 'silence' } }],
 }
 
-/** A desk with this many ordinary applications, and two hundred later ones with this reason. */
+/** Starts a desk with many ordinary applications, and two hundred later ones with this reason, if it is not blank. */
 async function deskWithCostly(reason: string) {
   const desk = await startDesk()
   await desk.sql.unsafe(`
@@ -40,7 +40,7 @@ async function deskWithCostly(reason: string) {
   return { desk, client: await desk.signedIn('ada@example.org') }
 }
 
-/** Searches behind applications that were made expensive to search, compared with a table without them, in turns. */
+/** Compares searches among applications that are expensive to search with searches in a table without them, in turns. */
 export async function benchSearch(): Promise<void> {
   const sides = await Promise.all(Object.values(costlyReasons).map(deskWithCostly))
   const rows: string[][] = []

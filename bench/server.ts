@@ -10,7 +10,7 @@ import { connectToFiles } from '../testing/sql.ts'
 const rounds = 7
 const seconds = 3
 
-/** Starts the bare route as a process of its own. */
+/** Starts the bare route as a separate process. */
 async function startBareRoute(dataDir: string, table: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, TABLE: table }
   const child = spawn(process.execPath, ['tools/run.js', 'bench/bare-route.ts'], {
@@ -24,13 +24,13 @@ async function startBareRoute(dataDir: string, table: string) {
   throw new Error('the bare route did not start')
 }
 
-/** A process's memory in megabytes. */
+/** Reads a process's memory in megabytes. */
 function memoryOf(pid: number | undefined) {
   const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
 }
 
-/** Throughput, latency and memory of the server, compared with a bare route, in turns. */
+/** Compares the server's throughput and latency with a bare route's, in turns. Also measures the server's memory. */
 export async function benchServer(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })

@@ -6,12 +6,12 @@ import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 9
 const seconds = 2
-/** Sign-ins by password in a round, one after another: an address has 150 in five minutes. */
+/** Sign-ins by password in a round, one after another. The limit of an IP address is 150 in five minutes. */
 const signInsPerRound = 10
 const password = 'correct horse'
 const email = 'ada@example.org'
 
-/** The times of the sign-in and of a small call of the desk, in turns with the version in the folder `BESIDE`. */
+/** Measures sign-ins and a small call of the desk, in turns with the version in the folder `BESIDE`, if it is set. */
 export async function benchSignIn(): Promise<void> {
   const { BESIDE: beside } = process.env
   const sides = await Promise.all(
@@ -70,7 +70,7 @@ async function perSecond(url: string, method: 'GET' | 'POST', client: SupabaseCl
 
 async function signInsPerSecond(client: SupabaseClient) {
   const began = performance.now()
-  for (let time = 0; time < signInsPerRound; time += 1) {
+  for (let count = 0; count < signInsPerRound; count += 1) {
     const { error } = await client.auth.signInWithPassword({ email, password })
     if (error) throw error
   }

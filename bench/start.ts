@@ -6,9 +6,9 @@ import { printTable, spread } from './table.ts'
 const rounds = 9
 
 /**
- * Seconds from the command to the first response with a page. Stops the server afterwards.
+ * Measures the seconds from the command to the first response with a page. Stops the server afterwards.
  *
- * @param checkout The folder of the version, by default this one.
+ * @param checkout The folder of the version, by default this checkout.
  */
 export async function startTime(dataDir: string, checkout?: string): Promise<number> {
   const started = performance.now()
@@ -19,7 +19,7 @@ export async function startTime(dataDir: string, checkout?: string): Promise<num
   return seconds
 }
 
-/** The duration of a start, in turns with the version in the folder `BESIDE`, if that is set. */
+/** Measures the duration of a start, in turns with the version in the folder `BESIDE`, if it is set. */
 export async function benchStart(): Promise<void> {
   const { BESIDE: beside } = process.env
   const versions = [

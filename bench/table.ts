@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The median of the ratio of each value to its pair. By rounds, since the machine's speed drifts. */
+/** The median of the ratios of both sides, by rounds, because the machine's speed drifts. */
 export function ratio(values: readonly number[], base: readonly number[]): string {
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN))).toFixed(2)
 }
@@ -19,7 +19,7 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`
 }
 
-/** Makes the command end with 1 and a sentence if a promise of docs/security.md was not kept. */
+/** Checks a promise of docs/security.md. If it was not kept, prints a message and sets the exit code 1. */
 export function checkPromise(what: string, holds: boolean): void {
   if (holds) return
   console.error(`Not kept: ${what}`)
@@ -43,7 +43,7 @@ export function printTable(
   for (const row of rows) console.log(line(row))
 }
 
-/** The machine that the figures are from. */
+/** Describes the machine that gave the figures. */
 export function describeMachine(): string {
   const [cpu] = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)

@@ -16,17 +16,17 @@ const rounds = 7
 const seconds = 3
 const applicationCount = 1_000_000
 
-/** Stored inserts a second, and the median and the 99th percentile of their times in milliseconds. */
+/** The stored inserts a second, and the median and the 99th percentile of their times in milliseconds. */
 interface Round {
   perSecond: number
   p50: number
   p99: number
 }
 
-/** One way to insert over this many connections. */
+/** A way to insert over this many connections. */
 type Way = (connections: number) => Promise<Round>
 
-/** Combined inserts, compared with single ones and with the database without any HTTP. */
+/** Compares combined inserts with single inserts, and with the database without HTTP. */
 export async function benchTogether(): Promise<void> {
   if (!(await isInstalled('wrk', '-v'))) {
     return console.log(
@@ -62,7 +62,7 @@ export async function benchTogether(): Promise<void> {
   await benchFullTable()
 }
 
-/** The same with an empty table and with very many rows. */
+/** Compares combined inserts into an empty table with those into a table of very many rows. */
 async function benchFullTable() {
   const directories = await Promise.all([temporaryDirectory(), temporaryDirectory()])
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
@@ -87,7 +87,7 @@ async function benchFullTable() {
   for (const directory of directories) await directory.remove()
 }
 
-/** Measures the ways in turns. The first is the baseline. */
+/** Measures the ways in turns. The first way is the baseline. */
 async function compare(title: string, ways: Record<string, Way>, connections: number[]) {
   const rows: string[][] = []
   for (const count of connections) {
@@ -140,7 +140,7 @@ async function load(url: string, connections: number, environment: Record<string
   return { perSecond, p50: result.p50 / 1000, p99: result.p99 / 1000 }
 }
 
-/** One row a statement, as a visitor, and one commit for each. */
+/** Inserts with pgbench as a visitor: one row in each statement, and one commit for each. */
 async function pgbench(dataDir: string, connections: number): Promise<Round> {
   const script = join(dataDir, 'insert.sql')
   await writeFile(

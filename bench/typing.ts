@@ -9,12 +9,12 @@ const rounds = 15
 interface TypingResult {
   /** The longest wait of a key, in milliseconds. */
   longest: number
-  /** Milliseconds from the first key until the page's script had taken the form over. */
-  takenOver: number
+  /** Milliseconds from the first key until the page's script had hydrated the form. */
+  hydrated: number
   keys: number
 }
 
-/** The waits of keys that are typed while the page's script loads and hydrates the form. */
+/** Measures how long keys wait that are typed while the page's script loads and hydrates the form. */
 export async function benchTyping(): Promise<void> {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -26,37 +26,37 @@ export async function benchTyping(): Promise<void> {
     await page.addInitScript(() => {
       const waits: number[] = []
       Object.assign(window, { waits })
-      const take = (list: PerformanceObserverEntryList) => {
+      const recordWaits = (list: PerformanceObserverEntryList) => {
         for (const entry of list.getEntries() as PerformanceEventTiming[]) {
           if (entry.name === 'keydown') waits.push(entry.processingStart - entry.startTime)
         }
       }
-      // An option of the Event Timing API that the library's types lack.
-      const everything = { type: 'event', durationThreshold: 16, buffered: true }
-      new PerformanceObserver(take).observe(everything)
-      new PerformanceObserver(take).observe({ type: 'first-input', buffered: true })
+      // TypeScript's types lack `durationThreshold` of the Event Timing API.
+      const options = { type: 'event', durationThreshold: 16, buffered: true }
+      new PerformanceObserver(recordWaits).observe(options)
+      new PerformanceObserver(recordWaits).observe({ type: 'first-input', buffered: true })
     })
     await page.goto(server.origin, { waitUntil: 'networkidle' })
     await page.evaluate(() => document.getElementById('first_name')?.focus({ preventScroll: true }))
     const start = performance.now()
     let typed = ''
-    let takenOver = Number.NaN
-    let after = 0
-    // Types as fast as possible, until some keys after the form was taken over.
-    while (after < 20) {
+    let hydrated = Number.NaN
+    let keysAfter = 0
+    // Types as fast as possible, until 20 keys were typed after hydration.
+    while (keysAfter < 20) {
       const key = 'abcdefghijklmnopqrstuvwxyz'[typed.length % 26] ?? ''
       await page.keyboard.press(key)
       typed += key
-      if (after > 0) after += 1
+      if (keysAfter > 0) keysAfter += 1
       else if (await page.evaluate(() => window.isHydrated === true)) {
-        takenOver = performance.now() - start
-        after = 1
+        hydrated = performance.now() - start
+        keysAfter = 1
       }
     }
     if ((await getForm(page).firstName.inputValue()) !== typed) throw new Error('A key was lost.')
     const waits = await page.evaluate(() => Reflect.get(window, 'waits') as number[])
     await page.close()
-    return { longest: Math.max(0, ...waits), takenOver, keys: typed.length }
+    return { longest: Math.max(0, ...waits), hydrated, keys: typed.length }
   }
 
   const rows = []
@@ -70,7 +70,7 @@ export async function benchTyping(): Promise<void> {
       name,
       spread(all.map(({ keys }) => keys)),
       spread(all.map(({ longest }) => longest)),
-      spread(all.map(({ takenOver }) => takenOver)),
+      spread(all.map(({ hydrated }) => hydrated)),
     ])
   }
   printTable(

@@ -9,14 +9,14 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo, connectToFiles } from '../testing/sql.ts'
 
 const applications = 100_000
-/** Responses to wait for on either side of an update. */
+/** The number of responses to wait for before an update and after it. */
 const responsesAround = 200
 
 /** A database for a server, and the settings that name it. */
 interface DatabaseTarget {
   name: string
   settings: Record<string, string>
-  /** Connects to it. The embedded database needs a running server for that. */
+  /** Connects to the database. The embedded database runs only while a server runs. */
   connect: () => Pool
   remove: () => Promise<unknown>
 }
@@ -51,7 +51,7 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   const old = await startServer(settingsWithPort, checkout)
   const sql = connect()
   await fill(sql, applications)
-  const [before] = await newestMigration(sql)
+  const [migrationBefore] = await newestMigration(sql)
   await sql.end()
   const sending = startLoad(old.origin)
   const { acknowledged, times } = sending
@@ -65,7 +65,7 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   await sending.end()
 
   const check = connect()
-  const [after] = await newestMigration(check)
+  const [migrationAfter] = await newestMigration(check)
   const stored = await check<{ email: string }[]>`
     select email from public.retreat_applications
     where email = any(${acknowledged})`
@@ -75,10 +75,15 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
     throw new Error(`of ${acknowledged.length} that were acknowledged ${stored.length} are there`)
   }
   const gap = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))
-  return { gap, ready, kept: acknowledged.length, schema: `${before?.version} to ${after?.version}` }
+  return {
+    gap,
+    ready,
+    kept: acknowledged.length,
+    schema: `${migrationBefore?.version} to ${migrationAfter?.version}`,
+  }
 }
 
-/** The time without responses while this version replaces the version in the folder `BESIDE`, with data. */
+/** Measures the time without responses while this version replaces the version in the folder `BESIDE`, with data. */
 export async function benchUpdate(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: no update from it was tried.')

@@ -19,10 +19,10 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** Moves the dates in a text by as much as the stored times still have to move. */
+    /** Moves the dates in a text to where the stored dates will be after all later moves. */
     withDemoDates: (text: string) =>
-      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (shown) => {
-        const date = new Date((dayOf(new Date(shown)) - dayOf(new Date()) + dayOf(now)) * day)
+      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (writtenDate) => {
+        const date = new Date((dayOf(new Date(writtenDate)) - dayOf(new Date()) + dayOf(now)) * day)
         return date.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
       }),
     async moveTo(at: Date) {

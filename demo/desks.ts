@@ -4,14 +4,14 @@ import { openSession } from '../src/server/auth/sessions/sessions.ts'
 import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
 import { sqlOf, type Sql } from '../src/server/database/sql.ts'
 
-/** The organisers who decide about the applications. The visitor of the demonstration signs in as the first. */
+/** The organisers who decide about the applications. The visitor of the demonstration signs in as the first of them. */
 export const organisers = [
   'ines@unplugged.example',
   'tomasz@unplugged.example',
   'mara@unplugged.example',
 ] as const
 
-/** Signs the organisers in, and calls the desk's functions as each of them, as the data interface does. */
+/** Signs the organisers in. Returns a caller of the desk's functions for each, which works as the data interface does. */
 export async function openDesks(sql: Sql) {
   const functions = await readDeskFunctions(sql)
   const sessions: string[] = []

@@ -20,10 +20,10 @@ import { rsvps, applicationsUntil, closedDomain, day, minute, reviews, timeBefor
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from '../testing/sql.ts'
 
-/** The sender of all emails. `localhost` is no Internet domain, so the desk's check of it asks no name server. */
+/** The sender of all emails. `localhost` is no Internet domain, so the check of the sender asks no name server. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
 
-/** The mail server's reply to each step: it refuses recipients at the closed domain. */
+/** The mail server's refusals: it refuses recipients at the closed domain. */
 export function refuseClosedDomain(
   step: string,
   address: string,
@@ -34,10 +34,10 @@ export function refuseClosedDomain(
 
 /** The database to fill, and the mail server that receives the emails. */
 interface FillOptions {
-  /** A connection as the owner of an embedded database that has the schema and no rows. */
+  /** A connection as the owner of an embedded database, which has the schema and no rows. */
   sql: Sql
   mail: { port: number; received: ReceivedMail[] }
-  /** The site's future address. */
+  /** The address that the site will have. */
   site: string
   /** Aborts the filling. */
   signal?: AbortSignal
@@ -57,8 +57,8 @@ interface StoredApplication {
 }
 
 /**
- * Fills a database with six weeks of applications and of organisers' decisions. The product's own functions do all of it, one
- * after the other. Between them time passes: all stored times move back.
+ * Fills a database with six weeks of applications and of organisers' decisions. It calls the product's own functions, one
+ * after another. Between the calls time passes: all stored times move back.
  */
 export async function fill({ sql, mail, site, signal }: FillOptions): Promise<void> {
   const end = new Date()
@@ -128,7 +128,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     )
   }
 
-  /** Releases the drafts of an occasion. Gives the applications that they go to. */
+  /** Releases the drafts of an occasion. Returns the applications whose drafts it released. */
   const release = async (by: number, occasion: string, most = 1_000) => {
     await recordHeartbeat(sql, 'mail sender')
     const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
@@ -145,7 +145,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
 
   /** Sends the letters that are due. */
   const sendDueLetters = async () => {
-    const before = mail.received.length
+    const receivedBefore = mail.received.length
     const handover = createHandover(mailServer)
     for (;;) {
       const letter = await claimLetter(sql)
@@ -156,7 +156,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
       await record(sql, letter, result)
     }
     await handover.end()
-    for (const each of mail.received.slice(before)) each.at = clock.now()
+    for (const each of mail.received.slice(receivedBefore)) each.at = clock.now()
   }
 
   const giveRsvp = (application: string, rsvp: Rsvp) => sql`
@@ -215,7 +215,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
 
   plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
   for (const review of reviews) plan(timeBefore(end, review.days, review.hour), () => holdReview(review))
-  // The letters of the last review remain as drafts, for the visitor to read.
+  // These letters remain drafts, for the visitor to read.
   plan(new Date(end.getTime() - 95 * minute), () => decideShortlisted(0))
 
   for (;;) {
@@ -239,7 +239,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   await desks.close()
 }
 
-/** Leaves something to look at: a begun letter, a later deadline for one person, and emails for each new application. */
+/** Leaves work to look at: an unfinished letter, a later deadline for one person, and emails for each new application. */
 async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplication[]) {
   const act = randomUUID
   const shortlisted = stored.find(({ status }) => status === 'shortlisted')
@@ -253,11 +253,11 @@ async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplicati
       body: `Hello ${name},\n\nwould you also come for the second week alone?\n\nInes`,
     })
   }
-  const [late] = await sql<[{ application_id: string; until: string }?]>`
+  const [overdue] = await sql<[{ application_id: string; until: string }?]>`
     select application_id, (private.today() + 3)::text as until from private.invitations
     where is_accepted and rsvp is null and deadline < private.today() order by told_at desc limit 1`
-  if (late !== undefined) {
-    await desk('desk_keep_until', { act: act(), application: late.application_id, until: late.until })
+  if (overdue !== undefined) {
+    await desk('desk_keep_until', { act: act(), application: overdue.application_id, until: overdue.until })
   }
   const { settings } = await desk('desk_letters', {})
   await desk('desk_set_letters', { version: settings.version, reply_to: settings.reply_to, receipts: true })
@@ -278,7 +278,7 @@ async function setUp(desk: CallDesk, end: Date) {
   })
 }
 
-/** Gives one item after the other, and starts again after the last. */
+/** Returns a function that returns one item after another, and starts again after the last. */
 function roundRobin<Item>(items: readonly Item[]) {
   let next = 0
   return () => items[next++ % items.length] as Item

@@ -8,12 +8,12 @@ import { refuseWritableByOthers } from '../src/server/database/disk.ts'
 import { acceptsConnections, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
-/** A socket that listens while the folder is in use. A plain file would remain after its process is killed. */
+/** A socket that listens while the folder is in use. A plain file would still mark the folder after a kill. */
 const markFile = '.used.sock'
-/** A folder that is older than this many milliseconds and has no mark is abandoned: each new folder is marked at once. */
+/** An unmarked folder that is older than this many milliseconds is abandoned, because each new folder is marked at once. */
 const longestUnmarked = 60_000
 
-/** A folder of one demonstration. */
+/** The folder of a demonstration. */
 export interface Folder {
   path: string
   remove: () => Promise<void>
@@ -44,13 +44,13 @@ export async function removeLeftovers(): Promise<void> {
 
 async function removeLeftover(path: string) {
   await refuseWritableByOthers('DATA_DIR', path)
-  const unmarked = Date.now() - (await stat(path)).mtimeMs
+  const age = Date.now() - (await stat(path)).mtimeMs
   const isUsed = await acceptsConnections(join(path, markFile))
   const isMarked = await stat(join(path, markFile)).then(
     () => true,
     () => false,
   )
-  if (isUsed || (!isMarked && unmarked < longestUnmarked)) return
+  if (isUsed || (!isMarked && age < longestUnmarked)) return
   const files = { dataDir: path, folder, port }
   if (await acceptsConnections(socketOf(files))) await stopFiles(files)
   await rm(path, { recursive: true, force: true })

@@ -65,9 +65,9 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
 }
 
 /**
- * Serves a page of the emails on the loopback address, newest first. Each request shows the current ones.
+ * Serves a page on the loopback address that shows all emails so far, the newest first.
  *
- * @returns Its address.
+ * @returns The page's address, and a function that ends it.
  */
 export async function serveMailbox(
   mails: readonly ReceivedMail[],

@@ -1,4 +1,4 @@
-/** The demonstration, `npm run demo`: a server on a database of its own, filled with invented people. */
+/** The demonstration, `npm run demo`: a server on a separate database, filled with invented people. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -24,13 +24,13 @@ const stopping = new AbortController()
 const stopped = once(stopping.signal, 'abort')
 const stop = () => stopping.abort()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
-// A closed terminal causes this error.
+// When the terminal closes, writing causes an error.
 for (const output of [process.stdout, process.stderr]) output.on('error', stop)
 
-/** Steps to undo at the end, the last first. */
+/** Functions that undo the steps so far. They run at the end, the last first. */
 const cleanups: (() => Promise<unknown>)[] = []
 
-/** Checks the port first, because filling a database takes seconds. */
+/** Finds a port before the database is filled, because filling takes seconds. */
 async function findPort() {
   const wanted = readNumber(process.env, 'PORT', 3000, 65_535)
   try {
@@ -56,13 +56,13 @@ function startReaper(path: string) {
   })
 }
 
-/** Starts the server. Resolves when it is ready, with a promise of its end. */
+/** Starts the server. Resolves when it is ready, with a promise that resolves when it ends. */
 async function startServer(settings: Record<string, string>) {
   const { PORT: _, ...environment } = process.env
   const child = spawn(
     process.execPath,
     ['--import', './demo/with-parent.js', join('build', 'server.js')],
-    // A process group of its own, so that Ctrl-C reaches only this process.
+    // A separate process group, so that Ctrl-C reaches only this process.
     { env: { ...environment, ...settings }, stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   )
   const exited = once(child, 'exit')
@@ -85,7 +85,7 @@ async function startServer(settings: Record<string, string>) {
   return { ended: exited }
 }
 
-/** Starts everything. Resolves when it is ready, with a promise of the server's end. */
+/** Starts everything. Resolves when the server is ready, with a promise that resolves when the server ends. */
 async function start(signal: AbortSignal) {
   const port = await findPort()
   const site = `http://127.0.0.1:${port}`
@@ -104,7 +104,7 @@ async function start(signal: AbortSignal) {
 
   const sql = connectToFiles(folder.path)
   try {
-    // A power cut ends the demonstration anyway, so commits need not wait for the disk.
+    // Commits need not wait for the disk, because the demonstration does not survive a power cut.
     await sql`set synchronous_commit = off`
     await fill({ sql, mail, site, signal })
     const server = await startServer({

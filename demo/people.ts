@@ -8,8 +8,8 @@ export const applicationCount = 200
 const seed = 2027
 
 /**
- * The applicants' regions: first names, surnames and the first digits of a phone number. The phone numbers belong to nobody or
- * are too short. For names in other scripts, the Latin name after a slash is for the email address.
+ * The applicants' regions: first names, surnames and the first digits of a phone number. The phone numbers belong to nobody
+ * or are too short. Names in other scripts have a Latin name after a slash, for the email address.
  */
 const regions: { phone: string; first: string; last: string }[] = [
   {
@@ -241,7 +241,7 @@ const customSolutions = `A cabin without a router; A telephone with buttons; A d
 const splitList = (text: string, separator = ','): string[] =>
   text.split(separator).map((each) => each.trim())
 
-/** A text in the characters that an email address may have. */
+/** Converts a text to characters that an email address may have. */
 const asciiOf = (text: string) =>
   text
     .normalize('NFD')
@@ -256,7 +256,7 @@ const asciiOf = (text: string) =>
     .trim()
     .replaceAll(/[ -]+/g, '-')
 
-/** All applications in the order of their arrival, the same each time. */
+/** All applications in the order of their arrival. Each call returns the same applications. */
 export function people(): Application[] {
   const random = randomFrom(seed)
   const upTo = (number: number) => Math.floor(random() * number)
@@ -265,7 +265,7 @@ export function people(): Application[] {
       .map((item) => ({ item, order: random() }))
       .toSorted((a, b) => a.order - b.order)
       .map(({ item }) => item)
-  /** Gives one item after the other in random order, and starts again after the last. */
+  /** Returns a function that returns one item after another in random order, and starts again after the last. */
   const shuffledCycle = <Item>(items: readonly Item[]) => {
     let remaining: Item[] = []
     return () => {

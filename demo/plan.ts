@@ -8,7 +8,7 @@ export const weeks = 6
 export const minute = 60_000
 export const day = 24 * 60 * minute
 
-/** The number of applications that get each status. The others are new, and so are the newest. */
+/** The number of applications that get each status. The other applications stay new, among them the newest. */
 const statusCounts: Record<Exclude<Status, 'new' | 'aside'>, number> = {
   accepted: 36,
   waitlisted: 24,
@@ -17,7 +17,7 @@ const statusCounts: Record<Exclude<Status, 'new' | 'aside'>, number> = {
 }
 const newestCount = 20
 
-/** The organisers' reviews: days before today, hour, organiser. In some they choose from the shortlist or send reminders. */
+/** The organisers' reviews: days before today, hour, organiser. In some they decide on the shortlist or send reminders. */
 export const reviews: { days: number; hour: number; by: number; decides?: true; reminds?: true }[] = [
   { days: 39, hour: 9.5, by: 0 },
   { days: 36, hour: 20, by: 1 },
@@ -34,7 +34,7 @@ export const reviews: { days: number; hour: number; by: number; decides?: true; 
   { days: 3, hour: 9, by: 2 },
 ]
 
-/** The RSVPs of accepted people, in turn. `undefined` is nothing yet. */
+/** The RSVPs of accepted people, in turn. `undefined` means no RSVP yet. */
 export const rsvps: (Rsvp | undefined)[] = [
   'coming',
   'coming',
@@ -46,13 +46,13 @@ export const rsvps: (Rsvp | undefined)[] = [
   'coming',
 ]
 
-/** A time of day, a number of days before another date. */
+/** Returns this hour of the day that is this many days before another date. */
 export function timeBefore(end: Date, days: number, hour: number) {
   const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
   return new Date(midnight.getTime() + hour * 60 * minute)
 }
 
-/** All applications with their times and later statuses, the oldest first. */
+/** All applications with their times and final statuses, the oldest first. */
 export function applicationsUntil(end: Date, random: () => number) {
   const all = people()
   const times = all

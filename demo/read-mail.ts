@@ -4,7 +4,7 @@ interface ReadMail {
   text: string
 }
 
-/** Reads the subject and the plain text of an email of this product: in UTF-8, without nested parts. */
+/** Reads the subject and the plain text of an email that this product sent, which is in UTF-8 and has no nested parts. */
 export function readMail(raw: string): ReadMail {
   const whole = partOf(raw.replaceAll('\r\n', '\n'))
   const boundary = /boundary="?([^";\n]+)/i.exec(whole.headers)?.[1]

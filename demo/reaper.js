@@ -1,4 +1,4 @@
-// Ends the database of a demonstration that was killed. The demonstration holds the standard input of this program open.
+// Ends the database of a demonstration that was killed. The demonstration keeps the standard input of this program open.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ process.stdin
       // PostgreSQL's fast shutdown, which does not wait for clients.
       if (pid > 0) process.kill(pid, 'SIGINT')
     } catch {
-      // The database ended before, as it should.
+      // The demonstration has ended its database, as it should.
     }
   })
   .resume()

@@ -1,5 +1,5 @@
-// An `--import` for the demonstration's server. It stops the server in order after its parent ended, even by a kill: the parent's
-// end closes the standard input.
+// The demonstration's server loads this by `--import`. When the parent process ends, even by a kill, the standard input
+// closes, and this stops the server in order.
 process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume()
-// Nobody reads the output after that.
+// After the parent's end nobody reads the output, and writing fails.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {})

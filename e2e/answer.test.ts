@@ -25,7 +25,7 @@ beforeAll(async () => {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const shownText = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
-/** Simulates the event of a browser whose window becomes active. */
+/** Simulates the event that a window gets when it becomes active. */
 const activateWindow = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
 
 function open(
@@ -37,9 +37,13 @@ function open(
   return visitor.open(`${server.origin}/answer/#${token}`, options, prepare)
 }
 
-/** Opens the page with this invitation for any token. */
-function openWith(visitor: Visitor, place: (typeof invitations)[keyof typeof invitations], options = {}) {
-  return open(visitor, { token: newToken() }, (page) => mockInvitations(page, () => place), options)
+/** Opens the page with a mocked server that returns this invitation for any token. */
+function openWith(
+  visitor: Visitor,
+  invitation: (typeof invitations)[keyof typeof invitations],
+  options = {},
+) {
+  return open(visitor, { token: newToken() }, (page) => mockInvitations(page, () => invitation), options)
 }
 
 /** The act id of a request. */
@@ -48,7 +52,7 @@ const actOf = (request: Request) => (request.postDataJSON() as { act: string }).
 test('a guest reads the state of their invitation, with the same deadline in every time zone', async ({
   visitor,
 }) => {
-  const tokens = new Map(Object.values(invitations).map((place) => [newToken(), place]))
+  const tokens = new Map(Object.values(invitations).map((invitation) => [newToken(), invitation]))
   // Eleven hours behind UTC.
   const options = { timezoneId: 'Pacific/Pago_Pago' }
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
@@ -109,7 +113,7 @@ test('a guest can keep an RSVP after starting to change it, and nothing is sent'
   expect(calls).toEqual([])
 })
 
-test('an invitation without a reply address says to answer by email', async ({ visitor }) => {
+test('without a reply address the page asks the guest to reply to the letter', async ({ visitor }) => {
   const page = await openWith(visitor, { ...invitations.open, address: '' })
   await page.getByText('Questions? Please reply to the letter by email.').waitFor()
 })
@@ -118,7 +122,7 @@ test.for([
   [390, 844],
   [1366, 650],
 ] as const)(
-  'the sun is whole, and sets after the RSVP "coming" (%i x %i)',
+  'the whole sun fits in the window, and it sets after the RSVP "coming" (%i x %i)',
   async ([width, height], { visitor }) => {
     const guest = await storeAcceptedApplicant(sql)
     const page = await open(visitor, guest, undefined, { viewport: { width, height } })
@@ -130,7 +134,7 @@ test.for([
         if (!low || !far) return undefined
         return {
           isWhole: low.left >= 0 && low.right <= window.innerWidth && low.top >= 0,
-          // The crest is the highest point of the hills, in another part of them. The sun is behind them below it.
+          // The top of `.far` is the crest of the hills. A sun whose top is below the crest has set.
           isUp: low.top < far.top,
         }
       })
@@ -166,10 +170,10 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 
-test('a client that opens a link, runs its script and follows its other links gives no RSVP', async ({
+test('a client that opens a link, runs the page’s script and follows the page’s links gives no RSVP', async ({
   visitor,
 }) => {
-  // Some request methods are not the page's, and fail.
+  // The page does not allow all request methods below, so some requests fail.
   visitor.allowConsoleError(failedRequest)
   const guest = await storeAcceptedApplicant(sql)
   const requests: string[] = []
@@ -191,7 +195,7 @@ test('a client that opens a link, runs its script and follows its other links gi
   expect(await rsvpsOf(sql, guest)).toEqual([])
 })
 
-test('an RSVP is retried with the same id after a lost connection, saved once, and unharmed by a reload', async ({
+test('an RSVP is retried with the same id after a lost connection, is saved once, and stays after a reload', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -215,7 +219,7 @@ test('an RSVP is retried with the same id after a lost connection, saved once, a
   await page.route('**/rpc/answer_place', async (route) => {
     acts.push(actOf(route.request()))
     const response = await route.fetch()
-    // The server saved it, and the response is lost.
+    // The server saved the RSVP, and the response is lost.
     await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: response }))
   })
   await button(page, 'Try again').click()
@@ -228,7 +232,7 @@ test('an RSVP is retried with the same id after a lost connection, saved once, a
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 
-test('an invitation that cannot be read says so, and is read on request or after reconnecting', async ({
+test('if the invitation cannot be loaded, the page says so, and retries on request or after reconnecting', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -248,7 +252,7 @@ test('an invitation that cannot be read says so, and is read on request or after
   await expect.poll(() => page.getByText(failure).count()).toBe(0)
 })
 
-test('an RSVP from another window appears when this window becomes active, and cached pages refresh', async ({
+test('an RSVP from another window appears when this window becomes active, and a restored page refreshes', async ({
   visitor,
 }) => {
   const guest = await storeAcceptedApplicant(sql)
@@ -261,9 +265,9 @@ test('an RSVP from another window appears when this window becomes active, and c
   // The focused element no longer exists.
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   await button(page, 'Change my answer').click()
-  const again = page.waitForResponse('**/rpc/place_by_token')
+  const refresh = page.waitForResponse('**/rpc/place_by_token')
   await activateWindow(page)
-  await (await again).finished()
+  await (await refresh).finished()
   await expect.poll(() => focused(page)).toBe('I cannot come')
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
@@ -271,7 +275,7 @@ test('an RSVP from another window appears when this window becomes active, and c
   await expect.poll(() => page.getByRole('button').count()).toBe(0)
 })
 
-test('the token of a link stands in no log, no address that is asked for, no referrer and no title', async ({
+test('the token of a link is never in a log, a requested address, a referrer or a title', async ({
   visitor,
 }) => {
   const guest = await storeAcceptedApplicant(sql)
@@ -280,8 +284,8 @@ test('the token of a link stands in no log, no address that is asked for, no ref
   const page = await open(visitor, guest, listen, { isNew: true })
   await button(page, 'I am coming').click()
   await page.getByText('You are coming.').waitFor()
-  const wrong = newToken()
-  await page.evaluate((hash) => location.assign(`#${hash}`), wrong)
+  const unknownToken = newToken()
+  await page.evaluate((hash) => location.assign(`#${hash}`), unknownToken)
   await page.getByText('no longer valid').waitFor()
   for (const request of requests) {
     const sent = JSON.stringify([request.url(), await request.allHeaders()])
@@ -298,10 +302,12 @@ test('the token of a link stands in no log, no address that is asked for, no ref
   await server.waitForOutput(/"route":"\/answer"/)
   await server.waitForOutput(/"route":"\/rest\/v1\/rpc\/:name"/)
   const log = server.output() + (await readFile(join(directory.path, 'postgres.log'), 'utf8'))
-  for (const token of [guest.token, wrong]) expect(log).not.toContain(token)
+  for (const token of [guest.token, unknownToken]) expect(log).not.toContain(token)
 })
 
-test('without a script a guest reads to answer by email, and sees no controls', async ({ visitor }) => {
+test('without JavaScript the page asks the guest to answer by email, and shows no controls', async ({
+  visitor,
+}) => {
   const page = await openWith(visitor, invitations.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',

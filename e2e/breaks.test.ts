@@ -37,7 +37,7 @@ test('each break names an existing promise', async () => {
   expect(unknown).toEqual([])
 })
 
-test('each promise of docs/security.md has a break: the rows of its tables, and its sentences about letters', async () => {
+test('each promise of docs/security.md has a break: every table row, and every bullet about letters', async () => {
   const text = await readFile(security, 'utf8')
   const rows = Array.from(text.matchAll(/^\| (.+?) \|/gm), ([, cell = '']) => cell)
   const [, letters = ''] = /^## Letters\n(.*?)^## /ms.exec(text) ?? []

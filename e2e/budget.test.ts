@@ -21,8 +21,8 @@ async function openCounted(visitor: Visitor, address: string) {
       transferred.set(requestId, { url: request.url, bytes: request.postData?.length ?? 0 })
     })
     devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      const one = transferred.get(requestId)
-      if (one) one.bytes += encodedDataLength
+      const transfer = transferred.get(requestId)
+      if (transfer) transfer.bytes += encodedDataLength
     })
   })
   return { page, transfers: () => [...transferred.values()].filter(({ url }) => !url.startsWith('data:')) }
@@ -31,14 +31,14 @@ async function openCounted(visitor: Visitor, address: string) {
 test('the page keeps its budgets for bytes and requests, and contacts no third party', async ({
   visitor,
 }) => {
-  const { page, transfers: all } = await openCounted(visitor, server.origin)
+  const { page, transfers } = await openCounted(visitor, server.origin)
   await page.waitForLoadState('networkidle')
-  const total = () => all().reduce((sum, { bytes }) => sum + bytes, 0)
-  const document = all().find(({ url }) => url === `${server.origin}/`)
-  console.log(`a visit that does not write: ${total()} bytes in ${all().length} requests`)
+  const total = () => transfers().reduce((sum, { bytes }) => sum + bytes, 0)
+  const document = transfers().find(({ url }) => url === `${server.origin}/`)
+  console.log(`a visit that does not write: ${total()} bytes in ${transfers().length} requests`)
   expect(document?.bytes).toBeGreaterThan(kilobyte)
   expect(total()).toBeLessThanOrEqual(7 * kilobyte)
-  expect(all().length).toBe(1)
+  expect(transfers().length).toBe(1)
 
   const form = getForm(page)
   await form.fill(anApplication())
@@ -46,26 +46,23 @@ test('the page keeps its budgets for bytes and requests, and contacts no third p
   await form.success.waitFor()
   console.log(`through a completed send ${total()} bytes`)
   expect(total()).toBeLessThanOrEqual(80.5 * kilobyte)
-  expect(all().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
+  expect(transfers().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
 })
 
 test('the answer page is one document of at most 6 kB, and contacts only the backend', async ({
   visitor,
 }) => {
-  const { page, transfers: all } = await openCounted(
-    visitor,
-    `${server.origin}/answer/#${crypto.randomUUID()}`,
-  )
+  const { page, transfers } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
   await page.getByText('This link is no longer valid.').waitFor()
   await page.waitForLoadState('networkidle')
-  const [document, ...calls] = all()
+  const [document, ...calls] = transfers()
   console.log(`the answer page: ${document?.bytes} bytes`)
   expect(document?.bytes).toBeGreaterThan(kilobyte)
   expect(document?.bytes).toBeLessThanOrEqual(6 * kilobyte)
   expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/place_by_token`])
 })
 
-test('the document can be read and filled before any script has loaded', async ({ visitor }) => {
+test('the document can be read and filled in before any script has loaded', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(server.origin, { isNew: true }, (opened) =>
     opened.route('**/assets/**', () => {}),
@@ -85,14 +82,14 @@ test.for([
   ['a change event alone', (page: Page) => getForm(page).consent.dispatchEvent('change')],
   ['a submit event alone', (page: Page) => page.locator('form').dispatchEvent('submit')],
 ] as const)(
-  'the script is requested at the first sign that someone will write: %s',
+  'the script is requested at the first sign that a visitor will fill in the form: %s',
   async ([, sign], { visitor }) => {
     const scripts: string[] = []
     const page = await visitor.open(server.origin, { isNew: true }, async (opened) => {
       opened.on('request', (request) => {
         if (request.resourceType() === 'script') scripts.push(request.url())
       })
-      // Stops the send of a submit event.
+      // Without its script the page sends nothing after a submit event.
       await opened.route('**/assets/**', () => {})
     })
     await page.mouse.click(5, 5)
@@ -103,7 +100,9 @@ test.for([
   },
 )
 
-test('hydration and the boxes keep the typed text, log no warning and move nothing', async ({ visitor }) => {
+test('hydration and the result boxes keep the typed text, log no warning and shift nothing', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
     opened.addInitScript(() => {
@@ -129,20 +128,20 @@ test('hydration and the boxes keep the typed text, log no warning and move nothi
   expect(await page.evaluate(() => Reflect.get(window, 'shifts') as number[])).toEqual([])
 })
 
-test('responses are compressed, and cached or revalidated as they should be', async () => {
+test('responses are compressed; the document is revalidated, and scripts are cached for good', async () => {
   const encodings = ['br', 'gzip'] as const
   for (const encoding of encodings) {
-    const answer = await fetch(server.origin, { headers: { 'accept-encoding': encoding } })
-    expect(answer.headers.get('content-encoding')).toBe(encoding)
-    expect(answer.headers.get('vary')).toContain('accept-encoding')
-    expect(await answer.text()).toContain('Unplugged.')
+    const response = await fetch(server.origin, { headers: { 'accept-encoding': encoding } })
+    expect(response.headers.get('content-encoding')).toBe(encoding)
+    expect(response.headers.get('vary')).toContain('accept-encoding')
+    expect(await response.text()).toContain('Unplugged.')
   }
   const plain = await fetch(server.origin, { headers: { 'accept-encoding': 'identity, br;q=0' } })
   expect(plain.headers.get('content-encoding')).toBeNull()
   const etag = plain.headers.get('etag') ?? ''
   expect(plain.headers.get('cache-control')).toBe('no-cache')
-  const again = await fetch(server.origin, { headers: { 'if-none-match': `"other", W/${etag}` } })
-  expect(again.status).toBe(304)
+  const revalidated = await fetch(server.origin, { headers: { 'if-none-match': `"other", W/${etag}` } })
+  expect(revalidated.status).toBe(304)
 
   const [, script = ''] = /data-page="\.([^"]+)"/.exec(await plain.text()) ?? []
   for (const encoding of encodings) {

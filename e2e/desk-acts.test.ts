@@ -30,7 +30,7 @@ beforeAll(async () => {
   restoreTemplates = await rememberTemplates(desk.sql)
 })
 
-/** One accepted applicant who has the letter and a draft, without any other events. */
+/** Resets the data to one accepted applicant, who was told and has a draft. The history is empty. */
 async function prepareData({ prepare }: ActCase) {
   await restoreTemplates()
   await desk.sql`delete from public.retreat_applications`
@@ -53,29 +53,29 @@ async function prepareData({ prepare }: ActCase) {
 }
 
 /**
- * Opens a screen without earlier reads or text.
+ * Opens a screen without cached reads or typed text.
  *
- * @param open Opens a page. Otherwise `before` is used again.
+ * @param open Opens a new page if there is no `previousPage` to reuse.
  */
 async function goToScreen(
   open: (path: string) => Promise<Page>,
-  before: Page | undefined,
+  previousPage: Page | undefined,
   path: string,
-  way: Combination['origin'],
+  origin: Combination['origin'],
 ) {
-  const first = way === 'from the list' ? '/' : path
-  const page = before ?? (await open(first))
+  const first = origin === 'from the list' ? '/' : path
+  const page = previousPage ?? (await open(first))
   const { heading } = getDesk(page)
   const to = (address: string) => page.evaluate((hash) => (location.hash = hash), address)
-  if (before) {
+  if (previousPage) {
     await page.evaluate(() => sessionStorage.clear())
     await to(first)
     await page.reload()
   }
-  if (way === 'from the list') {
+  if (origin === 'from the list') {
     await heading('Applications').waitFor()
     await to(path)
-  } else if (way === 'by Back') {
+  } else if (origin === 'by Back') {
     await page.locator('h1').waitFor()
     await to('/history')
     await heading('History').waitFor()
@@ -84,7 +84,7 @@ async function goToScreen(
   return page
 }
 
-/** Holds all further reads of the page, except one call. */
+/** Holds all further calls of the page, except those of one function. */
 async function holdReads(page: Page, name = '') {
   const held: Route[] = []
   await page.route('**/rpc/*', async (route) => {
@@ -93,26 +93,26 @@ async function holdReads(page: Page, name = '') {
   })
   return async () => {
     await page.unroute('**/rpc/*')
-    // The page may have given up waiting for them.
+    // The page may have aborted some of these calls.
     await Promise.allSettled(held.map((route) => route.continue()))
   }
 }
 
-/** Gives a call of the page its outcome, and holds all further reads. */
-async function setOutcome(page: Page, name: string, fate: Combination['outcome']) {
+/** Makes each call of a function end with this outcome, and holds all other calls. */
+async function setOutcome(page: Page, name: string, outcome: Combination['outcome']) {
   let tries = 0
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   await page.route(`**/rpc/${name}`, async (route) => {
     tries += 1
-    if (fate === 'aborted') return route.abort()
-    if (fate === 'refused')
+    if (outcome === 'aborted') return route.abort()
+    if (outcome === 'refused')
       return route.fulfill({
         status: 500,
         json: { code: 'XX000', message: 'boom', details: null, hint: null },
       })
-    if (fate === 'slow') await released
-    if (fate !== 'response lost' || tries > 1) return route.continue()
+    if (outcome === 'slow') await released
+    if (outcome !== 'response lost' || tries > 1) return route.continue()
     await route.fetch()
     return route.abort()
   })
@@ -175,7 +175,7 @@ async function runAct(
   }
   await expect.poll(() => page.locator('button[aria-busy], input[aria-busy]').count()).toBe(0)
 
-  // Nothing of it may happen later.
+  // The act must not be sent again later.
   const tries = call.tries()
   await page.context().setOffline(false)
   await call.end()
@@ -187,7 +187,7 @@ async function runAct(
 }
 
 test.for(Object.entries(actCases))(
-  '%s announces its result at once, and happens once or not at all',
+  '%s announces its result at once, and is stored once, or never if it fails',
   async ([name, actCase], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     const open = (path: string) =>
@@ -198,9 +198,9 @@ test.for(Object.entries(actCases))(
       })
     let page: Page | undefined
     const random = randomFrom(seed + Object.keys(actCases).indexOf(name))
-    // `npm test` tries one of them for each act.
-    const one = combinations[Math.floor(random() * combinations.length)]
-    for (const combination of extent([one], combinations)) {
+    // `npm test` tries one combination for each act.
+    const sample = combinations[Math.floor(random() * combinations.length)]
+    for (const combination of extent([sample], combinations)) {
       if (combination === undefined) continue
       try {
         await runAct(
@@ -211,7 +211,7 @@ test.for(Object.entries(actCases))(
         )
       } catch (error) {
         throw new Error(
-          `${combination.outcome}, come to ${combination.origin}, pressed ${combination.press}`,
+          `${combination.outcome}, opened ${combination.origin}, pressed ${combination.press}`,
           { cause: error },
         )
       }
@@ -221,13 +221,13 @@ test.for(Object.entries(actCases))(
 
 const withoutPreparation = { ...actCases.desk_note, prepare: async () => {} }
 
-test('a saved draft is shown and can be edited before it is read again', async ({ visitor }) => {
+test('a saved draft is shown and can be edited before the screen refreshes', async ({ visitor }) => {
   await prepareData(withoutPreparation)
   const page = await desk.open(visitor, '/letters/drafts/accepted')
   const { button, status } = getDesk(page)
   const subject = page.getByLabel('Subject', { exact: true })
   await button('Edit: Ada Lovelace').click()
-  const letRead = await holdReads(page, 'desk_edit')
+  const releaseCalls = await holdReads(page, 'desk_edit')
   for (const words of ['Come', 'Come soon']) {
     await subject.fill(words)
     await button('Save').click()
@@ -236,18 +236,16 @@ test('a saved draft is shown and can be edited before it is read again', async (
     await button('Edit: Ada Lovelace').click()
     expect(await subject.inputValue()).toBe(words)
   }
-  await letRead()
+  await releaseCalls()
   expect(await desk.sql`select from private.letters where subject = 'Come soon'`).toHaveLength(1)
 })
 
-test('an RSVP and a deadline appear with their announcement, before they are read again', async ({
-  visitor,
-}) => {
+test('an RSVP appears with its announcement, before the screen refreshes', async ({ visitor }) => {
   const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status } = getDesk(page)
   await button('Coming').waitFor()
-  const letRead = await holdReads(page, 'desk_set_answer')
+  const releaseCalls = await holdReads(page, 'desk_set_answer')
   await button('Coming').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Coming')
   await page
@@ -255,7 +253,7 @@ test('an RSVP and a deadline appear with their announcement, before they are rea
     .getByText(/^Coming, answered/)
     .waitFor()
   expect(await button('Coming').getAttribute('aria-pressed')).toBe('true')
-  await letRead()
+  await releaseCalls()
 })
 
 test('stopping all letters hides their countdown, and resuming gives them a new minute', async ({
@@ -266,10 +264,10 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
   const other = await desk.open(visitor, '/letters', { as: desk.bob })
   const { button, status } = getDesk(page)
   await button('Stop 1 letter').waitFor()
-  const letRead = await holdReads(page, 'desk_stop')
+  const releaseCalls = await holdReads(page, 'desk_stop')
   await button('Stop all letters').click()
   await button('Stop 1 letter').waitFor({ state: 'detached' })
-  await letRead()
+  await releaseCalls()
   await getDesk(other).button('Send the stopped letter').waitFor({ timeout: 30_000 })
   expect(await getDesk(other).button('Stop 1 letter').count()).toBe(0)
   await button('Send the stopped letter').click()
@@ -298,7 +296,9 @@ test('saving an unchanged form does not overwrite another organiser’s changes'
   expect(await button('Save anyway').count()).toBe(0)
 })
 
-test('an accepted applicant’s draft is read and sent on the application’s screen', async ({ visitor }) => {
+test('an accepted applicant’s draft can be read and sent on the application’s screen', async ({
+  visitor,
+}) => {
   const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, dialog, status } = getDesk(page)
@@ -310,7 +310,9 @@ test('an accepted applicant’s draft is read and sent on the application’s sc
   await expect.poll(() => focused(page)).not.toContain('BODY')
 })
 
-test('Esc leaves a note with its text, a key adds it, and the focus is never lost', async ({ visitor }) => {
+test('Esc leaves the note field and keeps its text, a key adds the note, and the focus is never lost', async ({
+  visitor,
+}) => {
   const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, note, status } = getDesk(page)

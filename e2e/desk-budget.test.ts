@@ -6,17 +6,17 @@ import { test } from '../testing/visitor.ts'
 
 // The shipped build: a StrictMode build makes more requests.
 const desk = deskForTestFile(undefined, '.')
-/** The most bytes of compressed script for the first list. */
-const mostScript = 90_000
+/** The largest number of bytes of compressed script for the first list. */
+const maxScriptBytes = 90_000
 
-test('the first list needs little script, is requested before it loads, and nothing is requested twice', async ({
+test('the first list needs little script, and is requested once, before the script loads', async ({
   visitor,
 }) => {
   await desk.store(people(1))
   let names: string[] = []
   let bytes = 0
   let release = () => {}
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   const opening = desk.open(visitor, '', {
     isNew: true,
     prepare: async (opened) => {
@@ -26,7 +26,7 @@ test('the first list needs little script, is requested before it loads, and noth
           bytes += Number(response.headers()['content-length'])
       })
       await opened.route('**/assets/*.js', async (route) => {
-        await isReleased
+        await released
         await route.continue()
       })
     },
@@ -39,10 +39,10 @@ test('the first list needs little script, is requested before it loads, and noth
   expect(names.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual(['desk_list', 'desk_me'])
   console.log(`the first list: ${bytes} bytes of script`)
   expect(bytes).toBeGreaterThan(0)
-  expect(bytes).toBeLessThanOrEqual(mostScript)
+  expect(bytes).toBeLessThanOrEqual(maxScriptBytes)
 })
 
-test('an application opened by its link takes one call, and so does the list with its letters', async ({
+test('an application opened by its link takes one call, and the list takes three with its counts and letters', async ({
   visitor,
 }) => {
   const [, second] = await desk.store(people(3))
@@ -50,13 +50,13 @@ test('an application opened by its link takes one call, and so does the list wit
   const prepare = async (opened: Page) => {
     opened.on('request', (request) => {
       const name = request.url().split('/rpc/')[1]
-      // Reads of its neighbours do not count.
+      // Prefetches of its neighbours do not count.
       if (name === 'desk_application' && !request.postData()?.includes(second?.id ?? '')) return
-      // The identity of the organiser.
+      // `desk_me` does not count: it identifies the organiser.
       if (name !== undefined && name !== 'desk_me') calls.push(name)
     })
   }
-  // A window without room for the list beside it.
+  // A window without room for the list beside an application.
   const viewport = { width: 1100, height: 720 }
   const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare, viewport })
   const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }

@@ -21,14 +21,14 @@ test('an erasure fails without a connection, and does not happen after reconnect
   await dialog.getByText('Not erased. You were offline.').waitFor()
   await button('Cancel').click()
   await page.context().setOffline(false)
-  // Responses arrive in order: the library would have sent the erasure first.
+  // Calls are sent in order: a paused erasure would be sent before this note.
   await page.getByLabel('Note', { exact: true }).fill('Still here')
   await button('Add note').click()
   await page.locator('.application-note', { hasText: 'Still here' }).waitFor()
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
 })
 
-test('an erasure that was cancelled during its retries is not retried', async ({ visitor }) => {
+test('an erasure that is cancelled before a retry is not retried', async ({ visitor }) => {
   visitor.allowConsoleError(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`, {
@@ -59,7 +59,7 @@ test('without a connection the desk says that data may be out of date, and then 
   const [{ id } = { id: '' }] = await desk.store(people(3))
   const page = await desk.open(visitor)
   const { link, heading, note } = getDesk(page)
-  // The script of an application is loaded afterwards. The first application is no neighbour, so it is not read ahead.
+  // Loads the script of the application screen. Person 1 is not a neighbour of Person 3, and is not prefetched.
   await link('Person 3').click()
   await heading('Person 3').waitFor()
   await link('Back').click()
@@ -80,22 +80,22 @@ test('without a connection the desk says that data may be out of date, and then 
   expect(await note.inputValue()).toBe('Heard of')
 })
 
-test('a note whose screen was left before the response is added once, and not offered again', async ({
+test('a note is added once if its screen is left before the response, and its text is not restored', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, button, link, names, timeline } = getDesk(page)
-  let added = () => {}
-  const isAdded = new Promise<void>((resolve) => (added = resolve))
+  let confirmAdded = () => {}
+  const added = new Promise<void>((resolve) => (confirmAdded = resolve))
   await page.route('**/rpc/desk_note', async (route) => {
     await route.fetch()
-    added()
-    // It never gets a response.
+    confirmAdded()
+    // The page never gets a response.
   })
   await note.fill('Ask her.')
   await button('Add note').click()
-  await isAdded
+  await added
   await link('Back').click()
   await expect.poll(names).toEqual(['Person 1'])
   await link('Person 1').click()
@@ -112,7 +112,9 @@ const reportOffline = (page: Page) =>
   })
 const noticeOn = (page: Page) => page.getByText(/^You are offline\. What you see may be out of date/)
 
-test('a server on the same machine responds while the browser is offline', async ({ visitor }) => {
+test('the desk works with a server on the same machine while the browser reports that it is offline', async ({
+  visitor,
+}) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   await getDesk(page).heading('Person 1').waitFor()
@@ -127,11 +129,13 @@ test('a server on the same machine responds while the browser is offline', async
   expect(await noticeOn(page).count()).toBe(0)
 })
 
-test('a missing response is reported at once, only once, and until it arrives', async ({ visitor }) => {
+test('a failed refresh is reported at once, in a single alert, until a refresh succeeds', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/places')
   await withoutBackOff(page)
-  // The list has been read, since pending reads are not repeated.
+  // Waits for the list, since pending reads are not repeated.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
@@ -142,7 +146,7 @@ test('a missing response is reported at once, only once, and until it arrives', 
   await noticeOn(page).waitFor({ timeout: 3_000 })
   expect(await alerts.count()).toBe(1)
   await page.unroute('**/rpc/*')
-  // The browser still reports that it is online.
+  // The browser still reports that it is offline.
   await activateWindow()
   await expect.poll(() => alerts.count()).toBe(0)
 })
@@ -178,7 +182,7 @@ test('a desk that cannot open without a connection opens automatically after rec
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '', {
     isEarly: true,
-    // With its back-off: a browser may be online before requests get through.
+    // The back-off stays: a browser may report that it is online before requests succeed.
     prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
   })
   await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

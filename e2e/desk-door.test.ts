@@ -17,7 +17,7 @@ beforeAll(async () => {
   ada = await server.signedIn('ada@example.org')
 })
 
-/** As in a new database. */
+/** Resets the data to that of a new database. */
 beforeEach(async () => {
   await server.sql`truncate public.retreat_applications cascade`
   await server.sql`delete from private.history`
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await server.sql`insert into private.door default values`
 })
 
-/** The screen "Door", as an organiser finds it. */
+/** Opens the Door screen and returns its parts. */
 async function openDoor(visitor: Visitor, client = ada) {
   const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
   const door = {
@@ -40,12 +40,12 @@ async function openDoor(visitor: Visitor, client = ada) {
     open: page.getByRole('button', { name: 'Open the door' }),
     saveAnyway: page.getByRole('button', { name: 'Save anyway' }),
     warning: page.locator('.door-screen').getByRole('alert'),
-    /** The texts of the history on its own screen. Shows the door again afterwards. */
+    /** Reads the texts on the History screen, then returns to the door. */
     async history() {
       await page.getByRole('link', { name: 'History' }).click()
-      const happened = page.locator('.history-list li')
-      await happened.first().waitFor()
-      const texts = await happened.allTextContents()
+      const events = page.locator('.history-list li')
+      await events.first().waitFor()
+      const texts = await events.allTextContents()
       await page.goBack()
       await page.locator('.door-screen .door-standing').waitFor()
       return texts
@@ -67,7 +67,7 @@ const expectState = async (page: Page, sentence: string) => {
   await expect.poll(() => page.locator('.door-screen .door-standing').textContent()).toBe(sentence)
 }
 
-test('a door closed in the desk refuses with its sentence, keeps the form answers, and opens again', async ({
+test('a door closed in the desk refuses applications with its sentence, keeps form answers, and can be reopened', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -102,7 +102,7 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
   await door.choose('Open')
   await door.open.click()
   await expectState(door.page, 'The door is open.')
-  // The sentence is kept for the next time.
+  // The sentence stays for the next time that the door is closed.
   expect(await door.sentence.inputValue()).toBe(sentence)
   await form.button.click()
   await form.success.waitFor()
@@ -116,14 +116,14 @@ test('a door closed in the desk refuses with its sentence, keeps the form answer
     insert into private.history (author, kind, detail)
     select 'ada@example.org', 'erased', '{"applications": 1}' from generate_series(1, 60)`
   await door.page.getByRole('link', { name: 'History' }).click()
-  const happened = door.page.locator('.history-list li')
-  await expect.poll(() => happened.count()).toBe(50)
+  const events = door.page.locator('.history-list li')
+  await expect.poll(() => events.count()).toBe(50)
   await door.page.getByRole('button', { name: 'More' }).click()
-  await expect.poll(() => happened.count()).toBe(62)
-  expect(await happened.last().textContent()).toContain('Door closed')
+  await expect.poll(() => events.count()).toBe(62)
+  expect(await events.last().textContent()).toContain('Door closed')
 })
 
-test('the later of two simultaneous changes is refused, keeps its text, and may overwrite knowingly', async ({
+test('of two simultaneous changes the later is refused, keeps its text, and can be saved anyway', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -151,7 +151,7 @@ test('the later of two simultaneous changes is refused, keeps its text, and may 
   await expect.poll(() => mine.warning.count()).toBe(0)
 })
 
-test('a door with a limit shows the number of applications, closes, and does not open by a new sentence', async ({
+test('a door with a limit counts applications, closes at the limit, and stays closed when a sentence is saved', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -162,7 +162,7 @@ test('a door with a limit shows the number of applications, closes, and does not
   await door.save.click()
   await expectState(door.page, 'The door is open, for 2 more applications (1 of 3 received).')
   await send()
-  // A new sentence, while the door reaches its limit.
+  // The door reaches its limit before the new sentence is saved.
   await door.sentence.fill('We are full.')
   expect((await send()).status).toBe(201)
   expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })

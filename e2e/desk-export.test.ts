@@ -136,7 +136,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   expect(downloads).toBe(1)
 })
 
-test('a download uses a typed search before the list shows it, and typing stops no download', async ({
+test('a download uses a typed search before the list does, and typing does not stop a download', async ({
   visitor,
 }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
@@ -144,14 +144,14 @@ test('a download uses a typed search before the list shows it, and typing stops 
   const field = page.getByLabel('Search')
   await page.getByText('Ada 2499').waitFor()
   let saved = page.waitForEvent('download')
-  // As one input: the list waits for a pause after the last key.
+  // Types and presses at once, before the debounced list refreshes.
   await field.evaluate((input: HTMLInputElement) => {
     input.focus()
     document.execCommand('insertText', false, 'xylophones')
-    const [pressed] = [...document.querySelectorAll('button')].filter(
+    const [downloadButton] = [...document.querySelectorAll('button')].filter(
       ({ textContent }) => textContent === 'Download CSV',
     )
-    pressed?.click()
+    downloadButton?.click()
   })
   const textOf = async () => (await buffer(await (await saved).createReadStream())).toString()
   expect(readCsv(await textOf()).rows).toHaveLength(1)
@@ -159,9 +159,9 @@ test('a download uses a typed search before the list shows it, and typing stops 
   await field.fill('')
   await page.getByText('Ada 2499').waitFor()
   let release = () => {}
-  const typed = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   await page.route('**/rpc/desk_export', async (route) => {
-    await typed
+    await released
     await route.continue()
   })
   saved = page.waitForEvent('download')
@@ -201,7 +201,9 @@ test('the charts load on request, match their tables, and show their bars in for
   expect(await bar.evaluate((rect) => getComputedStyle(rect).fill)).toBe('rgb(255, 255, 255)')
 })
 
-test('the charts stay as each organiser left them, and work without browser storage', async ({ visitor }) => {
+test('the charts stay open or closed as each organiser left them, and work without browser storage', async ({
+  visitor,
+}) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
   const button = page.getByRole('button', { name: 'Charts' })
   const plot = page.getByRole('figure').first()
@@ -220,12 +222,12 @@ test('the charts stay as each organiser left them, and work without browser stor
 
   await page.addInitScript(() => {
     for (const name of ['getItem', 'setItem']) {
-      const own = Reflect.get(Storage.prototype, name) as () => unknown
-      const apply = (target: typeof own, storage: unknown, [key, ...rest]: string[]) => {
+      const original = Reflect.get(Storage.prototype, name) as () => unknown
+      const apply = (target: typeof original, storage: unknown, [key, ...rest]: string[]) => {
         if (key?.includes('plots')) throw new DOMException('Storage is forbidden.', 'SecurityError')
         return Reflect.apply(target, storage, [key, ...rest])
       }
-      Reflect.set(Storage.prototype, name, new Proxy(own, { apply }))
+      Reflect.set(Storage.prototype, name, new Proxy(original, { apply }))
     }
   })
   await page.reload()

@@ -24,20 +24,20 @@ beforeEach(async () => {
   await setPostman(true)
 })
 
-/** Sets whether a server sends emails or calls an automation, as far as the database knows. */
-async function setPostman(isThere: boolean, isAutomationThere = false) {
+/** Makes the database record that a server sends emails or calls an automation, or that no server does. */
+async function setPostman(sendsEmails: boolean, callsAutomation = false) {
   const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
-    update private.postman set stopped = false, seen_at = now() + ${seen(isThere)}::interval,
-      automation_seen_at = now() + ${seen(isAutomationThere)}::interval`
+    update private.postman set stopped = false, seen_at = now() + ${seen(sendsEmails)}::interval,
+      automation_seen_at = now() + ${seen(callsAutomation)}::interval`
 }
 
-/** Makes another organiser's change directly before the page's own. */
-async function changeBefore(page: Page, name: string, given: object) {
+/** Makes Bob call the function directly before the page's next call of it. */
+async function conflictWithNextCall(page: Page, name: string, args: object) {
   await page.route(
     `**/rpc/${name}`,
     async (route) => {
-      await desk.bob.client.rpc(name, given).throwOnError()
+      await desk.bob.client.rpc(name, args).throwOnError()
       await route.continue()
     },
     { times: 1 },
@@ -55,12 +55,12 @@ const statesInDatabase = async () => {
   return rows.map(({ state }) => state)
 }
 const drafts = (page: Page) => page.locator('.drafts-draft')
-/** The recipients of drafts. The selected one's letter is shown. */
+/** The radio button of a recipient. The letter of the selected recipient is shown. */
 const recipient = (page: Page, name: string | RegExp = '') => page.getByRole('radio', { name })
 /** The applications that a search for the preview found. */
 const offered = (page: Page, name: string) => page.locator('.templates-with li').getByRole('button', { name })
 
-test('two decisions make drafts, one is changed, and both are sent and then stopped in time', async ({
+test('two decisions make drafts, one draft is changed, and both letters are sent and then stopped in time', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan])
@@ -131,7 +131,7 @@ test.for([
   ['Stop 1 letter', 'H1: Letters'],
   ['Stop all letters', 'BUTTON: Stop all letters'],
 ])(
-  'after their time letters cannot be stopped, and the focus on %s is not lost',
+  'letters cannot be stopped after their minute, and the focus on %s is not lost',
   async ([focusOn = '', focusedAfter], { visitor }) => {
     const [id] = await desk.store([zoe])
     await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 62 })
@@ -147,7 +147,7 @@ test.for([
   },
 )
 
-test('the result of a stop is announced, even after the letter’s time', async ({ visitor }) => {
+test('the result of stopping a letter is announced, even after the letter’s minute', async ({ visitor }) => {
   visitor.allowConsoleError(failedRequest)
   const [id] = await desk.store([zoe])
   await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })
@@ -157,20 +157,20 @@ test('the result of a stop is announced, even after the letter’s time', async 
   await bar.waitFor()
   const stops: Route[] = []
   await page.route('**/rpc/desk_withdraw', (route) => void stops.push(route))
-  const press = async (many: number) => {
+  const pressStop = async (callCount: number) => {
     await button('Stop 1 letter').click()
-    await expect.poll(() => stops.length).toBe(many)
+    await expect.poll(() => stops.length).toBe(callCount)
   }
-  await press(1)
-  // Their time is over, and a read confirms that no letter is about to be sent.
+  await pressStop(1)
+  // The letter's minute is over, and a read confirms that no countdown remains.
   await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
   const read = page.waitForResponse('**/rpc/desk_letters')
   await page.clock.fastForward(60_000)
   await read
-  // The call times out before that.
+  // The first call times out.
   await stops[0]?.abort()
   await bar.getByText('Not confirmed. No answer came in time.').waitFor()
-  await press(2)
+  await pressStop(2)
   await stops[1]?.continue()
   await status.getByText('1 letter stopped.').waitFor()
   await bar.waitFor({ state: 'detached' })
@@ -201,9 +201,9 @@ test('a template with an unknown placeholder is refused, and its text is kept', 
   await button('Save').click()
   await status.getByText('Template saved.').waitFor()
 
-  // Another organiser changes it meanwhile.
+  // Another organiser changes the template meanwhile.
   await text.fill('Mine')
-  await changeBefore(page, 'desk_set_template', {
+  await conflictWithNextCall(page, 'desk_set_template', {
     occasion: 'Travel & 100% food',
     version: 0,
     subject: 'Theirs',
@@ -213,12 +213,12 @@ test('a template with an unknown placeholder is refused, and its text is kept', 
   await page.getByRole('alert').getByText('Somebody else changed this template meanwhile.').waitFor()
   expect(await text.inputValue()).toBe('Mine')
   await button('Save anyway').click()
-  // The screen knows the version that it removes.
+  // The screen now knows the saved version, which Remove sends.
   await button('Save').waitFor()
   await expect
     .poll(() => desk.sql`select body, version from private.templates where name like 'Travel%'`)
     .toEqual([{ body: 'Mine', version: 2 }])
-  // A double press does not remove it.
+  // A double press does not remove the template.
   await button('Remove').press('Enter')
   await button('Remove for good').waitFor()
   await page.keyboard.press('Enter')
@@ -229,7 +229,7 @@ test('a template with an unknown placeholder is refused, and its text is kept', 
   await page.getByRole('link', { name: 'Travel & 100% food' }).waitFor({ state: 'detached' })
 })
 
-test('text in templates and drafts survives Back, a reload, and the end of the draft', async ({
+test('text typed into templates and drafts survives Back, a reload, and the removal of the draft', async ({
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
@@ -289,7 +289,9 @@ test('text typed into a draft during a save is kept', async ({ visitor }) => {
   await expect.poll(() => text.count()).toBe(0)
 })
 
-test('a letter stays open while somebody edits it, and typing decides on nobody', async ({ visitor }) => {
+test('a letter stays open while somebody edits it, and typing never makes a decision', async ({
+  visitor,
+}) => {
   const [stored] = await desk.store([zoe])
   const id = stored?.id ?? ''
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -297,7 +299,7 @@ test('a letter stays open while somebody edits it, and typing decides on nobody'
   const text = page.getByLabel('Text', { exact: true })
   await button('Write from scratch').click()
   await text.fill('Hello')
-  // Empty the text after another screen, and type it again.
+  // Empty the text after Back from another screen, and type another one.
   await link('Back').click()
   await heading('Applications').waitFor()
   await page.goBack()
@@ -311,7 +313,7 @@ test('a letter stays open while somebody edits it, and typing decides on nobody'
   await text.press('End')
   await page.keyboard.type(' x')
   await page.reload()
-  // Partway to another text it equals the saved one.
+  // While it is edited, the text equals the saved text for a moment.
   await text.press('End')
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Backspace')
@@ -320,7 +322,7 @@ test('a letter stays open while somebody edits it, and typing decides on nobody'
   expect(await desk.statusOf(id)).toBe('new')
 })
 
-test('a letter that another organiser sends keeps the typed text, and typing decides on nobody', async ({
+test('typed text is kept when another organiser sends the letter, and typing never makes a decision', async ({
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
@@ -339,13 +341,13 @@ test('a letter that another organiser sends keeps the typed text, and typing dec
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  const leftDraft = page.locator('.drafts-draft', { hasText: 'This is no longer a draft' })
-  while ((await leftDraft.count()) === 0) await page.keyboard.type('d')
+  const endedDraft = page.locator('.drafts-draft', { hasText: 'This is no longer a draft' })
+  while ((await endedDraft.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')
-  await leftDraft.getByText('Dear Zoë, was it').waitFor()
+  await endedDraft.getByText('Dear Zoë, was it').waitFor()
   expect(await focused(page)).toContain('ARTICLE: What you entered')
   await button('Discard: Zoë Zola').click()
-  await leftDraft.waitFor({ state: 'detached' })
+  await endedDraft.waitFor({ state: 'detached' })
   expect(requests.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
   expect(await desk.statusOf(id)).toBe('new')
   // After a click, keys decide as usual.
@@ -453,7 +455,7 @@ test('an organiser writes to one person without a template, stops the letter, se
   await expect.poll(() => button('Stop 1 letter').count()).toBe(0)
 })
 
-test('a letter to one person opens in the mail program if no server sends emails, and a blind reader writes none', async ({
+test('without a mail server a letter to one person opens in the mail program, and a blind reader cannot write one', async ({
   visitor,
 }) => {
   await setPostman(false)
@@ -482,7 +484,7 @@ test('a letter to one person opens in the mail program if no server sends emails
   expect(await button('Write from scratch').count()).toBe(0)
 })
 
-test('more than thirty letters need their number, and repeated letters their own tick', async ({
+test('sending more than thirty letters requires typing their number, and repeated letters require a tick', async ({
   visitor,
 }) => {
   const stored = await desk.store(
@@ -500,7 +502,7 @@ test('more than thirty letters need their number, and repeated letters their own
   await dialog.getByRole('button', { name: 'Send 32 letters' }).click()
   await dialog.getByText('This is not the number of letters.').waitFor()
   await dialog.getByLabel('Type the number of letters, 32').fill('32')
-  // Another organiser discards one of them meanwhile.
+  // Another organiser discards one of the drafts meanwhile.
   await desk.sql`
     update private.letters set state = 'dropped'
     where application_id = ${stored[1]?.id ?? ''}`
@@ -509,7 +511,7 @@ test('more than thirty letters need their number, and repeated letters their own
   await page.getByRole('alert').getByText('no longer a draft').waitFor()
 })
 
-test('each of sixty drafts is read by its key, one is left out, and Send stays visible with its number', async ({
+test('sixty drafts are read by keys, one is left out, and Send stays visible with the number of letters', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(60))
@@ -527,7 +529,7 @@ test('each of sixty drafts is read by its key, one is left out, and Send stays v
   await button('More').click()
   await expect.poll(async () => (await names()).length).toBe(60)
   const [first, second, third] = await names()
-  // The edited one comes first, and is shown.
+  // The edited draft comes first, and is shown.
   await drafts(page).getByText('Bring bees.').waitFor()
   await page.getByText('59 as the template, 1 edited').waitFor()
   expect(await drafts(page).count()).toBe(1)
@@ -542,12 +544,12 @@ test('each of sixty drafts is read by its key, one is left out, and Send stays v
   await page.keyboard.press('j')
   await letterOf(second).getByText('Hello Person,').waitFor()
   expect(await focused(page)).toBe(`INPUT: ${second} `)
-  // Leave this one out.
+  // Leave this draft out.
   await page.keyboard.press('x')
   await button('Send 59 letters').waitFor()
   await page.keyboard.press('j')
   await letterOf(third).waitFor()
-  // From its row to its letter.
+  // Tab moves from the row to its letter.
   await page.keyboard.press('Tab')
   expect(await focused(page)).toBe(`A: ${third}`)
   // Unsaved text is not sent, even if another letter is shown.
@@ -613,7 +615,7 @@ test('on a phone a letter appears under its row, with the reasons why it cannot 
   expect(await page.getByLabel('Send to Alan Turing').count()).toBe(0)
   expect(await accessibilityProblems(page)).toEqual([])
   expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
-  // Paper shows all of them.
+  // The printed page shows all letters.
   await page.emulateMedia({ media: 'print' })
   await expect.poll(() => drafts(page).count()).toBe(2)
 })
@@ -682,7 +684,7 @@ test("a refused letter shows the mail server's reply, and can be retried", async
   await page.getByText('All letters stopped').waitFor()
 })
 
-test('receipts are switched on without overwriting other changes, and quote the first name alone', async ({
+test('receipts are switched on without overwriting other changes, and can only quote the first name', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -690,15 +692,15 @@ test('receipts are switched on without overwriting other changes, and quote the 
   const { button, heading, link, status } = getDesk(page)
   const receipts = page.getByRole('switch', { name: 'Send a receipt to each applicant' })
   const settings = () => desk.sql`select receipts, reply_to, version from private.letter_settings`
-  const [former] = await settings()
-  const version = Number(former?.['version'])
+  const [initial] = await settings()
+  const version = Number(initial?.['version'])
   expect(await receipts.isChecked()).toBe(false)
   await receipts.check()
   await status.getByText('Receipts are on.').waitFor()
   expect(await settings()).toEqual([{ receipts: true, reply_to: '', version: version + 1 }])
 
   // Another organiser changes the address meanwhile.
-  await changeBefore(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
+  await conflictWithNextCall(page, 'desk_set_letters', { version: version + 1, reply_to: 'bob@example.org' })
   await receipts.click()
   await page.getByText('Not saved. Somebody else changed this meanwhile.').waitFor()
   await expect.poll(() => receipts.isChecked()).toBe(true)
@@ -731,7 +733,9 @@ test('receipts are switched on without overwriting other changes, and quote the 
   await page.getByText('Receipts switched on').first().waitFor()
 })
 
-test('a waiting receipt is shown and can be stopped, and nobody is offered one', async ({ visitor }) => {
+test('a waiting receipt is shown and can be stopped, and organisers cannot write receipts', async ({
+  visitor,
+}) => {
   const stored = await desk.store([zoe, alan])
   const [waiting, sent] = stored.map(({ id }) => id)
   const receipt = { template: 'received', kind: 'receipt' } as const
@@ -761,7 +765,9 @@ test('a waiting receipt is shown and can be stopped, and nobody is offered one',
   expect(await page.getByText('released').count()).toBe(0)
 })
 
-test('an automation alone is told of decisions, and other letters are sent by hand', async ({ visitor }) => {
+test('with an automation but no mail server, the automation gets decision letters, and others are sent by hand', async ({
+  visitor,
+}) => {
   await setPostman(false, true)
   const [stored] = await desk.store([zoe])
   await desk.setStatus(stored ? [stored] : [], 'accepted')
@@ -801,7 +807,7 @@ test('an automation alone is told of decisions, and other letters are sent by ha
   await page.locator('.rows-letter').getByText('No answer yet').waitFor()
 })
 
-test('an organiser chooses the notices of applications, and the choice shows once it is saved', async ({
+test('an organiser chooses notices of applications, and the choice is shown once it is saved', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -844,7 +850,7 @@ test('an organiser chooses the notices of applications, and the choice shows onc
   expect(await choice(/^One for each/).isChecked()).toBe(true)
 })
 
-test('a test of the current text reaches the organiser, and changes nothing', async ({ visitor }) => {
+test('a test of the unsaved text is emailed to the organiser, and saves nothing', async ({ visitor }) => {
   const mailServer = await startMailServer()
   const other = await startDesk({
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
@@ -872,7 +878,7 @@ test('a test of the current text reaches the organiser, and changes nothing', as
   await page.close()
 })
 
-test("a check of the mail server shows a server's findings", async ({ visitor }) => {
+test('a check of the mail server shows what the checking server found', async ({ visitor }) => {
   const mailServer = await startMailServer()
   const { names } = await startNameServer({ 'example.org': { MX: ['mx.example.org'] } })
   const page = await desk.open(visitor, '/letters')
@@ -896,7 +902,7 @@ test("a check of the mail server shows a server's findings", async ({ visitor })
   await desk.sql`update private.postman set checked_at = '-infinity', findings = '[]'`
 })
 
-test('no test is offered without a server that sends emails, and a refused test says why', async ({
+test('without a server that sends emails no test is offered, and a refused test says why', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -945,7 +951,9 @@ test('a template is previewed with a chosen applicant, and a blind reader sees n
   expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
 })
 
-test('letters to hundreds are drafted in steps, with progress and a way to stop', async ({ visitor }) => {
+test('letters to hundreds of applicants are drafted in steps, with progress and a way to stop', async ({
+  visitor,
+}) => {
   await desk.store(people(250))
   await desk.sql`
     insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
@@ -976,7 +984,7 @@ test('letters to hundreds are drafted in steps, with progress and a way to stop'
   expect(await statesInDatabase()).toHaveLength(250)
 })
 
-test('letters to several are drafted together, and the results are announced as numbers', async ({
+test('letters to several applicants are drafted together, and the result is announced with numbers', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan, { ...zoe, last_name: 'Young' }])
@@ -997,7 +1005,7 @@ test('letters to several are drafted together, and the results are announced as 
     .poll(() => template.locator('option').allTextContents())
     .toEqual(['Choose a template', 'Accepted', 'Waitlisted', 'Declined', 'Travel'])
   const draft = dialog.getByRole('button', { name: 'Draft 3 letters' })
-  // No status suggests a template.
+  // The statuses differ, so no template is preselected.
   expect(await template.inputValue()).toBe('')
   expect(await draft.getAttribute('aria-disabled')).toBe('true')
   await draft.press('Enter')
@@ -1015,7 +1023,7 @@ test('letters to several are drafted together, and the results are announced as 
   for (const width of [320, 768]) {
     await resize(page, { width, height: 650 })
     expect(await accessibilityProblems(page), `${width} px`).toEqual([])
-    // The area behind the dialog has its own scrolling.
+    // The area behind the dialog scrolls separately.
     expect(await overflow(page, '#content > :not(.decisions-bar), .visually-hidden')).toEqual({
       scroll: 0,
       wide: [],

@@ -44,7 +44,7 @@ test('a list refreshes whenever it is opened, and matches the number on its tab'
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
 })
 
-test('the counts arrive with the changes of the list in one later call, then the number of letters, and nothing is reported as missing', async ({
+test('the counts and changes of the list arrive in one later call, then the letters, and no new rows are offered', async ({
   visitor,
 }) => {
   await desk.store(people(120))
@@ -66,7 +66,7 @@ test('the counts arrive with the changes of the list in one later call, then the
   await expect.poll(() => requests.slice(3)).toEqual(['desk_list', 'desk_refresh'])
 })
 
-test('visible rows stay, show their current status, and new ones are offered', async ({ visitor }) => {
+test('visible rows stay and show their current status, and new rows are offered', async ({ visitor }) => {
   const stored = await desk.store(people(6))
   await desk.setStatus(stored.slice(0, 3), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted', { prepare: (opened) => opened.clock.install() })
@@ -146,7 +146,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   expect(new URL(page.url()).hash).toBe('#/')
 })
 
-test('several are decided as shown: the selection clears, and rows with another status are left out', async ({
+test('a decision on several applications clears the selection, and leaves out rows whose status changed', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(6))
@@ -162,11 +162,11 @@ test('several are decided as shown: the selection clears, and rows with another 
   await all.check()
   await bar.getByText('4 selected', { exact: true }).waitFor()
   expect(await select('Person 1').isChecked()).toBe(false)
-  // A tick on one of them is announced.
+  // A tick on a decided row is announced with its status.
   await select('Person 1').check()
   await bar.getByText('5 selected, 1 Waitlisted', { exact: true }).waitFor()
   await select('Person 1').uncheck()
-  // Another organiser decides on a ticked one.
+  // Another organiser decides on a ticked application.
   await desk.setStatus(stored.slice(5), 'accepted')
   await page.clock.fastForward(20_000)
   await bar.getByText('3 selected, 1 changed meanwhile and left out', { exact: true }).waitFor()
@@ -183,7 +183,7 @@ test('several are decided as shown: the selection clears, and rows with another 
   ])
 })
 
-test('a search shows its number of results, and the list, the bar and Undo stay until it has', async ({
+test('during a search the list, the bar and Undo stay, and then the number of results is announced', async ({
   visitor,
 }) => {
   await desk.store(people(60))
@@ -215,7 +215,7 @@ test('a search shows its number of results, and the list, the bar and Undo stay 
   expect(await undo.textContent()).toBe('Undo: Person 2, declined')
 })
 
-test('a search without results in its tab shows the number elsewhere, and leads to them', async ({
+test('a search without results in its tab shows the number of results in other tabs, and links to them', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(12))
@@ -237,14 +237,16 @@ test('a search without results in its tab shows the number elsewhere, and leads 
   await page.getByText('No applications here.').waitFor()
 })
 
-test('Back reloads a long list in one call, and focuses the row that was open', async ({ visitor }) => {
+test('Back reloads a long list in one call, and focuses the row whose application was open', async ({
+  visitor,
+}) => {
   await desk.store(people(220))
   const page = await desk.open(visitor)
   const { names, button, link, heading } = getDesk(page)
   for (const count of [100, 150, 200]) {
     await button('More').click()
     await expect.poll(names).toHaveLength(count)
-    // The first of the new rows.
+    // The first new row gets the focus.
     await expect.poll(() => focused(page)).toBe(`A: Person ${count - 49}`)
   }
   await link('Person 180').click()
@@ -261,7 +263,7 @@ test('Back reloads a long list in one call, and focuses the row that was open', 
   expect(await focused(page)).toBe('A: Person 180')
 })
 
-test('Shift ticks or unticks all boxes from the last one', async ({ visitor }) => {
+test('a click with Shift ticks or unticks all boxes since the last clicked one', async ({ visitor }) => {
   await desk.store(people(6))
   const page = await desk.open(visitor)
   const { names, row, select, bar } = getDesk(page)
@@ -270,7 +272,7 @@ test('Shift ticks or unticks all boxes from the last one', async ({ visitor }) =
     page.locator('tbody tr', { has: page.getByRole('checkbox', { checked: true }) }).locator('.rows-name a')
   await expect.poll(names).toHaveLength(6)
   await select('Person 2').click()
-  // Beside the box, as a finger would.
+  // Click beside the box, as a finger may.
   await row('Person 5')
     .locator('.rows-select label')
     .click({ ...shift, position: { x: 3, y: 3 } })
@@ -289,7 +291,7 @@ test('a button or a key without an effect keeps the ticks', async ({ visitor }) 
   const page = await desk.open(visitor)
   const { select, button, bar, status } = getDesk(page)
   for (const name of ['Person 1', 'Person 2']) await select(name).check()
-  // It is disabled, so Playwright would wait for it.
+  // The button is disabled, so Playwright would wait without `force`.
   await button('Back to new').click({ force: true })
   await page.keyboard.press('r')
   await bar.getByText('2 selected', { exact: true }).waitFor()
@@ -320,7 +322,7 @@ test('a keydown without a key, as autofill in a browser sends it, does nothing',
   await expect.poll(() => focused(page)).toBe('A: Person 1')
 })
 
-test('all matches beyond the visible ones can be selected, decided in steps with progress and a stop, and undone', async ({
+test('matches beyond the visible rows can be selected, decided in steps with progress and a stop, and undone', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(260))
@@ -381,7 +383,7 @@ test('all matches beyond the visible ones can be selected, decided in steps with
   expect(await statusCounts()).toEqual({ new: 200, declined: 5 })
 })
 
-test('of more than a thousand matches the first thousand are selected, and the search stays', async ({
+test('all matches of a search can be selected up to the first thousand, and conflicts are reported', async ({
   visitor,
 }) => {
   const bulk = people(1_060).map((person, index) => ({ ...person, company: index < 60 ? 'Acme' : 'Other' }))
@@ -391,11 +393,11 @@ test('of more than a thousand matches the first thousand are selected, and the s
   const all = page.getByRole('checkbox', { name: 'Select all shown' })
   await expect.poll(names).toHaveLength(50)
   await all.check()
-  // Another organiser decides on one that is not shown.
+  // Another organiser decides on a match that is not shown.
   await desk.setStatus(stored.slice(58, 59), 'declined')
   await button('Select all 60 that match').click()
   await bar.getByText('59 selected', { exact: true }).waitFor()
-  // And on a selected one.
+  // Another organiser also decides on a selected match.
   await desk.setStatus(stored.slice(57, 58), 'declined')
   await button('Waitlist').click()
   await expect.poll(() => status.textContent()).toBe('58 applications: Waitlisted; 1 not saved')
@@ -412,7 +414,7 @@ test('of more than a thousand matches the first thousand are selected, and the s
   await bar.getByText(/^1,000 selected/).waitFor()
 })
 
-test('if all selected ones have changed, the desk says so, and the next key acts on the visible row', async ({
+test('if all selected applications have changed, the desk says so, and the next key acts on the focused row', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(3))
@@ -433,7 +435,7 @@ test('if all selected ones have changed, the desk says so, and the next key acts
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('declined')
 })
 
-test('writing to several continues, whatever happens to the list behind it', async ({ visitor }) => {
+test('drafting letters continues when the list behind the dialog changes', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=new')
   const { button, dialog, names, select, status } = getDesk(page)
@@ -452,7 +454,9 @@ test('writing to several continues, whatever happens to the list behind it', asy
   await expect.poll(() => status.textContent()).toContain('already had one')
 })
 
-test('Undo names what it undoes, and asks first if a letter about it was sent', async ({ visitor }) => {
+test('Undo names the decision, and asks first if a letter about the decision was sent', async ({
+  visitor,
+}) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor, '/?status=all')
   const { select, button, undo, status, alert, rowStatus } = getDesk(page)
@@ -474,7 +478,9 @@ test('Undo names what it undoes, and asks first if a letter about it was sent', 
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('new')
 })
 
-test('the page asks before it closes with pending decisions, and not afterwards', async ({ visitor }) => {
+test('closing the page asks for confirmation while decisions are pending, and not afterwards', async ({
+  visitor,
+}) => {
   await desk.store(people(1))
   const page = await desk.open(visitor)
   const { select, button, status } = getDesk(page)
@@ -501,7 +507,7 @@ test.for([
 ])(
   'changes to visible rows never make them higher: %i px wide',
   async ([width = 0, height = 0], { visitor }) => {
-    // Each name needs its second line at another width.
+    // Each name wraps to a second line at a different width.
     const names = Array.from({ length: 12 }, (_, index) => ({
       first_name: 'Ada',
       last_name: Array.from({ length: 3 + index }, () => 'Lie').join(' '),
@@ -528,7 +534,6 @@ test.for([
   },
 )
 
-// This test is the last: it ends the session that all others use.
 test('waiting decisions are not sent after a sign-out', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const email = 'eve@example.org'
@@ -552,35 +557,35 @@ test('waiting decisions are not sent after a sign-out', async ({ visitor }) => {
   expect(sent[0]).toContain(stored[0]?.id)
 })
 
-test('More loads the next rows even after a refresh of the list', async ({ visitor }) => {
+test('More loads the next rows even if the list refreshes meanwhile', async ({ visitor }) => {
   await desk.store(people(60))
   const page = await desk.open(visitor)
   const { names, button } = getDesk(page)
   await button('More').waitFor()
   let release = () => {}
-  const isReadAgain = new Promise<void>((resolve) => (release = resolve))
+  const refreshed = new Promise<void>((resolve) => (release = resolve))
   let calls = 0
   await page.route('**/rpc/desk_list', async (route) => {
     calls += 1
-    if (calls === 1) await isReadAgain
+    if (calls === 1) await refreshed
     await route.continue()
   })
   await button('More').click()
-  const again = page.waitForResponse('**/rpc/desk_list')
+  const refresh = page.waitForResponse('**/rpc/desk_list')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  await again
+  await refresh
   release()
   await expect.poll(names).toHaveLength(60)
 })
 
-test('rows that stay open overnight change from the time of today to the date', async ({ visitor }) => {
+test('rows that stay visible overnight change from the time of day to the date', async ({ visitor }) => {
   await desk.store(people(2).map((each) => ({ ...each, created_at: new Date() })))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
   const { link } = getDesk(page)
   await link('Person 1').waitFor()
   const times = () => page.locator('tbody time').allTextContents()
   expect(await times()).toEqual([expect.stringMatching(/^\d\d:\d\d$/), expect.stringMatching(/^\d\d:\d\d$/)])
-  // By the server's clock it is still today, so its responses are held.
+  // On the server's clock the day has not changed, so its responses are held.
   await page.route(/\/(rest|auth)\/v1\//, () => {})
   await page.clock.setSystemTime(Date.now() + 24 * 3_600_000)
   await page.keyboard.press('j')

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await desk.sql`insert into private.door default values`
 })
 
-/** A session that no other test needs. */
+/** Signs Ada in to a separate session, which a test may end. */
 async function newSession() {
   const client = clientOf(desk.origin)
   const token_hash = await operatorSecret(desk.sql, desk.ada.email)
@@ -23,15 +23,15 @@ async function newSession() {
   return { email: desk.ada.email, client }
 }
 
-/** The address of a function that only the desk's own pages call. */
+/** The address of a function of the desk. */
 const calls = (name: string) => `**/rpc/desk_${name}`
-/** The act happens, and the response is lost. */
+/** Lets the server act, and loses its response. */
 const loseResponse = async (route: Route) => {
   await route.fetch()
   await route.abort()
 }
 
-const nonsense = [
+const malformedResponses = [
   ['/?status=all', 'list', { applications: [null], letters: [], next: null }, 'Applications'],
   [
     '/applications/1',
@@ -62,10 +62,10 @@ test('a broken screen affects nothing else, and Try again loads it again', async
   const page = await desk.open(visitor, '/account')
   const { heading, button, link } = getDesk(page)
   const pending = pendingIn(page)
-  for (const [path, name, json, title] of nonsense) {
+  for (const [path, name, json, title] of malformedResponses) {
     await link('Account').click()
     await heading('Account').waitFor()
-    // A screen would use a response that is on its way.
+    // A screen would use the response of a pending request.
     await expect.poll(() => pending.size).toBe(0)
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
     await page.route(calls(name), (route) => route.fulfill({ json }))
@@ -82,7 +82,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
   }
 })
 
-test('an unexpected failure is reported, and the button works again', async ({ visitor }) => {
+test('an unexpected failure is reported, and the button still works afterwards', async ({ visitor }) => {
   visitor.allowConsoleError(/TypeError|null/)
   const page = await desk.open(visitor, '/account')
   const { button } = getDesk(page)
@@ -98,7 +98,7 @@ test('an unexpected failure is reported, and the button works again', async ({ v
   await page.getByAltText(/^A QR code/).waitFor()
 })
 
-test('a read from before a note was added does not remove the note from the screen', async ({ visitor }) => {
+test('a stale read does not remove a newly added note from the screen', async ({ visitor }) => {
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, `/applications/${application?.id}`)
   const { button, link, note, status, timeline } = getDesk(page)
@@ -111,11 +111,11 @@ test('a read from before a note was added does not remove the note from the scre
   const [read] = reads
   const response = await read?.fetch()
   await note.fill('A strong one.')
-  const again = page.waitForResponse(calls('application'))
+  const refresh = page.waitForResponse(calls('application'))
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
   await read?.fulfill({ ...(response && { response }) })
-  await again
+  await refresh
   expect(await timeline.last().textContent()).toContain('A strong one.')
 })
 
@@ -139,12 +139,12 @@ test.for([
   ['forbidden', forbidStorage],
   ['full', fillStorage],
 ] as const)(
-  'if the browser’s storage is %s, the desk signs in and keeps typed text from screen to screen',
-  async ([, take], { visitor }) => {
+  'if the browser’s storage is %s, signing in works, and typed text is kept between screens',
+  async ([, prepare], { visitor }) => {
     await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
     const token = await operatorSecret(desk.sql, desk.ada.email)
     const address = `${desk.origin}/desk#token_hash=${token}&type=magiclink`
-    const page = await visitor.open(address, {}, take)
+    const page = await visitor.open(address, {}, prepare)
     const { button, link, note, status, timeline } = getDesk(page)
     await button('Sign in').click()
     await link('Ada Lovelace').click()
@@ -170,15 +170,15 @@ test('over http from another machine, where browsers have fewer features, the de
 }) => {
   visitor.allowConsoleError(/Cross-Origin-Opener-Policy/)
   await desk.store(people(2))
-  const elsewhere = 'http://unplugged.example'
+  const insecureOrigin = 'http://unplugged.example'
   const token = await operatorSecret(desk.sql, desk.ada.email)
   const page = await visitor.open(
-    `${elsewhere}/desk#token_hash=${token}&type=magiclink`,
+    `${insecureOrigin}/desk#token_hash=${token}&type=magiclink`,
     {},
     async (opened) => {
-      await opened.route(`${elsewhere}/**`, (route) =>
+      await opened.route(`${insecureOrigin}/**`, (route) =>
         route
-          .fetch({ url: route.request().url().replace(elsewhere, desk.origin) })
+          .fetch({ url: route.request().url().replace(insecureOrigin, desk.origin) })
           .then((response) => route.fulfill({ response })),
       )
     },
@@ -196,7 +196,7 @@ test('over http from another machine, where browsers have fewer features, the de
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   await page.keyboard.press('d')
-  // The list of new ones refreshes meanwhile, and may no longer have the row.
+  // The list of new applications refreshes meanwhile, and may no longer contain the accepted row.
   const history = () => desk.sql`select kind, detail ->> 'status' as status from private.history order by id`
   await expect.poll(history).toEqual([
     { kind: 'note', status: null },
@@ -219,22 +219,22 @@ test('typed text survives Back and a reload, and is gone after its author signs 
     [() => link('Door').click(), sentence, 'We are full.'],
     [() => link('Letters').click(), replyTo, 'hello@example.org'],
   ]
-  const typed = async (field: typeof note) => field.inputValue()
+  const valueOf = async (field: typeof note) => field.inputValue()
   for (const [open, field, text] of fields) {
     await link('Applications').click()
     await open()
     await field.fill(text)
     await page.goBack()
     await page.goForward()
-    await expect.poll(() => typed(field)).toBe(text)
+    await expect.poll(() => valueOf(field)).toBe(text)
     await page.reload()
-    await expect.poll(() => typed(field)).toBe(text)
+    await expect.poll(() => valueOf(field)).toBe(text)
   }
   await link('Door').click()
   await button('Save').click()
   await status.getByText('Saved. The door is open.').waitFor()
   await expect.poll(() => button('Discard').count()).toBe(0)
-  // The text is saved too, although the screen was left before a response.
+  // The text is also saved if the screen is left before the response.
   await sentence.fill('We are very full.')
   const request = page.waitForRequest(calls('set_door'))
   let release = () => {}
@@ -256,7 +256,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await link('History').click()
   await expect.poll(() => page.locator('.history-list li').count()).toBe(2)
   await link('Door').click()
-  await expect.poll(() => typed(sentence)).toBe('We are very full.')
+  await expect.poll(() => valueOf(sentence)).toBe('We are very full.')
   await expect.poll(() => button('Discard').count()).toBe(0)
 
   // Signed out in another window of the same browser.
@@ -267,21 +267,21 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
   for (const each of [page, other])
-    // Only the browser's own setting remains: the first hints were read.
+    // Only one setting of this browser remains: the first hints were dismissed.
     expect(await each.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)])).toEqual([
       [],
       ['unplugged-desk-welcome'],
     ])
 })
 
-test('after an announcement nothing of it remains over the page', async ({ visitor }) => {
+test('an announcement disappears from the page completely', async ({ visitor }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor)
   const { link, button, status } = getDesk(page)
   await link('Ada Lovelace').click()
   await button('Shortlist').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Shortlisted')
-  const seen = () =>
+  const visiblePartCount = () =>
     page.locator('.announce-words, .announce-words *').evaluateAll(
       (parts) =>
         parts.filter((part) => {
@@ -291,14 +291,14 @@ test('after an announcement nothing of it remains over the page', async ({ visit
           return paints && Number(opacity) > 0
         }).length,
     )
-  expect(await seen()).toBeGreaterThan(0)
+  expect(await visiblePartCount()).toBeGreaterThan(0)
   await status.evaluate((region) =>
     region.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
   )
-  expect(await seen()).toBe(0)
+  expect(await visiblePartCount()).toBe(0)
 })
 
-test('the window’s title names the screen and the applicant, but no name for a blind reader', async ({
+test('the window’s title names the screen or the applicant, and shows a blind reader no name', async ({
   visitor,
 }) => {
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
@@ -323,14 +323,14 @@ test('the window’s title names the screen and the applicant, but no name for a
   await expectTitle('Sign in')
 })
 
-test('an act that was retried after a lost response happened once, and is announced as usual', async ({
+test('an act that is retried after a lost response happens once, and is announced as usual', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
-  const same = { email: 'ada@example.com', first_name: 'Ada' }
+  const person = { email: 'ada@example.com', first_name: 'Ada' }
   await desk.store([
-    { ...same, last_name: 'L', company: 'Engines' },
-    { ...same, last_name: 'B', company: 'Looms' },
+    { ...person, last_name: 'L', company: 'Engines' },
+    { ...person, last_name: 'B', company: 'Looms' },
   ])
   const page = await desk.open(visitor, '/door')
   const { link, button, note, status, timeline, dialog } = getDesk(page)
@@ -374,7 +374,7 @@ test('an act that was retried after a lost response happened once, and is announ
   await desk.ada.client.rpc('desk_set_blind', { blind: false })
 })
 
-test('fifty unsaved decisions of one call show one message, and are retried together', async ({
+test('fifty decisions that one call could not save show one message, and are retried together', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
@@ -408,8 +408,8 @@ test.for([
   ['full', fillStorage],
 ] as const)(
   'if the browser’s storage is %s, the application form can be filled and sent',
-  async ([, take], { visitor }) => {
-    const page = await visitor.open(desk.origin, {}, take)
+  async ([, prepare], { visitor }) => {
+    const page = await visitor.open(desk.origin, {}, prepare)
     const form = getForm(page)
     const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
     await form.fill(application)

@@ -9,7 +9,7 @@ import { test, type Visitor } from '../testing/visitor.ts'
 
 const desk = deskForTestFile()
 
-/** Opens the desk with its script held until it is released, signed out or as Ada. */
+/** Opens the desk, signed out or as Ada. Its script is held until `release` is called. */
 async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
   let release = () => {}
   let setPage: (page: Page) => void
@@ -42,7 +42,7 @@ test('the foot of the desk shows its version', async ({ visitor }) => {
   await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
 })
 
-test('a call that began before the script and got no response is repeated', async ({ visitor }) => {
+test('a call that was sent before the script loaded and got no response is retried', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   let lists = 0
@@ -57,7 +57,7 @@ test('a call that began before the script and got no response is repeated', asyn
   expect(lists).toBe(2)
 })
 
-test('a screen whose script was removed by an update says so, and works after a reload', async ({
+test('if an update removed the script of a screen, the screen says so, and works after a reload', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
@@ -72,7 +72,9 @@ test('a screen whose script was removed by an update says so, and works after a 
   await heading('Door').waitFor()
 })
 
-test('writing to several reports a removed script in its dialog and not in the bar', async ({ visitor }) => {
+test('if an update removed the script for drafting letters, the dialog says so, and not the bar', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
@@ -106,7 +108,7 @@ test('a function that an updated server no longer has is reported as an update',
   await getDesk(page).link('Person 1').waitFor()
 })
 
-test('a table whose script an update removed is not downloaded, and asks for a reload', async ({
+test('if an update removed the script for CSV files, nothing is downloaded, and the page asks for a reload', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
@@ -124,7 +126,7 @@ test('a table whose script an update removed is not downloaded, and asks for a r
   expect((await download).suggestedFilename()).toMatch(/^applications-.*[.]csv$/)
 })
 
-test('a sign-in that was open during an update asks for a reload', async ({ visitor }) => {
+test('a sign-in page that was open during an update asks for a reload', async ({ visitor }) => {
   visitor.allowConsoleError(
     /Failed to load resource|dynamically imported module|the desk was updated meanwhile/,
   )
@@ -139,7 +141,7 @@ test('a sign-in that was open during an update asks for a reload', async ({ visi
 test('an expired token is refreshed before any other request', async ({ visitor }) => {
   await desk.store(people(1))
   let names: string[] = []
-  // A session of its own, since a refresh token works once.
+  // A separate session, since a refresh token works once.
   const client = await desk.signedIn('grace@example.org')
   const page = await desk.open(visitor, '', {
     as: { email: 'grace@example.org', client },
@@ -162,7 +164,7 @@ test('an expired token is refreshed before any other request', async ({ visitor 
   )
 })
 
-test('a former organiser reads so with their email address, sees no row, and can sign out', async ({
+test('a former organiser reads that they are not an organiser, sees no row, and can sign out', async ({
   visitor,
 }) => {
   await desk.store(people(1))
@@ -220,7 +222,9 @@ test('a sign-out in another window signs out here too, before the sign-in has lo
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
 })
 
-test('the sign-in field works before the script: input and presses are held', async ({ visitor }) => {
+test('the sign-in page works before its script has loaded: input and presses are kept', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const { page, email, release } = await openWithoutScript(visitor)
   await email.waitFor()
@@ -235,15 +239,15 @@ test('the sign-in field works before the script: input and presses are held', as
   expect(await email.inputValue()).toBe('nobody@example.org')
 })
 
-test('the sign-in field waits for nothing that only a list needs', async ({ visitor }) => {
+test('the sign-in page makes no date format, which only a list needs', async ({ visitor }) => {
   let formats = 0
   const page = await visitor.open(`${desk.origin}/desk`, {}, async (opened) => {
     await opened.route('**/assets/*.js', (route) => route.fulfill({ contentType: 'text/javascript' }))
     await opened.exposeFunction('formatIsMade', () => (formats += 1))
     await opened.addInitScript(`
       Intl.DateTimeFormat = class extends Intl.DateTimeFormat {
-        constructor(...given) {
-          super(...given)
+        constructor(...args) {
+          super(...args)
           formatIsMade()
         }
       }`)
@@ -252,7 +256,9 @@ test('the sign-in field waits for nothing that only a list needs', async ({ visi
   expect(formats).toBe(0)
 })
 
-test('text typed while the script loads keeps its state and its caret', async ({ visitor }) => {
+test('text typed while the script loads stays in the same field, which keeps the focus', async ({
+  visitor,
+}) => {
   const { page, email, release } = await openWithoutScript(visitor)
   await email.pressSequentially('ada@example.org')
   const field = await email.elementHandle()
@@ -262,19 +268,21 @@ test('text typed while the script loads keeps its state and its caret', async ({
   expect(await email.inputValue()).toBe('ada@example.org')
 })
 
-test('a press of "Use a password" before the script takes effect once it has loaded', async ({ visitor }) => {
+test('a press of "Use a password" before the script has loaded takes effect afterwards', async ({
+  visitor,
+}) => {
   const { page, release } = await openWithoutScript(visitor)
   await getDesk(page).button('Use a password').click()
   await release()
   await page.getByLabel('Password').waitFor()
 })
 
-test('the next application is read before it is opened', async ({ visitor }) => {
+test('the next application is prefetched before it is opened', async ({ visitor }) => {
   const [first, second] = await desk.store(people(2))
-  let isRead: Promise<unknown> | undefined
+  let prefetch: Promise<unknown> | undefined
   const page = await desk.open(visitor, `/applications/${first?.id}`, {
     prepare: async (opened) => {
-      isRead = opened.waitForResponse(
+      prefetch = opened.waitForResponse(
         (response) =>
           response.url().endsWith('/desk_application') &&
           (response.request().postData() ?? '').includes(second?.id ?? 'nothing') &&
@@ -283,13 +291,13 @@ test('the next application is read before it is opened', async ({ visitor }) => 
     },
   })
   const { heading } = getDesk(page)
-  await isRead
+  await prefetch
   await page.route('**/rpc/desk_application', () => {})
   await page.keyboard.press('j')
   await heading('Person 2').waitFor()
 })
 
-test('the rows before the script look like the rows after it', async ({ visitor }) => {
+test('the rows look the same before and after the script has loaded', async ({ visitor }) => {
   await desk.store([
     { first_name: 'Grace', last_name: '\u202eHopper', company: 'x'.repeat(300), email: 'grace@example.org' },
     { first_name: '<b>Ada', email: 'GRACE@example.org ', team_size: '10+' },
@@ -310,7 +318,7 @@ test('the rows before the script look like the rows after it', async ({ visitor 
   expect(await shown()).toBe(early)
 })
 
-test('rows that are ticked before the script are selected after it', async ({ visitor }) => {
+test('rows that are ticked before the script has loaded are selected afterwards', async ({ visitor }) => {
   await desk.store(people(3))
   const { page, release } = await openWithoutScript(visitor, true)
   const { select, bar } = getDesk(page)
@@ -325,22 +333,24 @@ test('rows that are ticked before the script are selected after it', async ({ vi
   ).toEqual([true, false, true])
 })
 
-test('a press that began before the script is not lost when it loads', async ({ visitor }) => {
+test('a press that begins before the script has loaded and ends afterwards is not lost', async ({
+  visitor,
+}) => {
   await desk.store(people(2))
   const { page, release } = await openWithoutScript(visitor, true)
   const { link, heading } = getDesk(page)
   await link('Person 2').hover()
   await page.mouse.down()
-  // React requests it as soon as it has the list.
-  const isRendered = page.waitForResponse('**/rpc/desk_refresh')
+  // React sends this request as soon as it has rendered the list.
+  const rendered = page.waitForResponse('**/rpc/desk_refresh')
   const released = release()
-  await isRendered
+  await rendered
   await page.mouse.up()
   await released
   await heading('Person 2').waitFor()
 })
 
-test('keys that move are held until the script has loaded, and keys that decide or select are not', async ({
+test('keys that move are held until the script has loaded, and keys that decide or select are ignored', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(3))
@@ -356,7 +366,7 @@ test('keys that move are held until the script has loaded, and keys that decide 
   expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['new', 'waitlisted', 'new'])
 })
 
-test('a search from before the script is carried out', async ({ visitor }) => {
+test('a search that is typed before the script has loaded is carried out', async ({ visitor }) => {
   await desk.store([...people(2), { first_name: 'Grace', last_name: 'Hopper' }])
   const { page, release } = await openWithoutScript(visitor, true)
   await getDesk(page).link('Person 1').waitFor()
@@ -367,8 +377,8 @@ test('a search from before the script is carried out', async ({ visitor }) => {
   expect(await getDesk(page).search.inputValue()).toBe('hopper')
 })
 
-test('the focus from before the script stays, and an opened application is open', async ({ visitor }) => {
-  // The previous application is read ahead, and may be gone by then.
+test('the focus and an opened application stay when the script loads', async ({ visitor }) => {
+  // The previous application is prefetched, and may have been deleted by then.
   visitor.allowConsoleError(/status of 404/)
   await desk.store(people(2))
   const focusing = await openWithoutScript(visitor, true)
@@ -381,26 +391,26 @@ test('the focus from before the script stays, and an opened application is open'
   await getDesk(opening.page).link('Person 2').click()
   await opening.release()
   await getDesk(opening.page).heading('Person 2').waitFor()
-  // The earlier read differs from the current rows.
+  // The list that was read before the script loaded is now stale.
   await desk.sql`delete from public.retreat_applications where last_name = '1'`
   await getDesk(opening.page).link('Back').click()
   await expect.poll(getDesk(opening.page).names).toEqual(['Person 2'])
 })
 
-test('an organiser whose session ends during the first list signs in again, in a focused field', async ({
+test('if the session ends while the first list is shown, the sign-in appears with a focused field', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const client = await desk.signedIn('mary@example.org')
   let release = () => {}
-  const isEnded = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   const page = await desk.open(visitor, '', {
     as: { email: 'mary@example.org', client },
     isEarly: true,
     prepare: (opened) =>
       opened.route('**/rpc/desk_me', async (route) => {
-        await isEnded
+        await released
         await route.continue()
       }),
   })
@@ -412,7 +422,7 @@ test('an organiser whose session ends during the first list signs in again, in a
   await expect.poll(() => getDesk(page).link('Person 1').count()).toBe(0)
 })
 
-test('a script that cannot load is reported beside the rows', async ({ visitor }) => {
+test('a script that cannot be loaded is reported beside the rows', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {

@@ -14,11 +14,11 @@ beforeEach(async () => {
   await setPostman(false)
 })
 
-/** Sets whether a server sends letters, as far as the database knows. */
-const setPostman = (isThere: boolean) =>
-  desk.sql`update private.postman set seen_at = now() + ${isThere ? '1 hour' : '-1 hour'}::interval`
+/** Makes the database record that a server sends letters, or that no server does. */
+const setPostman = (sendsLetters: boolean) =>
+  desk.sql`update private.postman set seen_at = now() + ${sendsLetters ? '1 hour' : '-1 hour'}::interval`
 
-/** Accepts somebody. With `told` they received the letter some days ago. */
+/** Accepts somebody. With `invitation`, they have also received the letter. */
 async function accept(id: string, invitation?: { answer?: 'coming' | 'not coming'; days?: number }) {
   await desk.setStatus([{ id }], 'accepted')
   if (invitation === undefined) return
@@ -29,22 +29,22 @@ async function accept(id: string, invitation?: { answer?: 'coming' | 'not coming
     where application_id = ${id}`
 }
 
-/** This many people. The first is Person 1. */
+/** Stores this many people, from Person 1 on, and returns their ids. */
 async function storePeople(count: number) {
   const stored = await desk.store(people(count))
   return stored.map(({ id }) => id)
 }
 
 /** The texts of the tiles, such as `2 Coming`. */
-const numbers = (page: Page) => page.locator('.places-numbers li').allTextContents()
+const tileTexts = (page: Page) => page.locator('.places-numbers li').allTextContents()
 const storedRsvps = () => desk.sql`select rsvp, deadline::text from private.invitations`
-/** The date in this many days, in the format of a field. */
+/** The date in this many days, in the format of a date field. */
 async function dayIn(days: number) {
   const [row] = await desk.sql<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
 
-test('RSVPs are counted, places are saved without overwriting, and each number leads to its list', async ({
+test('RSVPs are counted, saving places overwrites no other change, and each number links to its list', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -52,14 +52,14 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
   await accept(ids[0] ?? '', { answer: 'coming' })
   await accept(ids[1] ?? '', { answer: 'not coming' })
   await accept(ids[2] ?? '', {})
-  // Past the deadline in every time zone.
+  // The deadline has passed in every time zone.
   await accept(ids[3] ?? '', { days: -2 })
   await accept(ids[4] ?? '')
   const page = await desk.open(visitor, '/places')
   const { button, heading, link, names, row, status } = getDesk(page)
   await heading('Places').waitFor()
   const answers = ['1 Coming', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet']
-  await expect.poll(() => numbers(page)).toEqual(answers)
+  await expect.poll(() => tileTexts(page)).toEqual(answers)
   await page.getByText('Nobody has said how many places there are.').waitFor()
   const zone = page.getByLabel('Time zone')
   expect(await zone.inputValue()).toBe('UTC')
@@ -75,7 +75,7 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
   await button('Save anyway').click()
   const sentence = '0 of 2 places are free: 2 more are accepted than there are places.'
   await status.getByText(`Saved. ${sentence}`).waitFor()
-  await expect.poll(() => numbers(page)).toEqual(['0 Free of 2', ...answers])
+  await expect.poll(() => tileTexts(page)).toEqual(['0 Free of 2', ...answers])
   await zone.selectOption('America/New York')
   await button('Save').click()
   const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
@@ -96,7 +96,7 @@ test('RSVPs are counted, places are saved without overwriting, and each number l
   expect(await page.getByText('2 places, 10 days to answer').count()).toBe(2)
 })
 
-test('the browser’s time zone is offered until one is saved, and no letter with a deadline opens before', async ({
+test('until a time zone is saved, the browser’s is offered, and no letter with a deadline can be opened', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -109,11 +109,11 @@ test('the browser’s time zone is offered until one is saved, and no letter wit
   await page.getByText('This letter has a deadline: first save the time zone under Places.').waitFor()
   await link('Places').click()
   await page.getByText('Not saved yet: no letter with a deadline is sent until you save it.').waitFor()
-  const own = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
-  expect(await page.getByLabel('Time zone').inputValue()).toBe(own)
+  const browserZone = await page.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+  expect(await page.getByLabel('Time zone').inputValue()).toBe(browserZone)
   await button('Save').click()
   await page.getByText('Not saved yet').waitFor({ state: 'detached' })
-  expect(await desk.sql`select zone from private.places`).toEqual([{ zone: own }])
+  expect(await desk.sql`select zone from private.places`).toEqual([{ zone: browserZone }])
 })
 
 test('reminders are drafted once for people without an RSVP, and the result is announced', async ({
@@ -151,7 +151,7 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   expect(await firstDraft.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
 })
 
-test('the longest waiting person is accepted for a free place, whoever presses, and it can be undone', async ({
+test('accepting the person who waited longest takes a free place, can be undone, and overwrites no other decision', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -178,7 +178,7 @@ test('the longest waiting person is accepted for a free place, whoever presses, 
   release()
   await page.getByText('No place is free.').waitFor()
   expect(await desk.statusOf(ids[0] ?? '')).toBe('accepted')
-  await expect.poll(() => numbers(page)).toContain('1 Not told yet')
+  await expect.poll(() => tileTexts(page)).toContain('1 Not told yet')
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
   await undo.click()
   await expect.poll(() => waiting.count()).toBe(3)
@@ -205,7 +205,7 @@ test('the longest waiting person is accepted for a free place, whoever presses, 
   await expect.poll(getDesk(page).names).toHaveLength(2)
 })
 
-test('an RSVP shows in its row without changing the height', async ({ visitor }) => {
+test('an RSVP is shown in its row without changing the height of the row', async ({ visitor }) => {
   const [first = '', second = ''] = await storePeople(3)
   await accept(first, {})
   await accept(second)
@@ -240,7 +240,7 @@ test('an RSVP shows in its row without changing the height', async ({ visitor })
   await expect.poll(getDesk(page).names).toEqual(['Person 1'])
 })
 
-test('an RSVP by email is entered, the deadline is moved, and the applicant’s own RSVP appears', async ({
+test('an organiser enters an RSVP given by email and moves the deadline, and the applicant’s own RSVP appears', async ({
   visitor,
 }) => {
   const [id = ''] = await storePeople(1)
@@ -268,13 +268,15 @@ test('an RSVP by email is entered, the deadline is moved, and the applicant’s 
   await head.getByText(/^Coming, answered/).waitFor()
   await timeline.last().getByText('the applicant, new since you looked').waitFor()
   expect(await timeline.last().textContent()).toMatch(/Answer: Coming$/)
-  // Paper shows it without buttons.
+  // The printed page shows the RSVP without buttons.
   await page.emulateMedia({ media: 'print' })
   expect(await head.isVisible()).toBe(true)
   expect(await page.getByRole('heading', { name: 'Are they coming?' }).isVisible()).toBe(false)
 })
 
-test("a letter by hand opens with the recipient's own link, and is recorded as sent", async ({ visitor }) => {
+test("a letter sent by hand opens with the recipient's own link, and is recorded as sent", async ({
+  visitor,
+}) => {
   const [id = ''] = await storePeople(1)
   await accept(id)
   const page = await desk.open(visitor, '/letters/drafts/accepted', {
@@ -295,10 +297,10 @@ test("a letter by hand opens with the recipient's own link, and is recorded as s
   await button('I sent it: Person 1').click()
   await page.getByText('No drafts here.').waitFor()
   await getDesk(page).link('Places').click()
-  await expect.poll(() => numbers(page)).toContain('1 No answer yet')
+  await expect.poll(() => tileTexts(page)).toContain('1 No answer yet')
 })
 
-test('a template may name the link and the deadline if an RSVP is possible, and reports an unknown site address', async ({
+test('templates can use link and deadline if recipients can give an RSVP, and an unknown site address is reported', async ({
   visitor,
 }) => {
   await storePeople(1)
@@ -309,7 +311,7 @@ test('a template may name the link and the deadline if an RSVP is possible, and 
   expect(await button('Remove').count()).toBe(0)
   await button('{{reply_by}}').click()
   await button('Discard').click()
-  // A server that sends letters would know it.
+  // A server that sends letters uses its SITE_URL, which is not set here.
   await setPostman(true)
   await page.reload()
   await page.getByText('Nobody knows the site’s address (SITE_URL)').waitFor()
@@ -319,7 +321,7 @@ test('a template may name the link and the deadline if an RSVP is possible, and 
   expect(await button('{{answer_link}}').count()).toBe(0)
 })
 
-test('a blind reader sees no name at Places and in an RSVP', async ({ visitor }) => {
+test('a blind reader sees no name under Places or next to an RSVP', async ({ visitor }) => {
   const ids = await storePeople(5)
   await accept(ids[0] ?? '', { days: -1 })
   await accept(ids[1] ?? '', { answer: 'coming' })

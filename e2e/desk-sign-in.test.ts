@@ -51,7 +51,7 @@ async function organiser() {
   return email
 }
 
-/** An operator's link. */
+/** A sign-in link, as an operator makes it. */
 async function linkFor(email: string, origin = server.origin) {
   return `${origin}/desk#token_hash=${await operatorSecret(sql, email)}&type=magiclink`
 }
@@ -63,7 +63,7 @@ function open(visitor: Visitor, url = `${server.origin}/desk`, options: BrowserC
   )
 }
 
-/** The parts of the sign-in, as a visitor finds them. */
+/** The parts of the sign-in page and of the desk. */
 function on(page: Page) {
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   return {
@@ -89,7 +89,7 @@ const focused = (page: Page) =>
     return label?.textContent ?? ''
   })
 
-/** An organiser whose browser is signed in. */
+/** Opens the desk as a signed-in organiser. */
 async function openSignedIn(visitor: Visitor, options: BrowserContextOptions & { email?: string } = {}) {
   const { email = await organiser(), ...context } = options
   const page = await open(visitor, await linkFor(email), context)
@@ -98,7 +98,7 @@ async function openSignedIn(visitor: Visitor, options: BrowserContextOptions & {
   return { page, email }
 }
 
-/** Any other code. */
+/** A different code. */
 const otherCodeThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
 /** The addresses in the browser's history. */
@@ -132,7 +132,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
   await expect.poll(() => focused(page)).toBe('Code')
-  // With blanks, as it may be pasted.
+  // With spaces, as somebody may paste it.
   await desk.code.fill(` ${code.slice(0, 3)} ${code.slice(3)}`)
   await desk.signIn.click()
   await desk.applications.waitFor()
@@ -178,7 +178,7 @@ test('an unknown address gets the same response as a known one, here and from a 
   await expect.poll(() => on(page).alert.textContent()).toMatch(/^This code is wrong/)
 })
 
-test('a repeated request for a code says how long to wait, and another address is possible', async ({
+test('a repeated request for a code says how long to wait, and another address can be used', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
@@ -201,7 +201,7 @@ test('a repeated request for a code says how long to wait, and another address i
   await desk.applications.waitFor()
 })
 
-test('a code can be sent again, and only the newest works', async ({ visitor }) => {
+test('a code can be sent again, and the newest code works', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const page = await open(visitor)
@@ -218,14 +218,14 @@ test('a code can be sent again, and only the newest works', async ({ visitor }) 
   await desk.applications.waitFor()
 })
 
-test('only its button uses a link up, and nothing remains in the address or the history', async ({
+test('only the button uses a link up, and no token remains in the address or the history', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
-  const asking = await open(visitor)
-  await on(asking).email.fill(email)
-  await on(asking).sendCode.click()
+  const requester = await open(visitor)
+  await on(requester).email.fill(email)
+  await on(requester).sendCode.click()
   const [{ link } = { link: '' }] = await mail.waitFor(1, email)
   expect(link).toMatch(/\/desk#token_hash=[0-9a-f]{64}&type=magiclink$/)
   // Email scanners open links, some even in a browser.
@@ -248,7 +248,7 @@ test('only its button uses a link up, and nothing remains in the address or the 
   await expect.poll(() => focused(scanner)).toBe('Email')
 })
 
-test("the command's link signs in, even in a tab that shows the desk to somebody else", async ({
+test('the link of the organisers command signs in, even in a tab where somebody else is signed in', async ({
   visitor,
 }) => {
   const { page, email } = await openSignedIn(visitor)
@@ -278,7 +278,7 @@ test('without a mail server the response says how the operator makes a link', as
     )
 })
 
-/** Sets up a second factor on the account page. Gives its secret. */
+/** Begins to set up a second factor on the account page, and returns its secret. */
 async function setUpFactor(page: Page) {
   await page.getByRole('button', { name: 'Set up' }).click()
   const secret = (await page.locator('.account-secret').textContent()) ?? ''
@@ -290,10 +290,10 @@ test('the typed email address carries over to the password field, and the focus 
   visitor,
 }) => {
   let release = () => {}
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   const page = await visitor.open(`${server.origin}/desk`, {}, (opened) =>
     opened.route('**/assets/*.js', async (route) => {
-      await isReleased
+      await released
       await route.continue()
     }),
   )
@@ -346,7 +346,7 @@ test('a second factor is switched on, required, and switched off', async ({ visi
   await desk.heading('Second factor').waitFor()
   await expect.poll(() => focused(page)).toBe('Code')
   expect(await desk.applications.count()).toBe(0)
-  // It is required again after a reload. Somebody who lost it can sign out.
+  // The second factor is still required after a reload. Somebody who lost it can sign out.
   await page.reload()
   await desk.signOut.click()
   await desk.email.waitFor()
@@ -370,34 +370,34 @@ test('a second factor is switched on, required, and switched off', async ({ visi
   await desk.applications.waitFor()
 })
 
-test('a password is set under Account, in an older session with an emailed code, and signs in', async ({
+test('a password is set under Account and signs in; in an older session it also needs an emailed code', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
   const { page, email } = await openSignedIn(visitor)
   const { page: other } = await openSignedIn(visitor, { email })
   const desk = on(page)
-  const [fresh, present] = [
+  const [newPassword, password] = [
     page.getByLabel('New password', { exact: true }),
     page.getByLabel('Password', { exact: true }),
   ]
   await desk.account.click()
-  await fresh.fill('12345')
+  await newPassword.fill('12345')
   await desk.button('Set password').click()
   await expect.poll(() => desk.alert.textContent()).toBe('Password should be at least 6 characters.')
-  await fresh.fill('correct horse')
+  await newPassword.fill('correct horse')
   await desk.button('Set password').click()
   await page.getByText('The password is set.').waitFor()
-  expect(await fresh.inputValue()).toBe('')
+  expect(await newPassword.inputValue()).toBe('')
   await mail.waitFor(1, email)
   await on(other).account.click()
   await on(other).email.waitFor()
 
   await sql`update auth.sessions set created_at = created_at - interval '25 hours'`
-  await fresh.fill('battery staple')
+  await newPassword.fill('battery staple')
   await desk.button('Set password').click()
   await expect.poll(() => focused(page)).toBe('Code')
-  expect(await fresh.inputValue()).toBe('battery staple')
+  expect(await newPassword.inputValue()).toBe('battery staple')
   const code = (await mail.waitFor(2, email)).at(-1)?.code ?? ''
   await desk.code.fill(otherCodeThan(code))
   await desk.button('Set password').click()
@@ -411,16 +411,18 @@ test('a password is set under Account, in an older session with an emailed code,
   await desk.button('Use a password').click()
   await expect.poll(() => focused(page)).toBe('Email')
   await desk.email.fill(email)
-  await present.fill('correct horse')
+  await password.fill('correct horse')
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^The address or the password is wrong\./)
-  await present.fill('battery staple')
+  await password.fill('battery staple')
   await desk.signIn.click()
   await desk.heading('Account').waitFor()
   await page.getByText(email).first().waitFor()
 })
 
-test('a second factor set up elsewhere ends the sessions without it', async ({ visitor }) => {
+test('a second factor that is set up in one browser ends the sessions of other browsers', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(refusedRequest)
   const { page, email } = await openSignedIn(visitor)
   const { page: other } = await openSignedIn(visitor, { email })
@@ -450,7 +452,7 @@ test('an organiser who is removed while signed in no longer sees any application
   await on(page).email.waitFor()
 })
 
-test('a browser ends all sessions: other tabs and other browsers sign out', async ({ visitor }) => {
+test('ending all sessions signs out other tabs and other browsers', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
   const { page, email } = await openSignedIn(visitor)
   const { page: other } = await openSignedIn(visitor, { email })
@@ -460,13 +462,13 @@ test('a browser ends all sessions: other tabs and other browsers sign out', asyn
   await on(other).account.click()
   await on(other).button('End all sessions').click()
   await on(other).email.waitFor()
-  // A tab of the same browser learns it at once, another browser with its next request.
+  // A tab of the same browser signs out at once, another browser at its next request.
   await on(tab).email.waitFor()
   await on(page).account.click()
   await expect.poll(() => on(page).alert.textContent()).toBe('Your session has ended. Please sign in again.')
 })
 
-test('a session in the address is ignored where this server signs in, and is stored nowhere', async ({
+test('a session in the address is ignored if this server has the accounts, and is not stored', async ({
   visitor,
 }) => {
   const other = clientOf(server.origin)
@@ -490,7 +492,7 @@ test('a session in the address is ignored where this server signs in, and is sto
   await mine.getByText(email).waitFor()
 })
 
-test('a window learns that another one signed somebody else in, even in browsers without such an event', async ({
+test('when one window signs somebody else in, the others show the new organiser, even without BroadcastChannel', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
@@ -509,17 +511,17 @@ test('a window learns that another one signed somebody else in, even in browsers
   await on(page).signIn.click()
   await page.getByText(next).waitFor()
   await informed.getByText(next).waitFor()
-  // It learns it from a request with the old session.
+  // Without BroadcastChannel the window notices at its next request with the old session.
   await on(uninformed).account.click()
   await uninformed.getByText(next).first().waitFor()
   for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
 })
 
 test.for([
-  ['a link that has ended', 'error=access_denied&error_code=otp_expired', /^This link was used already/],
+  ['an expired link', 'error=access_denied&error_code=otp_expired', /^This link was used already/],
   ['another refusal', 'error=server_error&error_code=unexpected_failure', /^Signing in by this link did not/],
   ['tokens', 'access_token=a.b.c&refresh_token=d', /^Signing in by this link did not/],
-] as const)("a hosted project's link reports: %s", async ([, fragment, sentence], { visitor }) => {
+] as const)("a hosted project's failed link is reported: %s", async ([, fragment, sentence], { visitor }) => {
   visitor.allowConsoleError(refusedRequest)
   const words = 'error_description=Call+0900+123456'
   const page = await open(visitor, `${server.origin}/desk#${fragment}&${words}&sb=`)
@@ -530,7 +532,7 @@ test.for([
   await expect.poll(() => focused(page)).toBe('Email')
 })
 
-test('the links of a change of address are confirmed with a button, one after the other', async ({
+test('both links of a change of address are confirmed with a button, one after the other', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
@@ -659,7 +661,9 @@ test('switching blind reading keeps the rest of the account page and the focus',
   await expect.poll(() => focused(page)).toBe('Set up')
 })
 
-test('the next organiser who signs in in a tab sees no earlier data', async ({ visitor }) => {
+test('the next organiser to sign in in the same tab sees no data of the previous one', async ({
+  visitor,
+}) => {
   await sendApplicationOf('Lovelace')
   const { page } = await openSignedIn(visitor)
   await page.getByText('Lovelace').first().waitFor()
@@ -674,7 +678,9 @@ test('the next organiser who signs in in a tab sees no earlier data', async ({ v
   expect(await page.locator('body').innerText()).not.toContain('Lovelace')
 })
 
-test('if a hosted project has the accounts, the page links to its desk', async ({ visitor }) => {
+test('if a hosted project has the accounts, the page says that the desk is elsewhere', async ({
+  visitor,
+}) => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'desk')
   const own = await startServer({ DATABASE_URL: project.url }, strictCheckout())

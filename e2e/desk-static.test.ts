@@ -24,8 +24,8 @@ import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 const kilobyte = 1_000
 
 // The static build on one origin, at the root and in a folder, and its backend on another. The backend is our server with a
-// project's roles and default privileges, behind a stand-in for the project's gateway. A hosted project's own sign-in has its
-// tests in e2e/deployment/desk-hosted.test.ts, as far as it is available.
+// project's roles and default privileges, behind a stand-in for the project's gateway. A hosted project's own sign-in is
+// tested in e2e/deployment/desk-hosted.test.ts, as far as it is available.
 let site: string
 let origin: string
 let backend: string
@@ -60,7 +60,7 @@ beforeAll(async () => {
   const host = fastify()
   await host.register(fastifyStatic, { root: site })
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/', decorateReply: false })
-  // Hosts that remove the slash serve the same document.
+  // Some hosts remove the trailing slash and serve the same document.
   for (const address of ['/desk', '/retreat/desk']) {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
@@ -100,7 +100,7 @@ test.for([
   '/retreat/desk',
   '/retreat/desk/index.html',
 ])(
-  'the static desk opens at %s, obeys its policy, and contacts only its host and its backend',
+  'the static desk opens at %s, obeys its content security policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, requests } = await open(visitor, `${address}#/?status=all`)
     await page.getByLabel('Email', { exact: true }).waitFor()
@@ -122,7 +122,7 @@ test.for([
 )
 
 test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
-  'the static answer page at %s obeys its policy, and contacts only its host and its backend',
+  'the static answer page at %s obeys its content security policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, requests } = await open(visitor, `${address}#${crypto.randomUUID()}`)
     await page.getByText('This link is no longer valid.').waitFor()
@@ -171,10 +171,10 @@ test('an organiser signs in to the static desk with a code and decides, across o
   await expect.poll(() => page.getByRole('status').textContent()).toBe(`${name}: Accepted`)
   await page.reload()
   await page.getByRole('listitem').filter({ hasText: 'Accepted' }).waitFor()
-  // An expired token.
+  // The token expires.
   await page.evaluate(() => {
-    const kept = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
-    localStorage.setItem('unplugged-desk', JSON.stringify({ ...kept, expires_at: 1 }))
+    const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
+    localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
   })
   const refreshed = page.waitForResponse(/token\?grant_type=refresh_token$/)
   await page.reload()
@@ -185,7 +185,7 @@ test('an organiser signs in to the static desk with a code and decides, across o
   expect(requests().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
-test("the session of a hosted project's own link signs in with a button, and is stored nowhere", async ({
+test("a hosted project's own link signs in only with a button, and its session does not stay in the address", async ({
   visitor,
 }) => {
   const email = 'brought@example.org'
@@ -211,12 +211,12 @@ test("the session of a hosted project's own link signs in with a button, and is 
   expect(page.url()).not.toContain('access_token')
 
   visitor.allowConsoleError(/Failed to load resource/)
-  const { page: late } = await open(visitor, '/desk/#access_token=a.b.c&refresh_token=d')
-  await late.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await late.getByText('This link was used already').waitFor()
+  const { page: invalidLink } = await open(visitor, '/desk/#access_token=a.b.c&refresh_token=d')
+  await invalidLink.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await invalidLink.getByText('This link was used already').waitFor()
 })
 
-test('the application form requests not a byte of the desk', async ({ visitor }) => {
+test('the application form requests no file of the desk', async ({ visitor }) => {
   const { page, requests } = await open(visitor, '/retreat/')
   await waitForHydration(page)
   const form = getForm(page)
@@ -242,19 +242,19 @@ test("the desk's script is at most 90 kB, and the site contains nothing of the s
   }
 })
 
-/** Responses at a wrong address of the backend. */
-const wrong: Record<string, { status: number; body: string } | undefined> = {
-  'nobody listens': undefined,
-  'somebody answers everything with a page': { status: 200, body: '<!doctype html><title>Hello</title>' },
-  'somebody knows no such address': { status: 404, body: '<h1>Not Found</h1>' },
+/** Responses from a wrong address of the backend. */
+const wrongBackends: Record<string, { status: number; body: string } | undefined> = {
+  'no server listens': undefined,
+  'another server returns a web page': { status: 200, body: '<!doctype html><title>Hello</title>' },
+  'another server returns 404': { status: 404, body: '<h1>Not Found</h1>' },
 }
 
 /** Responds in place of the backend. */
-const respondInstead = (answer: (typeof wrong)[string]) => (page: Page) =>
+const respondInstead = (response: (typeof wrongBackends)[string]) => (page: Page) =>
   page.route(`${backend}/**`, (route) =>
-    answer
+    response
       ? route.fulfill({
-          ...answer,
+          ...response,
           contentType: 'text/html',
           headers: {
             'access-control-allow-origin': '*',
@@ -264,11 +264,11 @@ const respondInstead = (answer: (typeof wrong)[string]) => (page: Page) =>
       : route.abort('connectionrefused'),
   )
 
-test.for(Object.entries(wrong))(
-  'with a wrong backend (%s), the desk says so at sign-in and afterwards',
-  async ([, answer], { visitor }) => {
+test.for(Object.entries(wrongBackends))(
+  'with a wrong backend (%s), the desk reports a problem at sign-in and afterwards',
+  async ([, response], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource|TypeError: Failed to fetch|is not valid JSON/)
-    const { page } = await open(visitor, '/desk/', respondInstead(answer))
+    const { page } = await open(visitor, '/desk/', respondInstead(response))
     const email = page.getByLabel('Email', { exact: true })
     await email.fill('grace@example.org')
     await page.getByRole('button', { name: 'Send code' }).click()
@@ -283,7 +283,7 @@ test.for(Object.entries(wrong))(
     const signedIn = await open(visitor, '/desk/', async (opened) => {
       await signInPage(grace)(opened)
       await withoutBackOff(opened)
-      await respondInstead(answer)(opened)
+      await respondInstead(response)(opened)
     })
     await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()
     expect(await signedIn.page.getByRole('alert').textContent()).toMatch(/\S+ \S+/)

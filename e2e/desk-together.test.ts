@@ -8,7 +8,7 @@ const failedRequest = /Failed to load resource/
 
 const desk = deskForTestFile()
 
-/** A page that learns nothing about others, as between two refreshes. */
+/** Stops the refreshes of a page, so that it does not see the changes of other organisers. */
 const withoutRefresh = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
 
 /** Presses buttons of the bar at once, so that each is pending before the previous response. */
@@ -23,7 +23,7 @@ function pressQuickly(page: Page, ...labels: string[]) {
   }, labels)
 }
 
-test('the later of two organisers learns who decided what, and decides again knowingly or not at all', async ({
+test('of two organisers the later sees who decided what, and overwrites the decision or leaves it', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
@@ -88,7 +88,7 @@ test('of several decisions, one that conflicts is reported, and the others are s
   expect(await desk.statusOf(stored[2]?.id ?? '')).toBe('shortlisted')
 })
 
-test('quick decisions on one application end with the last one, and each is in its history', async ({
+test('of quick decisions on one application the last one is the result, and each is in the history', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
@@ -120,7 +120,9 @@ test("no quick decision overwrites another organiser's decision", async ({ visit
   expect(await desk.statusOf(first?.id ?? '')).toBe('declined')
 })
 
-test('two organisers with the same decision agree, and neither sees a problem', async ({ visitor }) => {
+test('if another organiser has already made the same decision, no conflict is reported', async ({
+  visitor,
+}) => {
   const stored = await desk.store(people(1))
   const page = await desk.open(visitor, '', withoutRefresh)
   const { select, button, status, rowStatus, alert, undo } = getDesk(page)
@@ -130,12 +132,14 @@ test('two organisers with the same decision agree, and neither sees a problem', 
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted already')
   expect(await rowStatus('Person 1')).toBe('Accepted')
   await expect.poll(() => alert.count()).toBe(0)
-  // It was not their decision to undo.
+  // Bob made the decision, so Ada cannot undo it.
   expect(await undo.getAttribute('aria-disabled')).toBe('true')
   expect(await desk.sql`select author from private.history`).toEqual([{ author: 'bob@example.org' }])
 })
 
-test("Undo does not undo another organiser's later decision, even a visible one", async ({ visitor }) => {
+test("Undo does not undo another organiser's later decision, even if the page shows that decision", async ({
+  visitor,
+}) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill, alert, note, undo } = getDesk(page)
@@ -156,7 +160,7 @@ test("Undo does not undo another organiser's later decision, even a visible one"
   expect(await desk.statusOf(id)).toBe('new')
 })
 
-test('another organiser’s acts on an open application appear, are marked and announced; a later decision is no conflict', async ({
+test('another organiser’s acts on an open application appear, marked and announced, and cause no conflict later', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(1))
@@ -233,17 +237,17 @@ test("a decision made before the screen shows another organiser's act is refused
   const { button, status, pill, timeline, alert } = getDesk(page)
   await expect.poll(() => timeline.count()).toBe(1)
   let release = () => {}
-  const isReleased = new Promise<void>((resolve) => (release = resolve))
-  // The list beside it would show it too.
+  const released = new Promise<void>((resolve) => (release = resolve))
+  // The list beside the application would show the decision, too.
   await page.route(/desk_(application|refresh)$/, async (route) => {
-    await isReleased
+    await released
     await route.continue()
   })
   await desk.setStatus(stored, 'declined')
-  // The screen knows that something changed, but has not read it.
-  const isRead = page.waitForRequest('**/rpc/desk_application')
+  // The screen has requested the change, but not received it.
+  const readRequest = page.waitForRequest('**/rpc/desk_application')
   await page.clock.fastForward(15_000)
-  await isRead
+  await readRequest
   expect(await pill.textContent()).toBe('New')
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: not saved')
@@ -254,7 +258,7 @@ test("a decision made before the screen shows another organiser's act is refused
   expect(await desk.statusOf(id)).toBe('declined')
 })
 
-test('an application that another organiser erased says so, on a decision and when opened', async ({
+test('an application that another organiser erased is reported as erased, on a decision and when it is opened', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)

@@ -9,7 +9,7 @@ const desk = deskForTestFile()
 
 const wide = { width: 1440, height: 900 }
 const list = (page: Page) => page.locator('.list-screen')
-/** Presses a key that leads to this application. */
+/** Presses a key and waits for this application. */
 const pressTo = async (page: Page, key: string, name: string) => {
   await page.keyboard.press(key)
   await getDesk(page).heading(name).waitFor()
@@ -45,7 +45,7 @@ test('the list is beside the application from 1200 px, and the history beside bo
   expect(await focused(page)).toBe('A: Person 1')
 })
 
-test('j and k move in the list beside, which keeps the focus and its scroll position; Enter goes into the application, Esc back', async ({
+test('in the list beside an application j, k, Enter and Esc move the focus, and the scroll position stays', async ({
   visitor,
 }) => {
   await desk.store(people(60))
@@ -94,7 +94,7 @@ test('j and k move in the list beside, which keeps the focus and its scroll posi
   expect(hash(page)).toBe('#/')
 })
 
-test('if the tabs do not fit, the open one is visible, and the common status of all rows is shown once', async ({
+test('if the tabs do not fit, the open tab is visible, and rows do not repeat the status of their tab', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(2))
@@ -103,13 +103,13 @@ test('if the tabs do not fit, the open one is visible, and the common status of 
   const { heading, link, tab, row } = getDesk(page)
   await link('Person 1').click()
   await heading('Person 1').waitFor()
-  const [tabs, open] = await Promise.all([
+  const [tabs, openTab] = await Promise.all([
     page.getByRole('navigation', { name: 'Status' }).boundingBox(),
     tab('Declined').boundingBox(),
   ])
-  expect(open?.x).toBeGreaterThanOrEqual(tabs?.x ?? NaN)
+  expect(openTab?.x).toBeGreaterThanOrEqual(tabs?.x ?? NaN)
   const rightOf = (box: typeof tabs) => Math.floor((box?.x ?? NaN) + (box?.width ?? NaN))
-  expect(rightOf(open)).toBeLessThanOrEqual(rightOf(tabs))
+  expect(rightOf(openTab)).toBeLessThanOrEqual(rightOf(tabs))
   const pill = row('Person 2').locator('.decisions-pill')
   const widthOfPill = async () => (await pill.boundingBox())?.width
   expect(await pill.textContent()).toBe('Declined')
@@ -132,7 +132,7 @@ test('the list loads more before its end is reached, so that a fast reader need 
   await expect.poll(names).toHaveLength(60)
 })
 
-test('keys decide on ticked rows if there are any, and the bar says so; otherwise on the application beside', async ({
+test('keys decide on the ticked rows, which the bar counts, and without ticks on the open application', async ({
   visitor,
 }) => {
   const [first, second, third] = await desk.store(people(3))
@@ -161,7 +161,7 @@ test('keys decide on ticked rows if there are any, and the bar says so; otherwis
 })
 
 test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
-  'by choice, a decision leads to the next undecided application, and Undo leads back (%s)',
+  'with “Go on after a decision”, a decision opens the next undecided application, and Undo goes back (%s)',
   async (viewport, { visitor }) => {
     const stored = await desk.store(people(5))
     const page = await desk.open(visitor, '', { viewport })
@@ -198,7 +198,7 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
   },
 )
 
-test('the whole row opens the application, except its box and a text selection in it', async ({
+test('a click anywhere in a row opens the application, except on its box or to select text', async ({
   visitor,
 }) => {
   await desk.store(people(2))
@@ -224,14 +224,14 @@ test('on a phone the reason gets seven tenths of the window', async ({ visitor }
   const page = await desk.open(visitor, `/applications/${id}`, { viewport: { width: 390, height: 844 } })
   await getDesk(page).heading('Person 1').waitFor()
   await getDesk(page).button('Accept').waitFor()
-  const room = await page.evaluate(() => {
+  const share = await page.evaluate(() => {
     const reason = document.querySelector('.application-long dd')?.getBoundingClientRect().top ?? 0
     return (
       ((document.querySelector('.decisions-bar')?.getBoundingClientRect().top ?? 0) - reason) / innerHeight
     )
   })
-  console.log(`the reason has ${(room * 100).toFixed(1)} % of the window`)
-  expect(room).toBeGreaterThanOrEqual(0.7)
+  console.log(`the reason has ${(share * 100).toFixed(1)} % of the window`)
+  expect(share).toBeGreaterThanOrEqual(0.7)
 })
 
 test('on a phone the four decisions are one row, and no button of the bar overlaps another', async ({
@@ -243,36 +243,36 @@ test('on a phone the four decisions are one row, and no button of the bar overla
   const page = await desk.open(visitor, `/applications/${fresh.id}`, { viewport })
   const { heading, link, select, button } = getDesk(page)
   const bar = page.locator('.decisions-bar')
-  const fits = async () => {
+  const expectFit = async () => {
     const boxes = await bar.getByRole('button').evaluateAll((buttons) =>
       buttons.map((each) => {
         const { left, right, top, bottom } = each.getBoundingClientRect()
         return { words: each.textContent ?? '', left, right, top, bottom }
       }),
     )
-    const over = boxes.flatMap((one, index) =>
+    const overlaps = boxes.flatMap((one, index) =>
       boxes
         .slice(index + 1)
         .filter((other) => one.left < other.right && other.left < one.right)
         .filter((other) => one.top < other.bottom && other.top < one.bottom)
-        .map((other) => `${one.words} over ${other.words}`),
+        .map((other) => `${one.words} overlaps ${other.words}`),
     )
     const rows = new Set(
       boxes.filter(({ words }) => /^(Shortlist|Accept|Waitlist|Decline)$/.test(words)).map(({ top }) => top),
     )
-    expect({ over, rows: rows.size }).toEqual({ over: [], rows: 1 })
+    expect({ overlaps, rows: rows.size }).toEqual({ overlaps: [], rows: 1 })
   }
   await heading('Person 1').waitFor()
   await button('Accept').waitFor()
-  await fits()
+  await expectFit()
   await page.goto(`${desk.origin}/desk#/?status=all`)
   await link('Person 1').waitFor()
   await select('Person 1').check()
   await button('Draft letters…').waitFor()
-  await fits()
+  await expectFit()
   await select('Person 3').check()
   await button('Back to new').waitFor()
-  await fits()
+  await expectFit()
 })
 
 test('the first visit shows hints, even before the script has loaded, until they are dismissed for good', async ({

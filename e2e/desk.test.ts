@@ -70,7 +70,7 @@ test('on a phone the open tab is visible, even once every tab shows its number',
   )
 })
 
-test('the first screen shows four applications on a phone and five on a laptop, with all possible marks and messages', async ({
+test('the first screen shows four applications on a phone and five on a laptop, with all marks and messages', async ({
   visitor,
 }) => {
   const stored = await desk.store(
@@ -92,11 +92,11 @@ test('the first screen shows four applications on a phone and five on a laptop, 
       const foot = (await bar.isVisible()) ? ((await bar.boundingBox())?.y ?? 0) : height
       const rows = await page.locator('.rows-table tbody tr').all()
       const boxes = await Promise.all(rows.map((row) => row.boundingBox()))
-      return boxes.filter((place) => place && place.y >= 0 && place.y + place.height <= foot).length
+      return boxes.filter((box) => box && box.y >= 0 && box.y + box.height <= foot).length
     }
     await page.locator('.rows-letter').first().waitFor()
     expect(await inSight()).toBeGreaterThanOrEqual(least)
-    // The last opened application can be decided on, with a bar if there is room for it.
+    // After Back there is a bar for the opened application if the window has room for it.
     await link('Person 1').click()
     await heading('Person 1').waitFor()
     await link('Back').click()
@@ -108,7 +108,7 @@ test('the first screen shows four applications on a phone and five on a laptop, 
 
 test('on a phone no bar of decisions covers the list while nothing is ticked', async ({ visitor }) => {
   await desk.store(people(3))
-  for (const [viewport, isThere] of [
+  for (const [viewport, hasBar] of [
     [{ width: 390, height: 844 }, false],
     [{ width: 844, height: 390 }, false],
     [{ width: 1366, height: 650 }, true],
@@ -119,13 +119,15 @@ test('on a phone no bar of decisions covers the list while nothing is ticked', a
     await button('Accept').waitFor()
     await link('Back').click()
     await expect.poll(() => focused(page)).toBe('A: Person 2')
-    expect(await bar.isVisible()).toBe(isThere)
+    expect(await bar.isVisible()).toBe(hasBar)
     await select('Person 3').check()
     await button('Accept').waitFor()
   }
 })
 
-test('a new application has no pressed button, and a decided one has one', async ({ visitor }) => {
+test('no decision button is pressed for a new application, and one is pressed for a decided application', async ({
+  visitor,
+}) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, bar, status } = getDesk(page)
@@ -158,7 +160,7 @@ test('a row shows the name, company, team size, first line of the reason, time a
     .toEqual(['', 'Nana & Sons', '3-10', 'To think.', '5 Mar 2024', 'New'])
 })
 
-test('search goes over names, email, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address', async ({
+test('search covers names, email, company, LinkedIn, reason and custom answer, ignores accents, and is in no URL', async ({
   visitor,
 }) => {
   await desk.store([
@@ -198,7 +200,9 @@ test('search goes over names, email, company, LinkedIn, reason and custom answer
   expect(addresses.some((address) => address.endsWith('/rpc/desk_list'))).toBe(true)
 })
 
-test('a search too short for beginnings says that it finds whole words', async ({ visitor }) => {
+test('a search that is too short to match beginnings says that it matches whole words', async ({
+  visitor,
+}) => {
   await desk.store([{ first_name: 'Al', last_name: 'Khwarizmi' }, ...people(1)])
   const page = await desk.open(visitor)
   const { names, search } = getDesk(page)
@@ -273,7 +277,7 @@ test('team size, paid solution and dates filter the list and its counts, each al
   expect(await page.getByLabel('Applied from').inputValue()).toBe('2026-03-02')
 })
 
-test('an address sent to a co-organiser opens the same list and the same application; Back goes back', async ({
+test('an address sent to a co-organiser opens the same list and application; Back returns to the earlier lists', async ({
   visitor,
 }) => {
   const [, , third] = await desk.store(people(5).map((each) => ({ ...each, company: 'Acme' })))
@@ -347,7 +351,7 @@ test('new applications are offered, and no row moves until they are requested', 
   await expect.poll(names).toHaveLength(50)
 })
 
-test('repeated applications from one email address are marked, and each leads to the others', async ({
+test('repeated applications from one email address are marked, and each links to the others', async ({
   visitor,
 }) => {
   await desk.store([
@@ -367,7 +371,7 @@ test('repeated applications from one email address are marked, and each leads to
   await page.getByRole('link', { name: /^Engines, / }).waitFor()
 })
 
-test('an application shows every form answer unchanged, and only real links become links', async ({
+test('an application shows every form answer unchanged, and only valid addresses become links', async ({
   visitor,
 }) => {
   const reason = '  To think.\r\n\r\n\tWithout a <b>screen</b>.\n'
@@ -407,7 +411,7 @@ test('an application shows every form answer unchanged, and only real links beco
   expect(await answer('Team size')).toBe('No answer')
 })
 
-test('endless texts show their beginning, and the whole on request; the laid-out length is bounded', async ({
+test('very long texts show their beginning, and all of it on request; the length in the layout is bounded', async ({
   visitor,
 }) => {
   const marks = `a${'\u0301'.repeat(9_999)}`
@@ -422,7 +426,7 @@ test('endless texts show their beginning, and the whole on request; the laid-out
   await desk.store(Object.entries(reasons).map(([first_name, reason]) => ({ first_name, reason, ...long })))
   const page = await desk.open(visitor)
   const { heading } = getDesk(page)
-  /** The longest single text that is laid out, and the length of all of them. */
+  /** The length of the longest text node in the layout, and of all text nodes together. */
   const texts = () =>
     page.evaluate(() => {
       const lengths = [0]
@@ -437,7 +441,7 @@ test('endless texts show their beginning, and the whole on request; the laid-out
   const rows = page.locator('.rows-table tbody tr')
   await expect.poll(() => rows.count()).toBe(5)
   expect((await texts()).longest).toBeLessThan(300)
-  // All measured at once, since the script replaces the document's rows.
+  // Measured in one call, since the script replaces the document's rows.
   const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
   expect(Math.max(...heights)).toBeLessThan(100)
 
@@ -489,8 +493,8 @@ test('an application prints all its data, black on white and without buttons', a
     for (const text of [end, 'Ask her.', 'And bring bees.', 'Looms'])
       await page.getByText(text).filter({ visible: true }).first().waitFor()
     expect(await getDesk(page).pill.isVisible()).toBe(true)
-    const pressed = page.locator('button, input, textarea, select, nav a, .decisions-bar')
-    expect(await pressed.filter({ visible: true }).count()).toBe(0)
+    const controls = page.locator('button, input, textarea, select, nav a, .decisions-bar')
+    expect(await controls.filter({ visible: true }).count()).toBe(0)
     const colours = await page.locator('body, body *').evaluateAll((all) => [
       ...new Set(
         all
@@ -507,7 +511,7 @@ test('an application prints all its data, black on white and without buttons', a
   await bees.waitFor({ state: 'hidden' })
 })
 
-test('an application shows its position in the list, and leads to the next one across pages', async ({
+test('an application shows its position in the list, and Next also works across pages of the list', async ({
   visitor,
 }) => {
   await desk.store(people(101))
@@ -585,7 +589,7 @@ test('five buttons decide; each decision is announced, shown and saved, and can 
   await expect.poll(() => pill.textContent()).toBe('Declined')
 })
 
-test('several are decided at once, each row shows its result, and all are undone together', async ({
+test('several applications are decided at once, each row shows its result, and all are undone together', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(4))
@@ -612,7 +616,7 @@ test('several are decided at once, each row shows its result, and all are undone
   await expect.poll(all).toEqual(['New', 'Shortlisted', 'New', 'New'])
 })
 
-test('an address without a screen says so, and leads to the list', async ({ visitor }) => {
+test('an unknown address says that nothing is here, and links to the list', async ({ visitor }) => {
   await desk.store(people(1))
   const page = await desk.open(visitor, '/hired')
   const { heading, names } = getDesk(page)
@@ -622,7 +626,9 @@ test('an address without a screen says so, and leads to the list', async ({ visi
   await expect.poll(names).toEqual(['Person 1'])
 })
 
-test('a decided row keeps its position in its tab, and is in the other one', async ({ visitor }) => {
+test('a decided row keeps its position in the open tab, and is also in the tab of its new status', async ({
+  visitor,
+}) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)
   const { select, button, status, rowStatus, names, tab } = getDesk(page)
@@ -635,7 +641,7 @@ test('a decided row keeps its position in its tab, and is in the other one', asy
   await expect.poll(names).toEqual(['Person 2'])
 })
 
-test('an unsaved note survives a reload, an added one has author and time, and neither changes the status', async ({
+test('an unsaved note survives a reload, an added note has author and time, and neither changes the status', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
@@ -664,7 +670,7 @@ test('an unsaved note survives a reload, an added one has author and time, and n
   ])
 })
 
-test('a refused note says so and is not lost', async ({ visitor }) => {
+test('a refused note is reported, and its text is kept', async ({ visitor }) => {
   visitor.allowConsoleError(failedRequest)
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
@@ -679,9 +685,7 @@ test('a refused note says so and is not lost', async ({ visitor }) => {
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Note added')
 })
 
-test('a decision shows at once without a response, and is confirmed with the response', async ({
-  visitor,
-}) => {
+test('a decision is shown at once as being saved, and is confirmed by the response', async ({ visitor }) => {
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status, pill } = getDesk(page)
@@ -699,7 +703,7 @@ test('a decision shows at once without a response, and is confirmed with the res
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
-test('a decision that the server refuses shows as not saved, and the former status returns', async ({
+test('a decision that the server refuses is shown as not saved, and the former status returns', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -723,7 +727,7 @@ test('a decision that the server refuses shows as not saved, and the former stat
   expect(await desk.statusOf(first?.id ?? '')).toBe('accepted')
 })
 
-test('after a failed second decision the first one holds, and a third is no conflict with another organiser', async ({
+test('after a failed second decision the first one remains, and a third is not reported as a conflict', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -736,7 +740,7 @@ test('after a failed second decision the first one holds, and a third is no conf
     return calls === 2 ? refuse(route) : route.continue()
   })
   await select('Person 1').check()
-  // At once, so that the second is pending before the first response.
+  // Both at once, so that the second decision is pending before the first response.
   await page.evaluate(() => {
     for (const label of ['Accept', 'Decline']) {
       const found = [...document.querySelectorAll('.decisions-bar button')].find(
@@ -753,7 +757,7 @@ test('after a failed second decision the first one holds, and a third is no conf
   expect(await desk.statusOf(id)).toBe('waitlisted')
 })
 
-test('the decision buttons keep their position whatever Undo says, so a double click presses one of them', async ({
+test('the decision buttons keep their position when Undo changes its text, so a double click presses one button', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store([
@@ -775,7 +779,7 @@ test('the decision buttons keep their position whatever Undo says, so a double c
   }
 })
 
-test('a decision without a response is retried for a while, then shown as not saved; offline at once', async ({
+test('a decision without a response is retried, then shown as not confirmed; offline it is refused at once', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -809,7 +813,7 @@ test('a decision without a response is retried for a while, then shown as not sa
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
-test('a revealed application stays visible until its screen is left, and is recorded once despite repeated requests', async ({
+test('a reveal lasts until the screen is left, and is recorded once despite repeated requests', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -855,17 +859,17 @@ test('a revealed application stays visible until its screen is left, and is reco
   expect(await revealed()).toHaveLength(2)
 })
 
-test('an application is erased for good once its email address is typed, with another of the same address', async ({
+test('typing the email address erases an application for good, with a chosen one of the same address', async ({
   visitor,
 }) => {
-  const same = { email: 'ada@example.com' }
+  const sameEmail = { email: 'ada@example.com' }
   const [first, , third] = await desk.store([
-    { first_name: 'Ada', last_name: 'L', ...same, company: 'Engines' },
+    { first_name: 'Ada', last_name: 'L', ...sameEmail, company: 'Engines' },
     { first_name: 'Grace', last_name: 'H' },
-    { first_name: 'Ada', last_name: 'B', ...same, company: 'Looms' },
-    { first_name: 'Ada', last_name: 'C', ...same, company: 'Cards' },
+    { first_name: 'Ada', last_name: 'B', ...sameEmail, company: 'Looms' },
+    { first_name: 'Ada', last_name: 'C', ...sameEmail, company: 'Cards' },
   ])
-  // The wrong email address.
+  // The server refuses a wrong email address.
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor)
   const { link, button, dialog, status, names, note, undo } = getDesk(page)
@@ -895,7 +899,9 @@ test('an application is erased for good once its email address is typed, with an
   expect(await page.getByText('Ada L,').count()).toBe(0)
 })
 
-test('keys find, open, decide, note, select, undo and go back; never inside a field', async ({ visitor }) => {
+test('keys search, open, decide, note, select, undo and go back, but not inside a field', async ({
+  visitor,
+}) => {
   await desk.store(people(3))
   const page = await desk.open(visitor)
   const { keyboard } = page
@@ -914,7 +920,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
   await expectFocus('Person 3')
   await keyboard.press('k')
   await expectFocus('Person 2')
-  // The current row is announced, and stays visible when the focus is elsewhere.
+  // The current row is announced, and keeps its mark when the focus is elsewhere.
   const current = page.locator('tr[aria-current]')
   expect(await current.getByRole('link').textContent()).toBe('Person 2')
   const mark = await current
@@ -923,7 +929,7 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
     .evaluate((cell) => getComputedStyle(cell).boxShadow)
   expect(mark).toMatch(/inset$/)
   await page.getByRole('table', { name: /j and k go from row to row/ }).waitFor()
-  for (const [key, standing_] of [
+  for (const [key, statusName] of [
     ['s', 'Shortlisted'],
     ['a', 'Accepted'],
     ['w', 'Waitlisted'],
@@ -931,8 +937,8 @@ test('keys find, open, decide, note, select, undo and go back; never inside a fi
     ['r', 'New'],
   ] as const) {
     await keyboard.press(key)
-    await expectAnnouncement(`Person 2: ${standing_}`)
-    expect(await rowStatus('Person 2')).toBe(standing_)
+    await expectAnnouncement(`Person 2: ${statusName}`)
+    expect(await rowStatus('Person 2')).toBe(statusName)
   }
   await keyboard.press('z')
   await expectAnnouncement('Undone: Person 2 is Declined again')
@@ -1004,7 +1010,7 @@ test('after moving through any number of applications by keys, Back returns to t
   await expect.poll(() => focused(page)).toBe('A: Person 2')
 })
 
-test('Enter opens the application whose box has the focus', async ({ visitor }) => {
+test('Enter in the box of a row opens its application', async ({ visitor }) => {
   await desk.store(people(2))
   const page = await desk.open(visitor)
   const { select, heading } = getDesk(page)

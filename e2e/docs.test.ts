@@ -20,25 +20,25 @@ async function readPages() {
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
 }
 
-/** The matches of a pattern's groups in all pages, and their pages. */
+/** All matches of a pattern in the docs, with their groups and pages. */
 function find(pattern: RegExp) {
   return pages.flatMap(({ path, text }) =>
     [...text.matchAll(pattern)].map(([whole, ...groups]) => ({ path, whole, groups })),
   )
 }
 
-test('each command in the docs exists, with the options that they show', async () => {
+test('each command in the docs exists, with the options that the docs show', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>
   }
   const commands = find(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)(?: -- ([^#`\n]*))?/g).map(
-    ({ path, groups: [run, direct = '', given = ''] }) => ({ path, name: run ?? direct, given }),
+    ({ path, groups: [run, direct = '', args = ''] }) => ({ path, name: run ?? direct, args }),
   )
   expect(commands.filter(({ name }) => !(name in scripts))).toEqual([])
   expect(commands.length).toBeGreaterThan(60)
 
-  const options = commands.flatMap(({ path, name, given }) =>
-    (given.match(/(?<=^| )--[a-z-]+/g) ?? []).map((option) => ({ path, name, option })),
+  const options = commands.flatMap(({ path, name, args }) =>
+    (args.match(/(?<=^| )--[a-z-]+/g) ?? []).map((option) => ({ path, name, option })),
   )
   const help = new Map<string, string>()
   for (const { name } of options) {
@@ -47,8 +47,8 @@ test('each command in the docs exists, with the options that they show', async (
   expect(options.filter(({ name, option }) => !help.get(name)?.includes(option))).toEqual([])
   expect(options.length).toBeGreaterThan(25)
 
-  const measured = commands.filter(({ name, given }) => name === 'bench' && given !== '')
-  for (const { given } of measured) expect(`bench/${given.split(' ')[0]}.ts`).toSatisfy(existsSync)
+  const benchCommands = commands.filter(({ name, args }) => name === 'bench' && args !== '')
+  for (const { args } of benchCommands) expect(`bench/${args.split(' ')[0]}.ts`).toSatisfy(existsSync)
 })
 
 test('each setting in the docs exists', () => {
@@ -78,7 +78,7 @@ async function textsIn(folder: string) {
   return texts.join('\n')
 }
 
-test('the links of the README lead to files of the release archive, too', async () => {
+test('the links of the README also work in the release archive', async () => {
   const [, listed = ''] =
     /^const copied = \[([^\]]*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
   const copied = Array.from(listed.matchAll(/'([^']+)'/g), ([, name]) => name)
@@ -92,8 +92,8 @@ test('the links of the README lead to files of the release archive, too', async 
   )
 })
 
-/** The pages that messages of the program name. */
-async function namedBySources() {
+/** The docs pages that the program's messages refer to. */
+async function pagesNamedByProgram() {
   const paths = (await readdir('src', { recursive: true })).filter((name) => /\.tsx?$/.test(name))
   const texts = await Promise.all(
     paths.map(async (name) => ({ path: join('src', name), text: await readFile(join('src', name), 'utf8') })),
@@ -107,7 +107,7 @@ async function namedBySources() {
   )
 }
 
-test('all links of the docs and pages named by the program exist, and so do named files; each picture is shown', async () => {
+test('all links in the docs, pages named by the program and named files exist, and each picture is shown', async () => {
   const inPages = find(/\]\(([^)\s]+)\)|src="([^"]+)"/g)
     .map(({ path, groups }) => ({ path, to: groups.find((group) => group !== undefined) ?? '' }))
     .filter(({ to }) => !/^https?:/.test(to))
@@ -115,7 +115,7 @@ test('all links of the docs and pages named by the program exist, and so do name
       const [file = '', anchor] = to.split('#')
       return { path, file: file === '' ? path : join(dirname(path), file), anchor }
     })
-  const links = [...inPages, ...(await namedBySources())]
+  const links = [...inPages, ...(await pagesNamedByProgram())]
   expect(links.filter(({ file }) => !existsSync(file))).toEqual([])
   expect(links.length).toBeGreaterThan(50)
 

@@ -16,17 +16,17 @@ import { within } from '../testing/within.ts'
 import { connectToFiles } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
-const named = process.argv.slice(2)
-for (const name of named) {
+const requestedEngines = process.argv.slice(2)
+for (const name of requestedEngines) {
   if (name in engines) continue
   console.error(`There is no engine "${name}"; there are ${Object.keys(engines).join(', ')}.`)
   process.exit(1)
 }
 
-/** The timeout of a journey, in milliseconds. The longest takes a tenth of it. */
-const longestJourney = 120_000
-/** The same for closing a browser. */
-const longestClose = 10_000
+/** In milliseconds. The longest journey takes a tenth of this time. */
+const journeyTimeout = 120_000
+/** In milliseconds, for closing a browser. */
+const closeTimeout = 10_000
 
 const active = `document.activeElement?.name || document.activeElement?.className`
 const hasTakenOver = `window.isHydrated === true`
@@ -99,15 +99,13 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await expectStoredOnce(world, application)
   },
 
-  async 'nothing is requested before the first sign of writing, and nothing is lost while the script loads'(
-    world,
-  ) {
+  async 'no script is requested before the first input, and no input is lost while the script loads'(world) {
     const { browser, gate } = world
     const application = newApplication()
-    const before = gate.scriptRequests()
+    const requestsBefore = gate.scriptRequests()
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
-    deepStrictEqual(gate.scriptRequests(), before)
+    deepStrictEqual(gate.scriptRequests(), requestsBefore)
     await fill(browser, application)
     await browser.click('button')
     const sending = `({
@@ -121,23 +119,23 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     )
     gate.setScriptFate('pass')
     await browser.waitFor('.outcome.success')
-    deepStrictEqual(gate.scriptRequests(), before + 1)
+    deepStrictEqual(gate.scriptRequests(), requestsBefore + 1)
     await expectStoredOnce(world, application)
   },
 
-  async 'a script that failed is requested again at the next sign of writing'({ browser, gate }) {
+  async 'a script that failed is requested again at the next input'({ browser, gate }) {
     gate.setScriptFate('cut')
     await browser.open(gate.origin)
-    const before = gate.scriptRequests()
+    const requestsBefore = gate.scriptRequests()
     await browser.type('#first_name', 'A')
-    await until('the request for the script', () => gate.scriptRequests() > before)
+    await until('the request for the script', () => gate.scriptRequests() > requestsBefore)
     gate.setScriptFate('pass')
-    const sign = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
-    await waitUntilTrue(browser, `${sign} && ${hasTakenOver}`)
+    const input = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
+    await waitUntilTrue(browser, `${input} && ${hasTakenOver}`)
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
   },
 
-  async 'the browser posts a send with every answer if its script never loads'(world) {
+  async 'if the script never loads, the browser posts the form with every answer'(world) {
     const { browser, gate } = world
     const application = newApplication()
     gate.setScriptFate('hold')
@@ -164,15 +162,15 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await browser.evaluate(`(document.querySelector('button').scrollIntoView(), true)`)
     await browser.click('button')
     await waitUntilTrue(browser, `document.activeElement.id === 'company'`)
-    const place = `(({ top, bottom }) => top >= 0 && Math.abs((top + bottom) / 2 - innerHeight / 2) < innerHeight / 8)(
+    const isCentred = `(({ top, bottom }) => top >= 0 && Math.abs((top + bottom) / 2 - innerHeight / 2) < innerHeight / 8)(
       document.querySelector('#company').closest('.field').getBoundingClientRect())`
-    await waitUntilTrue(browser, place)
+    await waitUntilTrue(browser, isCentred)
   },
 
   async 'moving backwards with the keyboard keeps label and field visible'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
-    // The page's script handles this, and is requested at the first press.
+    // The page's script does this, and is requested at the first press.
     await waitUntilTrue(browser, hasTakenOver)
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
@@ -183,7 +181,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
       await waitUntilTrue(browser, inSight)
       stops.push(await browser.evaluate(active))
     }
-    for (const { name } of textFields) ok(stops.includes(name), `${name} is no stop: ${stops.join(', ')}`)
+    for (const { name } of textFields) ok(stops.includes(name), `${name} is no tab stop: ${stops.join(', ')}`)
   },
 
   async 'a press of the custom radio focuses its box, arrow keys do not, and Enter moves on'({
@@ -191,7 +189,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     gate,
   }) {
     await browser.open(gate.origin)
-    // The page's script does this, and is requested at the first sign of writing.
+    // The page's script does this, and is requested at the first press in a field.
     await browser.click('[name=first_name]')
     await waitUntilTrue(browser, 'window.isHydrated')
     await browser.click('[name=paid_solution][value=custom]')
@@ -217,7 +215,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     const height = `document.querySelector('#reason').clientHeight`
     const empty = Number(await browser.evaluate(height))
     await browser.type('#reason', 'One more line\n'.repeat(9))
-    // If the browser's styles cannot do it, the page's script does, once it has loaded.
+    // If the browser cannot size the field by CSS, the page's script does so once it has loaded.
     await waitUntilTrue(browser, inside('#reason'))
     deepStrictEqual(Number(await browser.evaluate(height)) > empty, true)
   },
@@ -281,10 +279,10 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitUntilTrue(browser, `${text('h1')} === '${name}' && document.activeElement.tagName === 'H1'`)
     await browser.click('.decisions-bar [data-status=accepted]')
     await waitForAnnouncement(`${name}: Accepted`)
-    // The decision adds to the page and moves everything below it.
+    // The decision adds an entry to the timeline, which moves the form below.
     await waitUntilTrue(browser, `document.querySelectorAll('.application-timeline li').length === 2`)
     await browser.type('#note', 'A strong one.')
-    // A person would scroll it from behind the bar at the foot. WebKit's driver does not.
+    // The button may be behind the bar at the foot, and WebKit's driver does not scroll it into view.
     await browser.evaluate(
       `document.querySelector('.application-note-form button').scrollIntoView({ block: 'center' })`,
     )
@@ -294,14 +292,14 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitForAnnouncement(`Undone: ${name} is New again`)
     await waitUntilTrue(browser, `document.querySelectorAll('.application-timeline li').length === 4`)
     const seen = await browser.evaluate(`({
-      happened: [...document.querySelectorAll('.application-timeline li')].map((each) => each.lastChild.textContent),
-      standing: ${text('.application-head .decisions-pill')},
+      events: [...document.querySelectorAll('.application-timeline li')].map((each) => each.lastChild.textContent),
+      status: ${text('.application-head .decisions-pill')},
       reason: ${text('.application-answers .application-long dd')},
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     })`)
     deepStrictEqual(seen, {
-      happened: ['Received', 'Accepted (was New)', 'A strong one.', 'New (was Accepted)'],
-      standing: 'New',
+      events: ['Received', 'Accepted (was New)', 'A strong one.', 'New (was Accepted)'],
+      status: 'New',
       reason: application.reason,
       overflow: 0,
     })
@@ -324,8 +322,8 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await browser.waitFor('button')
     await browser.click('button')
     await browser.waitFor('#search')
-    const opened = `${gate.origin}/desk#/applications/${String(row?.['id'])}`
-    await browser.open(opened)
+    const applicationUrl = `${gate.origin}/desk#/applications/${String(row?.['id'])}`
+    await browser.open(applicationUrl)
     await browser.waitFor('.decisions-bar [data-status=accepted]')
     await browser.click('.decisions-bar [data-status=accepted]')
     await waitUntilTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
@@ -339,7 +337,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitUntilTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
     await browser.click('#place button')
     await waitUntilTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
-    await browser.open(opened)
+    await browser.open(applicationUrl)
     await waitUntilTrue(
       browser,
       `${text('.application-head .decisions-answer')}.startsWith('Coming, answered')`,
@@ -351,16 +349,20 @@ let failed = false
 const mailServer = await startMailServer()
 
 const starts = Object.entries(engines)
-  .filter(([name]) => named.length === 0 || named.includes(name))
+  .filter(([name]) => requestedEngines.length === 0 || requestedEngines.includes(name))
   .flatMap(([name, find]) => {
     const start = find()
     if (start) return [{ name, start }]
-    failed ||= named.includes(name)
-    console.log(named.includes(name) ? `✗ ${name} is not installed` : `- ${name} was left out: not installed`)
+    failed ||= requestedEngines.includes(name)
+    console.log(
+      requestedEngines.includes(name)
+        ? `✗ ${name} is not installed`
+        : `- ${name} was left out: not installed`,
+    )
     return []
   })
 
-/** A server for one journey at a time, because a journey sends all existing drafts. */
+/** Starts a server for one journey at a time, because a journey sends all existing drafts. */
 async function startWorker() {
   const directory = await dataDirectory()
   const port = String(await freePort())
@@ -394,14 +396,14 @@ async function startWorker() {
     }
     try {
       const world = { browser, gate, sql, mailServer, signInLink, stored }
-      await within(longestJourney, 'the journey', Promise.resolve(journeys[journey]?.(world)))
+      await within(journeyTimeout, 'the journey', Promise.resolve(journeys[journey]?.(world)))
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true
       console.error(`✗ ${name}: ${journey}`, error)
     } finally {
       // A browser that is stuck ends with its engine.
-      await within(longestClose, 'closing the browser', browser.close()).catch(console.error)
+      await within(closeTimeout, 'closing the browser', browser.close()).catch(console.error)
       gate.close()
     }
   }
@@ -414,7 +416,7 @@ async function startWorker() {
   return { play, stop }
 }
 
-// In parallel, since each of them waits about half of its time.
+// In parallel, since each journey waits about half of its time.
 const remaining = Object.keys(journeys).flatMap((journey) =>
   starts.map((engine) => [journey, engine] as const),
 )

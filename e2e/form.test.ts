@@ -19,7 +19,9 @@ function rgb(hex: string) {
 
 const style = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name)
 
-test('after success the button is quiet but active, until something is typed', async ({ visitor }) => {
+test('after success the button has no colour but is enabled, until something is typed', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/409/)
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -35,7 +37,7 @@ test('after success the button is quiet but active, until something is typed', a
     if (field === form.customSolution) break
     await expect.poll(background).toBe(quiet)
   }
-  // Typing there selected it.
+  // Typing in the custom box selects the custom radio.
   expect(await form.customRadio.isChecked()).toBe(true)
   expect(await background()).toBe(loud)
   expect(await form.success.isVisible()).toBe(true)
@@ -55,7 +57,7 @@ test('the green box disappears when the browser refuses the next send', async ({
   await form.success.waitFor()
 })
 
-/** The page that answered a native send after its script failed. Further scripts fail too. */
+/** Sends natively, because the script fails, and returns the resulting page. The script of that page fails, too. */
 async function sentNatively(visitor: Visitor) {
   visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
@@ -68,7 +70,7 @@ async function sentNatively(visitor: Visitor) {
   return page
 }
 
-test('after a native send, too, the green box disappears on a refused send, before and after the script', async ({
+test('after a native send the green box disappears when the next send is refused, and stays away after hydration', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)
@@ -83,7 +85,7 @@ test('after a native send, too, the green box disappears on a refused send, befo
   await form.success.waitFor()
 })
 
-test('an unreadable text shows as dots, since its layout would take long, and keeps its value', async ({
+test('an unreadable text that would be slow to lay out is shown as dots, and keeps its value', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -96,7 +98,7 @@ test('an unreadable text shows as dots, since its layout would take long, and ke
   }
   expect(await shown('xع'.repeat(5_000))).toBe('disc')
   expect(await shown(`a${'\u0301'.repeat(9_999)}`)).toBe('disc')
-  // Texts that somebody may have written.
+  // Texts that a person may have written.
   for (const text of ['山'.repeat(5_000), 'x'.repeat(5_000), 'أريد أن أفكر. '.repeat(500)]) {
     expect(await shown(text)).toBe('none')
   }
@@ -118,13 +120,13 @@ test('hovered, chosen and invalid elements look different, in light and dark', a
   expect(await form.consent.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
   expect(await page.locator('.consent').evaluate(style, 'box-shadow')).toContain(rgb(light.invalid))
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
-  // A refused send marks the radio as valid too, so it stays unchanged.
+  // The refused send marks the radio as valid, so the radio stays unchanged.
   expect(await choice('work').locator('input').evaluate(style, 'border-top-color')).toBe(rgb(light.ember))
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(dark.invalid))
 })
 
-test('a touched element does not stay hovered', async ({ visitor }) => {
+test('a tapped element does not look hovered', async ({ visitor }) => {
   const page = await visitor.open(server.origin, {
     hasTouch: true,
     isMobile: true,
@@ -151,7 +153,7 @@ test('in forced colours an invalid field has a thick border', async ({ visitor }
   expect(await edges()).toEqual(['8px', '8px', '6px'])
 })
 
-test('the custom answer is quiet while another choice is selected', async ({ visitor }) => {
+test('the custom answer is dimmed while another choice is selected', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   const colour = () => form.customSolution.evaluate(style, 'color')
@@ -179,7 +181,7 @@ test.for([320, 390, 1366])(
   },
 )
 
-test('phones get the type of each field', async ({ visitor }) => {
+test('fields tell phones about capitals, spelling and the Enter key', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
@@ -191,10 +193,10 @@ test('phones get the type of each field', async ({ visitor }) => {
 
 test.for([
   ['with its script', '**/rest/v1/**'],
-  ['before its script has come', '**/assets/**'],
+  ['before its script has loaded', '**/assets/**'],
 ] as const)(
   'during a send nothing can be edited, and the button is visible (%s)',
-  async ([, held], { visitor }) => {
+  async ([, heldRequests], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     let release = () => {}
     const page = await visitor.open(
@@ -204,7 +206,7 @@ test.for([
         await opened.route('**/rest/v1/**', (route) =>
           route.fulfill({ status: 400, json: { message: 'Not now.' } }),
         )
-        release = await holdRequests(opened, held, (route) => route.fallback())
+        release = await holdRequests(opened, heldRequests, (route) => route.fallback())
       },
     )
     const form = getForm(page)
@@ -241,7 +243,7 @@ test('a response that is not from the backend is not shown to a visitor', async 
   expect(await form.success.count()).toBe(0)
 })
 
-test('a visitor already typing on the page after a native send keeps the focus when its script loads', async ({
+test('a visitor who types on the page after a native send keeps the focus when the script loads', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)
@@ -256,7 +258,9 @@ test('a visitor already typing on the page after a native send keeps the focus w
   expect(await form.firstName.inputValue()).toBe('abcdef')
 })
 
-test('an input event before the typed text is restored loses nothing of it', async ({ visitor }) => {
+test('an input event before the typed text is restored does not lose any of the text', async ({
+  visitor,
+}) => {
   const page = await visitor.open(server.origin)
   const form = getForm(page)
   await form.firstName.fill('Ada')
@@ -271,18 +275,18 @@ test('an input event before the typed text is restored loses nothing of it', asy
     })
   })
   await page.reload()
-  const kept = { first_name: 'Ada', email: 'ada@example.com', reason: 'To think.' }
-  expect(await form.answers()).toMatchObject(kept)
+  const expected = { first_name: 'Ada', email: 'ada@example.com', reason: 'To think.' }
+  expect(await form.answers()).toMatchObject(expected)
   await page.reload()
-  expect(await form.answers()).toMatchObject(kept)
+  expect(await form.answers()).toMatchObject(expected)
 })
 
-test('the Enter that ends a composition stays in the custom box', async ({ visitor }) => {
+test('the Enter key that ends an IME composition keeps the focus in the custom box', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const { customSolution } = getForm(page)
   await customSolution.focus()
-  // WebKit sends it after the composition's end.
+  // WebKit sends this keydown event after the end of the composition.
   await customSolution.evaluate((box) =>
     box.dispatchEvent(
       new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
@@ -294,7 +298,7 @@ test('the Enter that ends a composition stays in the custom box', async ({ visit
 const focusedName = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('name'))
 const refusedFields = (page: Page) => page.locator('[aria-invalid=true]').count()
 
-test('Enter goes to the next required blank field, marks nothing red, and sends if there is none', async ({
+test('Enter goes to the next blank required field, marks no field as invalid, and sends if no field is blank', async ({
   visitor,
 }) => {
   const application = anApplication({ paid_solution: '', team_size: '' })
@@ -306,7 +310,7 @@ test('Enter goes to the next required blank field, marks nothing red, and sends 
   page.on('request', () => (sends += 1))
   await form.company.fill(application.company)
   await form.firstName.focus()
-  // The company is filled in.
+  // The company is already filled in, so Enter skips it.
   for (const column of ['first_name', 'last_name', 'email', 'phone', 'linkedin'] as const) {
     expect(await focusedName(page)).toBe(column)
     if (column !== 'first_name') await keyboard.type(application[column])
@@ -314,13 +318,13 @@ test('Enter goes to the next required blank field, marks nothing red, and sends 
   }
   expect(await focusedName(page)).toBe('reason')
   await keyboard.type('To think.')
-  // Its usual effect in a text area.
+  // In a text area Enter adds a line.
   await keyboard.press('Enter')
   expect(await form.reason.inputValue()).toBe('To think.\n')
   await form.phone.press('Enter')
   expect(await focusedName(page)).toBe('consent')
   await keyboard.press('Space')
-  // Earlier blank fields are not skipped.
+  // Enter also goes back to an earlier blank field.
   await form.company.press('Enter')
   expect(await focusedName(page)).toBe('first_name')
   expect([await refusedFields(page), sends]).toEqual([0, 0])
@@ -329,31 +333,31 @@ test('Enter goes to the next required blank field, marks nothing red, and sends 
   await form.success.waitFor()
 })
 
-test("Enter with a modifier, while composing, and in a choice keeps the browser's own effect", async ({
+test("Enter with a modifier, during a composition or in a choice keeps the browser's own effect", async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const form = getForm(page)
-  const isLeft = (init: Record<string, boolean>) =>
-    form.email.evaluate((field, given) => {
-      const enter = { key: 'Enter', bubbles: true, cancelable: true, ...given }
+  const isNative = (init: Record<string, boolean>) =>
+    form.email.evaluate((field, options) => {
+      const enter = { key: 'Enter', bubbles: true, cancelable: true, ...options }
       return field.dispatchEvent(new KeyboardEvent('keydown', enter))
     }, init)
-  expect(await isLeft({})).toBe(false)
+  expect(await isNative({})).toBe(false)
   for (const init of [{ ctrlKey: true }, { altKey: true }, { metaKey: true }, { shiftKey: true }])
-    expect({ ...init, isLeft: await isLeft(init) }).toEqual({ ...init, isLeft: true })
-  expect(await isLeft({ isComposing: true })).toBe(true)
+    expect({ ...init, isNative: await isNative(init) }).toEqual({ ...init, isNative: true })
+  expect(await isNative({ isComposing: true })).toBe(true)
   for (const field of [form.teamSize.locator('[value="1-3"]'), form.consent]) {
     await form.firstName.fill('')
     await field.press('Enter')
-    // The browser sends from there, and refuses.
+    // In a choice the browser tries to send, and refuses the blank field.
     await expect.poll(() => focusedName(page)).toBe('first_name')
     expect(await form.problem('first_name').count()).toBe(1)
   }
 })
 
-test("a field's error appears beside it in the browser’s own words, from leaving it until it is corrected", async ({
+test('an error appears beside its field in the browser’s words when the field is left, until it is corrected', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -364,7 +368,7 @@ test("a field's error appears beside it in the browser’s own words, from leavi
   const invalid = (field: Locator) => field.getAttribute('aria-invalid')
   const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
 
-  // No error appears before: not for skipped, emptied or unfinished fields.
+  // No error appears for skipped or emptied fields, or in a field that is being typed.
   await form.firstName.focus()
   await form.lastName.fill('x')
   await form.lastName.fill('')
@@ -417,7 +421,9 @@ const describedBy = (field: Locator) =>
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
 
-test('a send refused before the script shows its messages when the script loads', async ({ visitor }) => {
+test('a send that the browser refuses before the script has loaded shows its messages afterwards', async ({
+  visitor,
+}) => {
   let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
     release = await holdRequests(opened, '**/assets/**')
@@ -436,7 +442,7 @@ test.for([
   [390, 844],
   [1366, 650],
 ] as const)(
-  'the thanks are visible first, with an empty form below them (%i x %i)',
+  'after a send the thanks are visible, with an empty form below them (%i x %i)',
   async ([width, height], { visitor }) => {
     const page = await visitor.open(server.origin, {
       viewport: { width, height },
@@ -472,7 +478,7 @@ test.for([
   },
 )
 
-test("after a reload one quiet line shows the time of this browser's send, until the first key", async ({
+test('after a reload one line shows when this browser sent an application, until the first key press', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -502,11 +508,11 @@ test("after a reload one quiet line shows the time of this browser's send, until
 })
 
 test.for([true, false])(
-  'offline, a visitor reads the next steps, and that answers are stored only in the browser (%s)',
-  async (isKept, { visitor }) => {
+  'offline, a visitor reads what to do next, and whether the browser stores the answers (stored: %s)',
+  async (isStored, { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(server.origin, {}, async (opened) => {
-      if (isKept) return
+      if (isStored) return
       await opened.addInitScript(() => {
         Storage.prototype.setItem = () => {
           throw new DOMException('full', 'QuotaExceededError')
@@ -523,17 +529,17 @@ test.for([true, false])(
     await page.context().setOffline(true)
     await form.button.click()
     await form.failure.waitFor()
-    const [kept, sent] = [
+    const [storedText, notStoredText] = [
       'You seem to be offline. Your answers are kept here: send them again when you are connected.',
       'You seem to be offline. Send your answers again when you are connected.',
     ]
-    expect(await page.locator('.error p').innerText()).toBe(isKept ? kept : sent)
+    expect(await page.locator('.error p').innerText()).toBe(isStored ? storedText : notStoredText)
     expect(await form.button.isEnabled()).toBe(true)
-    const before = sends
+    const sendsBefore = sends
     await page.context().setOffline(false)
     await page.evaluate(() => dispatchEvent(new Event('online')))
     expect(await form.company.inputValue()).toBe(application.company)
-    expect(sends).toBe(before)
+    expect(sends).toBe(sendsBefore)
     await form.button.click()
     await form.success.waitFor()
   },

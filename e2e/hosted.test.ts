@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../testing/server.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
 import { accessibilityProblems, waitForHydration, test } from '../testing/visitor.ts'
 
-// A stand-in for the hosted backend, which cannot run here. It records requests and gives the test's responses.
+// A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
 let backend: Receiver
 let backendResponse: { status: number; body?: string }
 let door: object
@@ -29,9 +29,9 @@ beforeAll(async () => {
   const directory = await temporaryDirectory()
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*, authorization' }
   backend = await startReceiver(({ method, url }, response) => {
-    const asksDoor = url === '/rest/v1/rpc/door_is_open'
-    const answer = asksDoor ? { status: 200, body: JSON.stringify(door) } : backendResponse
-    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : answer
+    const isDoorCall = url === '/rest/v1/rpc/door_is_open'
+    const reply = isDoorCall ? { status: 200, body: JSON.stringify(door) } : backendResponse
+    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : reply
     response.writeHead(status, { ...cors, 'content-type': 'application/json' }).end(body)
   })
   hook = await startReceiver((_request, response) => {
@@ -105,7 +105,7 @@ test('the static build sends the eleven columns with the public key, then calls 
   })
 })
 
-test('a closed door is announced when somebody begins to write; a send gets the red box', async ({
+test('a closed door is announced when somebody begins to fill in the form; a send shows the red box', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
@@ -163,7 +163,7 @@ test('a blank radio group is sent as blank', async ({ visitor }) => {
   })
 })
 
-test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
+test('a webhook that hangs does not change or delay the result of a send', async ({ visitor }) => {
   hookResponds = false
   const page = await visitor.open(origin)
   const form = getForm(page)
@@ -175,16 +175,16 @@ test('a webhook that hangs changes and delays nothing', async ({ visitor }) => {
 })
 
 test.for([
-  ['a short one', 100, true],
-  ['one over 60 KiB', 61 * 1024, false],
-] as const)('the webhook call outlives the page (%s)', async ([, length, keepalive], { visitor }) => {
+  ['below 60 KiB', 100, true],
+  ['above 60 KiB it does not', 61 * 1024, false],
+] as const)('a short webhook call outlives the page (%s)', async ([, length, keepalive], { visitor }) => {
   const page = await visitor.open(origin, {}, (opened) =>
     opened.addInitScript(() => {
       const calls: unknown[] = []
-      const real = window.fetch.bind(window)
+      const originalFetch = window.fetch.bind(window)
       window.fetch = (input, init) => {
         calls.push([input, init?.keepalive])
-        return real(input, init)
+        return originalFetch(input, init)
       }
       Object.assign(window, { calls })
     }),
@@ -212,7 +212,7 @@ test('a webhook that fails is only logged', async ({ visitor }) => {
   await logged
 })
 
-test("the error's own message is shown as text, and every answer is kept", async ({ visitor }) => {
+test("the server's error message is shown as text, and every form answer is kept", async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const message = '<img src=x onerror=alert(1)> is not for sale'
   backendResponse = {
@@ -238,7 +238,7 @@ test("the error's own message is shown as text, and every answer is kept", async
   await expect.poll(() => form.failure.count()).toBe(0)
 })
 
-test('without JavaScript a plain sentence says that it is needed, and no answer leaves the page', async ({
+test('without JavaScript the page says that JavaScript is needed, and no form answer leaves the page', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/form-action|Refused to send form data|violates/)
@@ -265,7 +265,7 @@ test('the build contains nothing of the server', async () => {
   expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/<form[^>]* action/)
 })
 
-test('the document contains its policy, and a static host finds the whole of it in _headers', async () => {
+test('the document has its content security policy, and _headers has the complete policy for static hosts', async () => {
   const html = await readFile(join(site, 'index.html'), 'utf8')
   const headers = await readFile(join(site, '_headers'), 'utf8')
   const [, policy = ''] = /http-equiv="content-security-policy" content="([^"]*)"/i.exec(html) ?? []
@@ -277,7 +277,7 @@ test('the document contains its policy, and a static host finds the whole of it 
   expect(headers).toContain('x-content-type-options: nosniff')
 })
 
-test('if the script fails, a send shows the red box, and the next one tries the script again', async ({
+test('if the script fails, a send shows the red box, and the next send requests the script again', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)

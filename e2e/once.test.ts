@@ -33,12 +33,12 @@ test('fifty identical sends at once store one row and make one delivery', async 
   expect(statuses.filter((status) => status === 409)).toHaveLength(49)
   expect(await stored(application.email)).toHaveLength(1)
   await receiver.waitFor(1, isAbout(application.email))
-  // No delivery of it remains.
+  // No delivery is still pending.
   await expect.poll(undelivered).toEqual([])
   expect(receiver.received.filter(isAbout(application.email))).toHaveLength(1)
 })
 
-test('a changed answer is a new application', async () => {
+test('an application with a changed form answer is a new application', async () => {
   const application = anApplication()
   const moved = { ...application, first_name: 'AdaL', last_name: application.last_name.slice(1) }
   const joined = {
@@ -101,7 +101,7 @@ test('typed text survives a reload and a failed send; consent has to be given ag
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
 })
 
-test('a send before the script has loaded is held, shown, and carried out afterwards', async ({
+test('a send before the script has loaded is held, shown as in progress, and sent afterwards', async ({
   visitor,
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
@@ -130,14 +130,14 @@ test('Enter in the custom box sends nothing even before the script has loaded', 
   expect(await form.button.innerText()).toBe('Send Details!')
 })
 
-test.for(['fails', 'has not come after 10 seconds'])(
+test.for(['fails', 'has not loaded after 10 seconds'])(
   'if the script %s, the form is posted natively',
-  async (way, { visitor }) => {
+  async (failure, { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
     const application = anApplication()
     const page = await visitor.open(server.origin, {}, async (opened) => {
       await opened.clock.install()
-      await opened.route('**/assets/**', (route) => (way === 'fails' ? route.abort() : undefined))
+      await opened.route('**/assets/**', (route) => (failure === 'fails' ? route.abort() : undefined))
     })
     const form = getForm(page)
     await form.fill(application)
@@ -148,16 +148,16 @@ test.for(['fails', 'has not come after 10 seconds'])(
   },
 )
 
-test('a form sent both natively and by the script is one application', async ({ visitor }) => {
+test('an application that is sent both natively and by the script is stored once', async ({ visitor }) => {
   visitor.allowConsoleError(/409/)
   const application = anApplication({ reason: 'one\ntwo' })
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })
   await getForm(page).fill(application)
   await getForm(page).button.click()
   await getForm(page).success.waitFor()
-  const again = await visitor.open(server.origin)
-  await getForm(again).fill(application)
-  await getForm(again).button.click()
-  await getForm(again).success.waitFor()
+  const secondPage = await visitor.open(server.origin)
+  await getForm(secondPage).fill(application)
+  await getForm(secondPage).button.click()
+  await getForm(secondPage).success.waitFor()
   expect(await stored(application.email)).toHaveLength(1)
 })

@@ -19,7 +19,7 @@ const boundsOf = (page: Page, selector: string) =>
       return { left, top, right, bottom, width, height }
     })
 
-const windowsBeside = [
+const windowsWithSceneryBeside = [
   [1366, 650],
   [1280, 720],
   [1536, 730],
@@ -27,11 +27,11 @@ const windowsBeside = [
   [1920, 1080],
 ] as const
 
-test('beside the card the scenery stays, and the first field is whole on the first screen', async ({
+test('scenery beside the card does not scroll, and the first field is fully visible at first', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  for (const [width, height] of windowsBeside) {
+  for (const [width, height] of windowsWithSceneryBeside) {
     await resize(page, { width, height })
     await page.evaluate(() => window.scrollTo(0, 0))
     const field = await boundsOf(page, '#first_name')
@@ -47,9 +47,9 @@ test('beside the card the scenery stays, and the first field is whole on the fir
   }
 })
 
-test('beside the card the sun is clear of the words and of the card', async ({ visitor }) => {
+test('a sun beside the card overlaps neither the words nor the card', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  for (const [width, height] of windowsBeside) {
+  for (const [width, height] of windowsWithSceneryBeside) {
     await resize(page, { width, height })
     const sun = await boundsOf(page, '.scene .hills .sun')
     expect(sun.left).toBeGreaterThan(0)
@@ -58,7 +58,7 @@ test('beside the card the sun is clear of the words and of the card', async ({ v
   }
 })
 
-test('in a low landscape window without room for both, no sun is behind the words', async ({ visitor }) => {
+test('in a low landscape window without room for sun and words, the sun is hidden', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   for (const [width, height] of [
     [640, 360],
@@ -69,7 +69,7 @@ test('in a low landscape window without room for both, no sun is behind the word
   }
 })
 
-test('above the card the sun is whole between the edges, and no tree overlaps the card', async ({
+test('a sun above the card is fully inside the window, and no tree overlaps the card', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
@@ -83,7 +83,7 @@ test('above the card the sun is whole between the edges, and no tree overlaps th
   }
 })
 
-test('the nearest hill continues below its drawing without a visible line', async ({ visitor }) => {
+test('no line is visible where the drawing of the nearest hill ends', async ({ visitor }) => {
   const page = await visitor.open(server.origin, {
     viewport: { width: 397, height: 700 },
     deviceScaleFactor: 1.5,
@@ -115,7 +115,7 @@ test('the sun sets after success, and scenery appears in the green box', async (
   expect((await boundsOf(page, '.success .hills')).height).toBeGreaterThan(100)
 })
 
-test('the icon rests while someone writes', async ({ visitor }) => {
+test('the icon stops moving while a field has the focus', async ({ visitor }) => {
   const page = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
   const state = () => page.locator('.plug').evaluate((plug) => getComputedStyle(plug).animationPlayState)
   expect(await state()).toBe('running')
@@ -125,17 +125,19 @@ test('the icon rests while someone writes', async ({ visitor }) => {
   expect(await state()).toBe('running')
 })
 
-test('on paper, answers, choices and consent fit on one page, without the scenery', async ({ visitor }) => {
+test('the printed form fits on one page with answers, choices and consent, without the scenery', async ({
+  visitor,
+}) => {
   const page = await visitor.open(server.origin)
   await formStates['filled']?.(page)
   const paper = await page.pdf({ format: 'A4', printBackground: false })
   expect(paper.toString('latin1').match(/\/Type ?\/Page\b/g)).toHaveLength(1)
   await page.emulateMedia({ media: 'print' })
-  for (const gone of ['.scene .hills', '.plug', 'button']) {
-    expect([gone, await page.locator(gone).isVisible()]).toEqual([gone, false])
+  for (const hidden of ['.scene .hills', '.plug', 'button']) {
+    expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
   }
-  for (const kept of ['#first_name', '#reason', '[name=consent]', '[name=team_size]:checked']) {
-    expect([kept, await page.locator(kept).isVisible()]).toEqual([kept, true])
+  for (const visible of ['#first_name', '#reason', '[name=consent]', '[name=team_size]:checked']) {
+    expect([visible, await page.locator(visible).isVisible()]).toEqual([visible, true])
   }
   expect(await page.locator('[name=consent]').evaluate((box) => getComputedStyle(box).printColorAdjust)).toBe(
     'exact',

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { endWithTest } from '../testing/programs.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 
-test('everything that a run started ends with the run, even frozen processes, and nothing else', async () => {
+test('all processes of a test run end with the run, even frozen ones, and other processes do not', async () => {
   const { path } = await temporaryDirectory()
   const start = (environment: Record<string, string>, cwd = '/') => {
     const child = spawn('sleep', ['600'], { cwd, env: environment })
@@ -15,8 +15,8 @@ test('everything that a run started ends with the run, even frozen processes, an
   }
   const byEnvironment = start({ TEST_RUN: path })
   const byFolder = start({}, path)
-  const another = start({ TEST_RUN: `${path}-of-another` })
-  await Promise.all([byEnvironment, byFolder, another].map(({ child }) => once(child, 'spawn')))
+  const ofAnotherRun = start({ TEST_RUN: `${path}-of-another` })
+  await Promise.all([byEnvironment, byFolder, ofAnotherRun].map(({ child }) => once(child, 'spawn')))
   byFolder.child.kill('SIGSTOP')
 
   const reaper = spawn(process.execPath, ['testing/reaper.js', path], {
@@ -28,5 +28,5 @@ test('everything that a run started ends with the run, even frozen processes, an
   expect(await byFolder.ended).toEqual([null, 'SIGKILL'])
   expect(await reaped).toEqual([0, null])
   expect(existsSync(path)).toBe(false)
-  expect(another.child.exitCode ?? another.child.signalCode).toBeNull()
+  expect(ofAnotherRun.child.exitCode ?? ofAnotherRun.child.signalCode).toBeNull()
 })

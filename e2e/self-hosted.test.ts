@@ -83,15 +83,15 @@ test('a founder applies: green box, empty form, stored row, called webhook', asy
   })
 })
 
-test('a closed door is shown before writing, and the document of an open one says nothing about it', async ({
+test('the document says from the start that the door is closed, and does not mention an open door', async ({
   visitor,
 }) => {
   const door = (...args: string[]) => runCommand(['door', ...args], settings)
   const document = async (etag = '') => {
-    const answer = await fetch(server.origin, { headers: { 'if-none-match': etag } })
-    return { status: answer.status, etag: answer.headers.get('etag') ?? '', html: await answer.text() }
+    const response = await fetch(server.origin, { headers: { 'if-none-match': etag } })
+    return { status: response.status, etag: response.headers.get('etag') ?? '', html: await response.text() }
   }
-  /** The next version of the document. A change shows within a second. */
+  /** Waits for the next version of the document. A change appears within a second. */
   const documentAfter = async (etag: string) => {
     await expect.poll(async () => (await document(etag)).status).toBe(200)
     return document()
@@ -125,7 +125,7 @@ test('a closed door is shown before writing, and the document of an open one say
   expect(await documentAfter(closed.etag)).toEqual(open)
 })
 
-test('the page contains the specified texts in order', async ({ visitor }) => {
+test('the page contains the specified texts in their order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')
   const inOrder = [
@@ -200,7 +200,7 @@ test('the radio groups may stay empty', async ({ visitor }) => {
   })
 })
 
-test("the browser's own checks stop an incomplete form", async ({ visitor }) => {
+test("the browser's own validation stops a form with an invalid email address", async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const requests: string[] = []
@@ -213,7 +213,9 @@ test("the browser's own checks stop an incomplete form", async ({ visitor }) => 
   expect(requests).toEqual([])
 })
 
-test('typing in the custom box chooses it, and Enter there never sends the form', async ({ visitor }) => {
+test('typing in the custom box selects the custom radio, and Enter in the box never sends the form', async ({
+  visitor,
+}) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const form = getForm(page)
@@ -242,7 +244,7 @@ test('the text of the custom box is sent whichever radio is chosen', async ({ vi
   })
 })
 
-test('repeated sends during a pending one make one insert', async ({ visitor }) => {
+test('repeated sends while one is pending make one insert', async ({ visitor }) => {
   const application = anApplication()
   let inserts = 0
   const release = new AbortController()
@@ -272,7 +274,7 @@ test('repeated sends during a pending one make one insert', async ({ visitor }) 
   expect(inserts).toBe(1)
 })
 
-test('without JavaScript the same page returns with the green box', async ({ visitor }) => {
+test('without JavaScript a send returns the same page with the green box', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(server.origin, { javaScriptEnabled: false })
   const form = getForm(page)
@@ -285,7 +287,7 @@ test('without JavaScript the same page returns with the green box', async ({ vis
   expect(await form.firstName.inputValue()).toBe('')
 })
 
-test('without JavaScript a refused form returns with the red box and every answer in it', async ({
+test('without JavaScript a refused send returns the form with the red box and every answer', async ({
   visitor,
 }) => {
   const application = anApplication({

@@ -25,7 +25,7 @@ export async function storeAcceptedApplicant(sql: Sql): Promise<AcceptedApplican
   return { id: application.id, ...invitation }
 }
 
-/** Their RSVPs, the latest first. A repeated request adds none. */
+/** The applicant's RSVPs, the latest first. A repeated request adds no second RSVP. */
 export async function rsvpsOf(sql: Sql, { id }: AcceptedApplicant): Promise<Rsvp[]> {
   const rows = await sql<{ answer: Rsvp }[]>`
     select detail ->> 'answer' as answer from private.history

@@ -10,14 +10,14 @@ import { resize } from './resize.ts'
 /** The window widths at which axe runs, in CSS pixels. */
 const axeWidths = extent([320], [1440, 390, 320])
 
-/** Elements that may stick out: drawings, and parts of the desk that scroll sideways (its tabs, and its bar in low windows). */
+/** Elements that may overflow: drawings, and parts of the desk that scroll sideways (tabs, and the bar in low windows). */
 const mayOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
- * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds nothing. Axe checks light,
- * dark and forced colours, which differ in colours alone.
+ * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds no problem. In dark
+ * and forced colours axe checks only the colours, because nothing else differs there.
  *
- * @param name The state on the page. The dark application form needs the contrasts of AAA.
+ * @param name The state of the page. The application form in dark colours needs contrasts of level AAA.
  */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   for (const [width, height] of [

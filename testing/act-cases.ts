@@ -6,26 +6,26 @@ import { getDesk } from './desk-page.ts'
 import { releaseDrafts } from './letters.ts'
 import { withoutBackOff } from './back-off.ts'
 
-/** An act on its screen. The one applicant, Ada, was accepted, has the letter, and has a draft. */
+/** An act on its screen. The only applicant, Ada, is accepted, has received the letter, and has a new draft. */
 export interface ActCase {
   /** Adds further rows to the database. */
   prepare?: (sql: Sql) => Promise<unknown>
-  /** Its address, with `:id` for the applicant's id. */
+  /** The address of the screen, with `:id` for the applicant's id. */
   path: string
-  /** Opens the part of the page that contains its button. */
+  /** Opens the part of the page that contains the button. */
   reach?: (page: Page) => Promise<unknown>
   /** A field's label and the text to type. The text must remain after a failure. */
   input?: readonly [label: string, text: string]
   button: (page: Page) => Locator
-  /** The announcement after success. Blank if only the screen shows it. */
+  /** The announcement after success. Blank if the act is not announced. */
   announcement: string | RegExp
   /** The message after a failure. */
   failure: string
   /** The message when the outcome is unknown, if this act has its own. */
   unconfirmed?: string
-  /** Whether it goes through the decision queue: the screen shows it at once, and retries last as long as those of a read. */
+  /** Whether the decision queue sends the act: the screen shows it at once, and it is retried for as long as a read. */
   isQueued?: true
-  /** A query with one row for each time that it happened. */
+  /** A query with one row for each time that the act was done. */
   query: string
 }
 
@@ -44,7 +44,7 @@ const addColleague = (sql: Sql) => sql`
   insert into private.organisers (account_id) select id from account`
 const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
-/** Every act. Add each new one here. */
+/** All acts of the desk. Add each new act here. */
 export const actCases: Record<ActName, ActCase> = {
   desk_decide: {
     path: '/applications/:id',

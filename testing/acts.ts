@@ -2,11 +2,11 @@ import * as fc from 'fast-check'
 
 import { seed } from './extent.ts'
 
-/** One step of a player, with its random choices. */
+/** One act of a sequence, with its random choices. */
 export type Act<State extends object> = fc.AsyncCommand<State, undefined>
 
 interface ActDefinition<State extends object, Choices extends unknown[]> {
-  /** Whether it is possible now. Otherwise it is skipped. */
+  /** Whether the act is possible now. Otherwise it is skipped. */
   can?: (state: Readonly<State>, choices: Choices) => boolean
   do: (state: State, choices: Choices) => Promise<unknown>
 }
@@ -35,7 +35,7 @@ interface PlayOptions<State extends object> {
   acts: fc.Arbitrary<Act<State>>[]
   /** The number of sequences to play. */
   sequences: number
-  /** The most acts of a sequence. The fewest are half of it. */
+  /** The largest number of acts in a sequence. The smallest is half of it. */
   mostActs: number
   /** Milliseconds after which playing and shrinking stop. */
   timeLimit: number
@@ -105,7 +105,7 @@ function withCheck<State extends object>(
 
 type ActSequence<State extends object> = Iterable<Act<State>>
 
-/** Sequences of at least `least` acts. Shrinking may make them shorter. */
+/** Sequences of at least `fewest` acts. Shrinking may make them shorter. */
 class LongEnoughSequences<State extends object> extends fc.Arbitrary<ActSequence<State>> {
   readonly sequences: fc.Arbitrary<ActSequence<State>>
   readonly #fewest: number
@@ -119,7 +119,7 @@ class LongEnoughSequences<State extends object> extends fc.Arbitrary<ActSequence
   generate(random: fc.Random): fc.Value<ActSequence<State>> {
     for (;;) {
       const sequence = this.sequences.generate(random, undefined)
-      // From its second read on, `value` returns copies, which do not record which acts were played.
+      // Each read of `value` but the first returns a copy, and copies do not record the played acts.
       // oxlint-disable-next-line no-underscore-dangle -- fast-check names it so.
       if ([...sequence.value_].length >= this.#fewest) return sequence
     }

@@ -18,7 +18,7 @@ export const invitations = {
   invalid: { state: 'invalid' },
 } satisfies Record<string, Invitation>
 
-/** Answers each request for an invitation with the result of `stands` for its token. */
+/** Answers each request for an invitation with the result of `invitationOf` for its token. */
 export async function mockInvitations(
   page: Page,
   invitationOf: (token: string) => Invitation,
@@ -34,7 +34,7 @@ export async function waitForInvitation(page: Page): Promise<void> {
   await page.locator('#place[aria-busy=false]').waitFor()
 }
 
-/** The page's states: the invitation of each, and a guest's way to it. */
+/** The page's states: the invitation of each state, and how a guest reaches the state. */
 export const answerStates = {
   open: { place: invitations.open, reach: waitForInvitation },
   coming: { place: invitations.coming, reach: waitForInvitation },

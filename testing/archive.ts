@@ -10,7 +10,7 @@ const run = promisify(execFile)
 /**
  * Makes the release archive from a copy of this checkout.
  *
- * @param directory An empty directory, for the copy too.
+ * @param directory An empty directory for the archive and the copy.
  * @returns The path of the archive.
  */
 export async function packRelease(directory: string): Promise<string> {

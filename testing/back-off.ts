@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core'
 
-import { retryDelays as pausesOfInsert } from '../src/client/insert.ts'
-import { retryDelays as pausesOfCall } from '../src/client/session.ts'
+import { retryDelays as insertDelays } from '../src/client/insert.ts'
+import { retryDelays as callDelays } from '../src/client/session.ts'
 
 /**
- * Makes a page retry at once after a missing response, from now on and after a reload. Unit tests cover the back-off
- * (`src/client/retry.test.ts`), which would take eight seconds of a test.
+ * Makes a page retry without delay after a missing response, also after a reload. The back-off would take eight seconds of a
+ * test. Unit tests cover it (`src/client/retry.test.ts`).
  */
 export async function withoutBackOff(page: Page): Promise<void> {
-  const send = (pauses: readonly number[]) => {
-    const later = window.setTimeout
-    const sooner = (run: TimerHandler, after = 0, ...given: unknown[]) =>
-      later(run, pauses.includes(after) ? 0 : after, ...given)
-    Object.assign(window, { setTimeout: sooner })
+  const skipDelays = (delays: readonly number[]) => {
+    const originalTimeout = window.setTimeout
+    const withoutDelay = (run: TimerHandler, delay = 0, ...parameters: unknown[]) =>
+      originalTimeout(run, delays.includes(delay) ? 0 : delay, ...parameters)
+    Object.assign(window, { setTimeout: withoutDelay })
   }
-  const pauses = [...pausesOfInsert, ...pausesOfCall]
-  await page.addInitScript(send, pauses)
-  await page.evaluate(send, pauses)
+  const retryDelays = [...insertDelays, ...callDelays]
+  await page.addInitScript(skipDelays, retryDelays)
+  await page.evaluate(skipDelays, retryDelays)
 }

@@ -6,7 +6,7 @@ import { organisers } from './breaks/organisers.ts'
 import { schema } from './breaks/schema.ts'
 import { server } from './breaks/server.ts'
 
-/** One for each promise of docs/security.md, and for each rule of the schema that was broken before. */
+/** One break for each promise of docs/security.md, and for each rule of the schema that a change once broke. */
 export const breaks: readonly Break[] = [
   ...applications,
   ...organisers,

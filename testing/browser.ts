@@ -13,13 +13,15 @@ const macPaths = [
  * Finds a Chromium for the journeys, or installs one.
  *
  * @returns The path of its executable.
- * @throws {Error} It says what to install, if Chromium is not available.
+ * @throws {Error} Chromium is not available. The message says what to install.
  */
 export function ensureChromium(): string {
-  const given = process.env['CHROMIUM_PATH']
-  if (given) {
-    if (isExecutable(given)) return given
-    throw new Error(`CHROMIUM_PATH is "${given}" but should be the path of a Chromium that can be run.`)
+  const configuredPath = process.env['CHROMIUM_PATH']
+  if (configuredPath) {
+    if (isExecutable(configuredPath)) return configuredPath
+    throw new Error(
+      `CHROMIUM_PATH is "${configuredPath}" but should be the path of a Chromium that can be run.`,
+    )
   }
   return findChromium() ?? installChromium()
 }
@@ -28,7 +30,7 @@ function findChromium() {
   return findExecutable(names, [...macPaths, chromium.executablePath()])
 }
 
-/** The first installed one of these programs, by name or at one of these paths. */
+/** Finds the first of these programs that is installed, on the `PATH` or at one of these paths. */
 export function findExecutable(
   programs: readonly string[],
   paths: readonly string[] = [],

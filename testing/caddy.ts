@@ -9,7 +9,7 @@ import { temporaryDirectory } from './server.ts'
  * Starts Debian's Caddy with all its files in a temporary directory. Resolves when it is ready.
  *
  * @param caddyfile Its whole configuration, with the ports to listen on. `freePort` finds ports.
- * @throws {Error} It says what to install, or holds Caddy's output if Caddy ends.
+ * @throws {Error} Caddy is missing, and the message says what to install. Or Caddy ended, and the message has its output.
  */
 export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
   const program = findProgram('caddy')
@@ -18,6 +18,6 @@ export async function startCaddy(caddyfile: string): Promise<RunningProxy> {
   await writeFile(file, caddyfile)
   const { PATH = '' } = process.env
   const env = { PATH, HOME: directory.path }
-  // Caddy listens before it logs this.
+  // Caddy logs this after it has begun to listen.
   return startProxy(program, ['run', '--config', file], /serving initial configuration/, env)
 }

@@ -8,7 +8,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
-/** The declarations of both ways to run, and those of our server alone. */
+/** The folder of the schema that every database has, and the folder of the part that only our own server has. */
 export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
 
 /** The tables of accounts, which a hosted project already has. */
@@ -17,7 +17,7 @@ const accountsFile = '02_sign_in.sql'
 /**
  * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
  *
- * @param sql A connection of its owner. The roles of the data interface must exist.
+ * @param sql A connection of the database's owner. The roles of the data interface must exist.
  * @param kind The kind of database.
  */
 export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'server before a project') {
@@ -40,10 +40,10 @@ export type Catalogue = ReadonlyMap<string, string>
 
 /**
  * Reads the contents of the schemas `public`, `private` and `auth`: tables with their columns, defaults, constraints, indexes,
- * triggers and policies; functions with their settings; all owners and rights. Two databases with the same catalogue behave the
- * same, in whatever order they were made.
+ * triggers and policies; functions with their settings; all owners and rights. Two databases with equal catalogues behave
+ * alike, also if their objects were created in different orders.
  *
- * @param sql A connection of the schema's owner, who is called `owner` in it.
+ * @param sql A connection of the schema's owner. The catalogue calls this role `owner`.
  */
 export async function readCatalogue(sql: Sql): Promise<Catalogue> {
   const rights = (acl: string, defaults: string) => `(
@@ -140,7 +140,7 @@ async function readRows(sql: Sql): Promise<Catalogue> {
   return new Map((await Promise.all(rows)).flat().map(({ what, times }) => [what, times]))
 }
 
-/** The differences between two databases: entries of the catalogue, and rows. */
+/** Returns the entries of the catalogue, and the rows, in which two databases differ. */
 export async function compare(migrated: Sql, declared: Sql) {
   const read = async (sql: Sql): Promise<Catalogue> =>
     new Map([...(await readCatalogue(sql)), ...(await readRows(sql))])
@@ -161,7 +161,7 @@ export async function pushMigrations(owner: Sql) {
 /**
  * Makes the schema twice in empty databases: by the migrations, and from the files that declare it.
  *
- * @returns The differences. Each means that somebody forgot one of the two.
+ * @returns The differences. Each means that somebody changed only the migrations or only the declaring files.
  */
 export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>) {
   const databases = ['migrated', 'declared'].map(async (name) => {
@@ -177,9 +177,9 @@ export async function differencesOn(server: Pick<TestPostgres, 'url' | 'admin'>)
 }
 
 /**
- * The same on the stand-in of a hosted project.
+ * Does the same as {@link differencesOn} on the stand-in of a hosted project.
  *
- * @param migratedBy The Supabase CLI or, before the project has it, a server applies the migrations.
+ * @param migratedBy How the migrations are applied: `push` as the Supabase CLI does, `server` as our server does.
  */
 export async function differencesInProject(
   server: Pick<TestPostgres, 'url' | 'admin'>,

@@ -11,14 +11,14 @@ interface PaceOptions {
 export const claimLetter = async (sql: Sql, options: PaceOptions = {}) =>
   (await claimMail(sql, { ...options, kinds: ['letter'] })) as LetterClaim | undefined
 
-/** The same for a receipt. */
+/** Claims the receipt that has waited longest. */
 export const claimReceipt = async (sql: Sql, options: PaceOptions = {}) =>
   (await claimMail(sql, { ...options, kinds: ['receipt'] })) as LetterClaim | undefined
 
-/** The same for a notice to an organiser. */
+/** Claims the notice to an organiser that has waited longest. */
 export const claimNotice = async (sql: Sql) =>
   (await claimMail(sql, { kinds: ['notice'] })) as NoticeClaim | undefined
 
-/** The same for a test of a letter. */
+/** Claims the test of a letter that has waited longest. */
 export const claimTest = async (sql: Sql) =>
   (await claimMail(sql, { kinds: ['test'] })) as NoticeClaim | undefined

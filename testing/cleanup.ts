@@ -1,13 +1,13 @@
 type Cleanup = () => Promise<unknown> | void
 
-/** The things to end with the test file and, while a test runs, with that test. The last scope is the current one. */
+/** The cleanups of the test file and, while a test runs, of that test. The last scope is the current one. */
 const scopes: Cleanup[][] = [[]]
 
 /**
  * Ends something with the test that started it, or with its file if a `beforeAll` did, even after a failure or a timeout. Every
  * helper that starts something calls this, so no test has to end it.
  *
- * @returns A function that ends it earlier. Repeated calls end it once.
+ * @returns A function that ends it earlier. Further calls do nothing.
  */
 export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
   let ended: Promise<void> | undefined
@@ -19,7 +19,7 @@ export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
 /**
  * Remembers the current scope, which is a test or its file.
  *
- * @returns A function that starts something later in that scope. It covers everything that is started before the first wait.
+ * @returns A function that starts something later in that scope. The scope ends at the first `await` of its callback.
  */
 export function currentScope(): <Started>(start: () => Started) => Started {
   const scope = scopes.at(-1) ?? []
@@ -41,7 +41,7 @@ export function beginScope(): void {
 /**
  * Ends everything that was started in the current scope, the last first.
  *
- * @throws {AggregateError} Something could not be ended. Everything else was ended nevertheless.
+ * @throws {AggregateError} Something could not be ended. Everything else was ended.
  */
 export async function endScope(): Promise<void> {
   const failures: unknown[] = []

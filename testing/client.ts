@@ -1,7 +1,7 @@
 import type { Application } from '../src/application/application.ts'
 import { runCommand } from './server.ts'
 
-/** Sends an application to the data interface as the page does. Gives the status of the response. */
+/** Sends an application to the data interface as the page does. Returns the status of the response. */
 export async function send(origin: string, application: Application): Promise<number> {
   const response = await fetch(`${origin}/rest/v1/retreat_applications`, {
     method: 'POST',

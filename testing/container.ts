@@ -12,7 +12,7 @@ import { endWithTest } from './programs.ts'
 
 const run = promisify(execFile)
 
-/** The part of a Dockerfile that says how its image runs. */
+/** The settings in an image that say how to run it. */
 interface ImageConfig {
   User: string
   Env: string[]
@@ -28,16 +28,16 @@ interface ImageConfig {
 export interface Image {
   config: ImageConfig
   files: string
-  /** Megabytes of all its files, and of its base image's files. */
+  /** The size of all files, in megabytes. `baseSize` is the size of the base image's files. */
   size: number
   baseSize: number
 }
 
 /** A running container. */
 export interface RunningContainer extends Output {
-  /** Runs a program in it as its user. Gives the output. */
+  /** Runs a program in the container as the image's user. Returns the output. */
   exec(...command: string[]): Promise<string>
-  /** Stops it as its image says, or kills it after this many seconds. Gives its exit code. */
+  /** Sends the image's stop signal, and kills the container after this many seconds. Returns its exit code. */
   stop(seconds: number): Promise<number | null>
 }
 
@@ -46,8 +46,8 @@ export interface RunningContainer extends Output {
  * smallest system with npm's Node.js, npm and the user `node`, under the name in the Dockerfile.
  *
  * @param context The folder that holds `deploy/Dockerfile`.
- * @param directory An empty directory for all that it writes.
- * @throws {Error} It says what to install.
+ * @param directory An empty directory for all files of the build.
+ * @throws {Error} A program is missing. The message says what to install.
  */
 export async function buildImage(context: string, directory: string): Promise<Image> {
   for (const name of ['buildah', 'debootstrap', 'runc']) findProgram(name)
@@ -86,14 +86,14 @@ async function makeSystem(directory: string, codename: string, major: string) {
   const prefix = join(directory, 'usr', 'local')
   const node = `node-linux-${process.arch}`
   await run('npm', ['install', '--global', '--prefix', prefix, `${node}@${major}`, 'npm@10'])
-  // npm looks for its settings beside the real program.
+  // npm looks for its settings beside the program itself, not beside a link to it.
   const program = join(prefix, 'bin', 'node')
   await run('cp', ['--remove-destination', join(prefix, 'lib', 'node_modules', node, 'bin', 'node'), program])
   await rm(join(prefix, 'lib', 'node_modules', node), { recursive: true })
   await run('chroot', [directory, 'useradd', '--create-home', '--uid', '1000', 'node'])
 }
 
-/** This machine's access to Debian's mirror and npm's registry, for the steps of a build. It does not get into the image. */
+/** This machine's settings for Debian's mirror and npm's registry, which a build needs. The image does not get them. */
 async function machineVolumes() {
   const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
   const paths = {
@@ -111,7 +111,7 @@ async function machineVolumes() {
  * Runs an image with runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits on memory
  * and processes. Its network is this machine's.
  *
- * @param directory The folder of its volumes, which are created if they are missing.
+ * @param directory The folder of the image's volumes, which are created if they are missing.
  */
 export async function startContainer(
   { config, files }: Image,

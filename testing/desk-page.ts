@@ -21,7 +21,7 @@ type Stored = Application & { id: string; created_at: Date }
 interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndRestart' | 'signedIn'> {
   readonly ada: Organiser
   readonly bob: Organiser
-  /** Stores applications, the newest first and a minute apart unless they have their own times. */
+  /** Stores applications. Unless they have times, they are a minute apart, the newest first. */
   store(applications: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
   /** Sets statuses as if an organiser had decided. */
   setStatus(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
@@ -34,7 +34,7 @@ interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndResta
 interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
-  /** Whether the test holds responses back, so that the page is given before the script has data. */
+  /** Whether the test delays responses and needs the page before the script has data. */
   isEarly?: boolean
 }
 
@@ -59,7 +59,7 @@ export function deskForTestFile(
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
   beforeEach(async () => {
-    // `truncate` would lock whole tables and wait for late requests of the previous test's page.
+    // `truncate` would lock whole tables and wait for requests of the previous test's page.
     await desk.sql`delete from public.retreat_applications`
     await desk.sql`delete from private.history`
     await desk.sql`update private.organisers set blind = false where blind`
@@ -123,7 +123,7 @@ export function deskForTestFile(
   return desk
 }
 
-/** Applications of this many people, named by numbers from 1. */
+/** Names of this many people, numbered from 1. */
 export function people(count: number): { first_name: string; last_name: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     first_name: 'Person',
@@ -131,7 +131,7 @@ export function people(count: number): { first_name: string; last_name: string }
   }))
 }
 
-/** The words for an applicant whose name is hidden. */
+/** The text in place of the name of an applicant whose name is hidden. */
 export const hiddenName = /^Application [\da-f]{4}$/
 
 /** The parts of the desk, as an organiser finds them. */
@@ -146,9 +146,9 @@ export function getDesk(page: Page) {
     row,
     /** The names of all rows, in order. */
     names: () => page.locator('tbody .rows-name a').allTextContents(),
-    /** The status that a row shows, with a mark while it is being saved. */
+    /** The status that a row shows, with a sign while it is being saved. */
     rowStatus: async (name: string) => (await row(name).locator('.decisions-pill').textContent()) ?? '',
-    /** The same for the open application. */
+    /** The status that the open application shows. */
     pill: page.locator('.application-head .decisions-pill'),
     select: (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }),
     tab: (name: string) => tabs.filter({ hasText: name }),
@@ -159,7 +159,7 @@ export function getDesk(page: Page) {
     status: page.getByRole('status'),
     alert: page.locator('.decisions-problems .layout-notice'),
     bar: page.locator('.decisions-bar'),
-    /** Its text names the decision that it undoes. */
+    /** The undo button, whose text names the decision. */
     undo: page.locator('.decisions-bar .decisions-undo'),
     dialog: page.getByRole('dialog'),
     position: page.locator('.layout-back .layout-quiet'),
@@ -177,7 +177,7 @@ export function recordCalls(page: Page): string[] {
   return names
 }
 
-/** The focused element, by its name or its text. */
+/** The focused element's tag, and its name or text. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement

@@ -4,7 +4,7 @@ import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. Some have statuses without any other act.
+ * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. No act set their statuses.
  */
 export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql.unsafe(`
@@ -41,7 +41,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await inOrderOfArrival(sql)
 }
 
-/** Gives decisions and drafts of the same moment the order of their applications, so that each run lists them alike. */
+/** Sets the times of decisions and drafts to those of their applications, so that each run lists them in the same order. */
 async function inOrderOfArrival(sql: Sql): Promise<void> {
   await sql`
     update private.statuses set set_at = application.created_at
@@ -51,7 +51,7 @@ async function inOrderOfArrival(sql: Sql): Promise<void> {
     from public.retreat_applications as application where application.id = application_id`
 }
 
-/** The desk's screens and states, with an organiser's way from the list to each. */
+/** The desk's screens and states, and how an organiser reaches each from the list. */
 export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Promise<void>> = {
   async list() {},
   async selected(page) {
@@ -87,7 +87,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('button', { name: 'Save draft' }).scrollIntoViewIfNeeded()
   },
   async 'letter-draft'(page) {
-    await carryLetters(page)
+    await showSendingServer(page)
     await open(page)
     await writeLetter(page)
     await page.getByRole('button', { name: 'Save draft' }).click()
@@ -125,7 +125,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('heading', { name: 'Drafts to send' }).waitFor()
   },
   async mail(page) {
-    await carryLetters(page)
+    await showSendingServer(page)
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('heading', { name: 'Mail server' }).scrollIntoViewIfNeeded()
   },
@@ -135,7 +135,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.locator('.drafts-draft').first().waitFor()
   },
   async 'drafts-ticked'(page, { sql }) {
-    await carryLetters(page)
+    await showSendingServer(page)
     await page.getByLabel('Select all shown').check()
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText(': Accepted').waitFor()
@@ -167,7 +167,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('heading', { name: 'Receipt' }).scrollIntoViewIfNeeded()
   },
   async preview(page) {
-    await carryLetters(page)
+    await showSendingServer(page)
     await page.getByRole('link', { name: 'Letters' }).click()
     await page.getByRole('link', { name: 'Declined', exact: true }).click()
     await page.getByLabel('Preview with').fill('linus')
@@ -176,7 +176,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
       .first()
       .click()
     await page.getByText('Hello Linus,').waitFor()
-    // Another search result.
+    // Leaves the result of another search open.
     await page.getByLabel('Preview with').fill('grace')
     await page
       .locator('.templates-with li button', { hasText: /^Grace/ })
@@ -220,13 +220,13 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.locator('tbody .rows-name a').first().waitFor()
   },
   async blind(page) {
-    await readBlind(page)
+    await turnOnBlindReading(page)
     await page.getByRole('link', { name: 'Applications' }).click()
     await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('button', { name: 'Reveal' }).waitFor()
   },
   async 'blind-places'(page) {
-    await readBlind(page)
+    await turnOnBlindReading(page)
     await openPlaces(page)
     await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
@@ -263,20 +263,20 @@ const findings: LettersOverview['postman']['findings'] = [
   },
 ]
 
-/** Makes the page believe that a server sends letters and has checked the mail server. */
-async function carryLetters(page: Page) {
-  const carried = ({ postman, ...overview }: LettersOverview): LettersOverview => ({
+/** Makes the page show that a server sends letters and has checked the mail server. */
+async function showSendingServer(page: Page) {
+  const withSendingServer = ({ postman, ...overview }: LettersOverview): LettersOverview => ({
     ...overview,
     postman: { ...postman, is_there: true, checked_at: new Date().toISOString(), findings },
   })
   await page.route('**/rpc/desk_letters', async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ json: carried((await response.json()) as LettersOverview) })
+    await route.fulfill({ json: withSendingServer((await response.json()) as LettersOverview) })
   })
   await page.route('**/rpc/desk_drafts', async (route) => {
     const response = await route.fetch()
     const drafts = (await response.json()) as LetterPage
-    await route.fulfill({ json: { ...drafts, overview: carried(drafts.overview) } })
+    await route.fulfill({ json: { ...drafts, overview: withSendingServer(drafts.overview) } })
   })
 }
 
@@ -288,7 +288,7 @@ async function writeLetter(page: Page) {
     .fill('Dear Zoë,\n\nwould you come for the second week alone?\n\nGrace')
 }
 
-async function readBlind(page: Page) {
+async function turnOnBlindReading(page: Page) {
   await page.getByRole('link', { name: 'Account' }).click()
   await page.getByRole('switch', { name: 'Blind reading' }).check()
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()

@@ -70,22 +70,22 @@ export async function signInOrganiser(sql: Sql, origin: string, email: string): 
   return client
 }
 
-const clientsOfDesks = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
+const clientsByDesk = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
 
 /**
- * Signs somebody in at a server, and only once: an address has a low limit of sign-ins a minute.
+ * Signs a person in at a server. Later calls return the same client, because sign-ins a minute are limited for each address.
  *
- * @param who Their name in this map. Without `signIn` it is an organiser's email address.
+ * @param person A name for the person. Without `signIn` it is an organiser's email address.
  */
 export function signedInClient(
   desk: Pick<DeskServer, 'signedIn'>,
-  who: string,
-  signIn: () => Promise<SupabaseClient> = () => desk.signedIn(who),
+  person: string,
+  signIn: () => Promise<SupabaseClient> = () => desk.signedIn(person),
 ): Promise<SupabaseClient> {
-  const all = clientsOfDesks.get(desk) ?? new Map<string, Promise<SupabaseClient>>()
-  clientsOfDesks.set(desk, all)
-  const client = all.get(who) ?? signIn()
-  all.set(who, client)
+  const all = clientsByDesk.get(desk) ?? new Map<string, Promise<SupabaseClient>>()
+  clientsByDesk.set(desk, all)
+  const client = all.get(person) ?? signIn()
+  all.set(person, client)
   return client
 }
 
@@ -103,7 +103,7 @@ export function signInPage(client: SupabaseClient): (page: Page) => Promise<void
     await page.addInitScript(
       ([key, session]) => {
         localStorage.setItem(key, session)
-        // A returning organiser has read the first hints.
+        // A returning organiser has closed the first hints.
         localStorage.setItem('unplugged-desk-welcome', 'off')
       },
       [storageKey, JSON.stringify(data.session)] as const,

@@ -35,7 +35,7 @@ export interface EngineBrowser {
   close(): Promise<void>
 }
 
-/** The start of each engine, or undefined if it is not installed. Playwright's own build takes precedence over the system's. */
+/** Functions that start an engine, or undefined for a missing one. Playwright's build takes precedence over the system's. */
 export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
@@ -61,7 +61,7 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
   },
 }
 
-/** WebKitGTK's own browser is in its library's folder, whose name includes the machine's. */
+/** The possible paths of WebKitGTK's own browser. The folder of its library has the machine's architecture in its name. */
 function miniBrowsers() {
   try {
     return readdirSync('/usr/lib').map((machine) =>
@@ -121,12 +121,12 @@ async function browserOfContext(context: BrowserContext): Promise<EngineBrowser>
   }
 }
 
-/** Milliseconds after which a driver counts as stuck. A healthy one begins a session in less than a second. */
+/** Timeout for beginning a session, in milliseconds. A healthy driver needs less than a second. */
 const longestStart = 10_000
 
 /**
- * Drives WebKitGTK with its own driver over the W3C's WebDriver protocol. On a busy machine, about one session in a hundred never
- * begins because the browser does not start. Then another driver is started.
+ * Drives WebKitGTK with its own driver over the W3C's WebDriver protocol. On a busy machine the browser does not start in
+ * about one session of a hundred. Such a session is retried with a new driver.
  */
 async function startWithWebDriver(command: string[], binary: string): Promise<Engine> {
   let driver = await startDriver(command)
@@ -155,7 +155,7 @@ async function startWithWebDriver(command: string[], binary: string): Promise<En
 
 async function startDriver([program = '', ...arguments_]: string[]) {
   const port = await freePort()
-  // A process group of its own, so that the display and the browser end with it.
+  // A separate process group, so that the display and the browser end with the driver.
   const server = spawn(program, [...arguments_, `--port=${port}`], { stdio: 'ignore', detached: true })
   const ended = once(server, 'exit')
   const address = `http://127.0.0.1:${port}`

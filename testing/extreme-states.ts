@@ -63,11 +63,11 @@ export async function makeUnsavedDecisions(page: Page): Promise<void> {
   await getDesk(page).alert.getByText('and 1 other').waitFor()
 }
 
-/** States of the desk with long and hostile content or failures, with an organiser's way from the list to each. */
+/** States of the desk with long or hostile content or with failures, and how an organiser reaches each from the list. */
 export const extremeStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
     const charts = getDesk(page).button('Charts')
-    // On a phone it opens with the filters.
+    // On a phone the button is among the filters.
     if (!(await charts.isVisible())) await getDesk(page).button('Filters').click()
     await charts.click()
     await page.getByRole('figure').first().waitFor()

@@ -26,14 +26,14 @@ export async function loadDump(sql: Sql) {
     (role) => `create role ${role} nologin noinherit;`,
   )
   const dump = gunzipSync(await readFile(`${folder}/dump.sql.gz`)).toString()
-  // One text, so that the dump's settings are reset on its own connection.
+  // A single call, so that the dump's settings are reset on the connection that loaded it.
   await sql.unsafe(`${roles.join('')} ${dump} reset all`)
   await moveTimes(sql)
 }
 
 /**
- * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would decide
- * which deliveries are due. All leases have ended by then, and no retry with a wait of half an hour is due.
+ * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would
+ * decide which deliveries are due. After two minutes all leases have ended, and no retry after half an hour is due yet.
  */
 async function moveTimes(sql: Sql) {
   await sql.unsafe(`
@@ -48,7 +48,7 @@ async function moveTimes(sql: Sql) {
         coalesce(to_regclass('private.webhook_outbox'), to_regclass('private.deliveries'))) into last;
       passed := now() - interval '2 minutes' - last;
       days := (now() at time zone 'UTC')::date - (last at time zone 'UTC')::date;
-      -- No trigger runs for this.
+      -- Disables triggers.
       perform set_config('session_replication_role', 'replica', true);
       for moved in
         select attrelid::regclass as name, string_agg(format(
@@ -118,7 +118,7 @@ function describeLetter(letter: Letter) {
   ].join(' ')
 }
 
-/** All rows by their tables, without the record of applied migrations. Times are in UTC, as in a backup. */
+/** Reads all rows, by table, without the record of applied migrations. Times are in UTC, as in a backup. */
 export const rowsOf = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local time zone 'UTC'`
@@ -142,14 +142,14 @@ export const rowsOf = (sql: Sql) =>
     return rows
   })
 
-/** Columns that were dropped with their values. */
+/** Columns that a migration drops, with their values. */
 const droppedColumns: Record<string, string[]> = {
   'private.postman': ['turns'],
   'private.notices': ['waits_since'],
   'private.letters': ['edition', 'created_at', 'status_version', 'version', 'from_template', 'waits_since'],
 }
 
-/** Former tables, as queries of the tables that hold their rows now. */
+/** Queries that give the rows of former tables from the current tables. */
 const formerTables = {
   'private.notices': `
     select delivery.id, organiser_id, case when kind = 'notice' and event_id is null then application_id end as application_id,
@@ -181,7 +181,7 @@ const formerTables = {
     from private.letters where state = 'draft'`,
 }
 
-/** Rows that no longer exist: withdrawn drafts, of which only the text is kept, and webhook deliveries that wait for an email. */
+/** Rows that a migration removes: withdrawn drafts (their text is kept), and webhook deliveries that wait for an email. */
 const isDropped = (row: object) =>
   ('withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null) ||
   ('way' in row &&
@@ -191,7 +191,7 @@ const isDropped = (row: object) =>
     'attempts' in row &&
     row.attempts === 0)
 
-/** The tables whose rows changed, compared in their former columns. */
+/** Finds the tables whose rows changed. Compares only their former columns. */
 function changedTables(before: Record<string, object[]>, after: Record<string, object[]>) {
   const linesOf = (rows: object[], columns: string[]) =>
     rows.map((row) => JSON.stringify(columns.map((column): unknown => Reflect.get(row, column)))).toSorted()
@@ -214,11 +214,11 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
   })
 }
 
-/** The view of 1.0.0's desk, with other lines for some applications. */
+/** The view that 1.0.0's desk had, with changed lines for some applications. */
 async function deskViewWith(changed: Record<string, string> = {}): Promise<string[]> {
   const lines = new Map(
     (await readLines('desk-view.txt'))
-      // 1.0.0 numbered the letters to one person.
+      // 1.0.0 numbered the personal letters of an applicant.
       .map((line) => line.replaceAll('personal no. 2', 'personal'))
       .map((line) => [line.split(' | ', 1)[0] ?? '', line] as const),
   )
@@ -229,7 +229,7 @@ async function deskViewWith(changed: Record<string, string> = {}): Promise<strin
 const readLines = async (file: string) =>
   (await readFile(`${folder}/${file}`, 'utf8')).split('\n').filter((line) => line !== '')
 
-/** A mail server and an automation that accept everything. */
+/** Starts a mail server and an automation that accept everything. */
 async function startReceivers() {
   const [mailServer, receiver] = await Promise.all([startMailServer(), startReceiver()])
   const describeRequest = ({ url, body }: { url: string; body: string }) => {
@@ -268,7 +268,7 @@ async function waitForDeliveries(sql: Sql) {
   await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
 }
 
-/** A client, and settings for successive servers at its address. */
+/** Returns a client, and the settings with which one server after another runs at the client's address. */
 async function clientOfServers(url: string) {
   const port = String(await freePort())
   return { settings: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
@@ -283,13 +283,13 @@ const readSecrets = async () =>
     olgasLink: string
   }
 
-/** Sends an application. Earlier deliveries are due before those of the application. */
+/** Sends an application. Its deliveries become due after all earlier ones. */
 async function apply(origin: string) {
   const status = await send(origin, anApplication({ email: 'newcomer@example.net' }))
   if (status !== 201) throw new Error(`The application was answered with ${status}.`)
 }
 
-/** The RSVPs that are still to be delivered to the automation. The desk does not show them. */
+/** The RSVPs that were not delivered to the automation. The desk does not show them. */
 async function rsvpsToDeliver(sql: Sql) {
   const rows = await sql<{ line: string }[]>`
     select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case state when 'failed' then 'given up, ' else '' end
@@ -303,9 +303,9 @@ async function rsvpsToDeliver(sql: Sql) {
 type Postgres = Pick<TestPostgres, 'url' | 'admin'>
 
 /**
- * Migrates the dump with current servers and lets them continue.
+ * Migrates the dump with current servers, and lets them make all due deliveries.
  *
- * @param postgres An empty one.
+ * @param postgres An empty database server.
  * @returns The result, for comparison with `dumpMigrated`.
  */
 export async function migrateDump({ url, admin }: Postgres) {
@@ -331,7 +331,7 @@ export async function migrateDump({ url, admin }: Postgres) {
   await waitForDeliveries(admin)
   await server.stop()
   const sent = receivers.received()
-  // A second server has nothing left to deliver.
+  // A second server must not deliver anything again.
   server = await startServer({ ...settings, ...receivers.settings })
   await apply(server.origin)
   await waitForDeliveries(admin)
@@ -383,7 +383,7 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
     'mail: newcomer@example.net We have your application',
   ].toSorted(),
   deskViewLater: await deskViewWith({
-    // The server was killed during the first try.
+    // The server was killed during the first attempt.
     'taken-over':
       'declined | delivered: 1x 200 | received withdrawn overtaken | declined sent 2x uncertain 1x | declined to the automation sent 2x uncertain 1x',
     sending:
@@ -392,7 +392,7 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
       'waitlisted | delivered: 1x 200 | received sent 1x | waitlisted sent 1x | waitlisted to the automation sent 2x uncertain 1x',
     'receipt-sending': 'new | delivered: 1x 200 | received sent 2x uncertain 1x',
     'delivery-claimed': 'new | delivered: 2x 200 | received sent 1x',
-    // There is no retry after another decision.
+    // The letter is not retried because another decision followed.
     'sending-overtaken':
       'waitlisted | delivered: 1x 200 | received sent 1x | declined withdrawn overtaken 1x uncertain 1x | declined to the automation sent 1x | waitlisted draft',
     waiting:
@@ -415,9 +415,9 @@ export const dumpMigrated: Awaited<ReturnType<typeof migrateDump>> = {
 }
 
 /**
- * Restores the backup and continues with a server, after letters were resumed and the form was opened.
+ * Restores the backup, starts a server, resumes letters, opens the form, and lets the server make all due deliveries.
  *
- * @param postgres An empty one.
+ * @param postgres An empty database server.
  * @returns The result, for comparison with `backupRestored`.
  */
 export async function restoreBackup({ url, admin }: Postgres) {
@@ -431,7 +431,7 @@ export async function restoreBackup({ url, admin }: Postgres) {
     written[file.replace('.jsonl', '')] = lines.map((line) => JSON.parse(line) as object)
   }
   const restored = await rowsOf(admin)
-  // A restore stops waiting letters, since the original database may have sent them.
+  // A restore stops pending letters, because the original database may have sent them.
   const idOf = (row: object) => ('id' in row ? row.id : undefined)
   const letters = written['private.letters'] ?? []
   const unchangedLetters = letters.filter(

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 
 import { anApplication, getForm } from './form.ts'
 
-/** The form's states, with a visitor's way from the opened page to each. */
+/** The form's states, and how a visitor reaches each from the opened page. */
 export const formStates: Record<string, (page: Page) => Promise<void>> = {
   async idle() {},
   async filled(page) {

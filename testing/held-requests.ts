@@ -1,11 +1,11 @@
 import type { Page, Route } from 'playwright-core'
 
 /**
- * Holds the matching requests of a page from now on.
+ * Holds further requests of a page that match.
  *
  * @param url A pattern of `page.route`.
- * @param handle Handles each request once it is released. By default it continues.
- * @returns A function that releases them and lets later ones pass.
+ * @param handle Handles each request after its release. By default the request continues.
+ * @returns A function that releases the held requests and lets later ones pass.
  */
 export async function holdRequests(
   page: Page,

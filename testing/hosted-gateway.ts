@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, request as ask, type IncomingHttpHeaders } from 'node:http'
+import { createServer, request as send, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** The stand-in's keys, in the two kinds of a project: a publishable key, and the older JWT of the role `anon`. */
+/** The stand-in's two keys, as a project has them: a publishable key, and the older JWT of the role `anon`. */
 export const publishableKey = 'sb_publishable_of-the-tests_12345678'
 export const olderKey = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 
@@ -16,17 +16,17 @@ export interface HostedGateway {
 
 /**
  * A stand-in for the gateway before a hosted project, which is not available here. As documented, it requires the key in `apikey`
- * and refuses a publishable key as a bearer. Supabase's own gateway tolerates a bearer equal to `apikey`, but nobody may rely on
- * that.
+ * and refuses a publishable key as a bearer token. Supabase's gateway tolerates a bearer token equal to `apikey`, but does
+ * not promise to.
  *
- * @param backend The server behind it, and the key that it requires.
+ * @param backend The server behind the gateway, and the key that this server requires.
  * @see https://supabase.com/docs/guides/getting-started/api-keys
  */
 export async function startHostedGateway(backend: { origin: string; key: string }): Promise<HostedGateway> {
   const refused: string[] = []
   const server = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
-    const problem = method === 'OPTIONS' ? undefined : problemOf(headers, isOpen(url))
+    const problem = method === 'OPTIONS' ? undefined : problemOf(headers, needsNoKey(url))
     if (problem !== undefined) {
       refused.push(`${method} ${url}: ${problem}`)
       outgoing.writeHead(401, { 'content-type': 'application/json', 'access-control-allow-origin': '*' })
@@ -34,7 +34,7 @@ export async function startHostedGateway(backend: { origin: string; key: string 
       return
     }
     const { host: _, authorization, ...others } = headers
-    const forwarded = ask(`${backend.origin}${url}`, {
+    const forwarded = send(`${backend.origin}${url}`, {
       method,
       headers: {
         ...others,
@@ -60,13 +60,13 @@ export async function startHostedGateway(backend: { origin: string; key: string 
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, refused }
 }
 
-/** Whether an address needs no key, because links of emails or readers of tokens go there. */
-function isOpen(url: string) {
+/** Whether an address needs no key, because links in emails open it or verifiers of tokens read it. */
+function needsNoKey(url: string) {
   return /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json)\b/.test(url)
 }
 
-function problemOf({ apikey, authorization }: IncomingHttpHeaders, needsNoKey: boolean) {
-  if (apikey === undefined && !needsNoKey) return 'No API key found in request'
+function problemOf({ apikey, authorization }: IncomingHttpHeaders, mayLackKey: boolean) {
+  if (apikey === undefined && !mayLackKey) return 'No API key found in request'
   if (apikey !== undefined && apikey !== publishableKey && apikey !== olderKey) return 'Invalid API key'
   const [, bearer] = /^Bearer (.*)$/.exec(authorization ?? 'Bearer a.b.c') ?? []
   return bearer?.split('.').length === 3 ? undefined : 'Invalid JWT'

@@ -3,11 +3,11 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 
 /**
- * A database like that of a new hosted project, which is not available here. It has its roles, and the parts of its schema `auth`
- * that are used. Its default privileges give the roles of the data interface everything on a new table, sequence or function.
+ * Creates a database like that of a new hosted project, which is not available here. It has the project's roles, and the
+ * used parts of its schema `auth`. Its default privileges give the roles of the data interface all rights on new objects.
  *
  * @param name The name of the database.
- * @returns Its address for the project's owner, a connection of theirs, and one with the rights of Supabase itself.
+ * @returns The database's address for the project's owner, a connection of the owner, and one with Supabase's rights.
  */
 export async function newProject(
   database: Pick<TestPostgres, 'url' | 'admin'>,

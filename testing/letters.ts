@@ -20,7 +20,7 @@ export async function storeDueLetters(sql: Sql, count: number, first = 1): Promi
     select 'letter', application_id, id, 'How to get there', 'By train.', 'ada@example.org', gen_random_uuid() from letter`
 }
 
-/** The unusual properties of a letter's delivery. */
+/** The properties of a delivery that differ from the defaults. */
 interface DeliveryOptions {
   kind?: 'letter' | 'decision' | 'receipt'
   state?: 'waiting' | 'sending' | 'done' | 'failed'
@@ -63,7 +63,7 @@ async function storeDeliveries(
   }
 }
 
-/** Releases the drafts of one application or of all, as if an organiser had, and stores the outcome of their deliveries. */
+/** Releases the drafts of one application or of all, as an organiser would, and stores deliveries with these properties. */
 export async function releaseDrafts(
   sql: Sql,
   options: DeliveryOptions,
@@ -95,7 +95,7 @@ export async function storeLetter(
 /**
  * Reads the templates of a new database.
  *
- * @returns A function that restores them.
+ * @returns A function that restores the templates.
  */
 export async function rememberTemplates(sql: Sql): Promise<() => Promise<void>> {
   const [{ templates }] = await sql<[{ templates: unknown }]>`
@@ -111,7 +111,7 @@ export async function rememberTemplates(sql: Sql): Promise<() => Promise<void>> 
 /**
  * Looks for invalid letters and deliveries.
  *
- * @param discarded The letters that organisers discarded, which therefore may be missing.
+ * @param discarded The letters that organisers discarded. Their absence is no fault.
  * @returns A sentence for each fault.
  */
 export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
@@ -121,11 +121,11 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
         delivery.state = 'done' or may_have_arrived > 0 as has_told
       from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
       where kind in ('letter', 'decision') and not is_beside
-    ), told as (
+    ), latest_told as (
       select distinct on (application_id) application_id, template from main
       where has_told and template in ('accepted', 'waitlisted', 'declined')
       order by application_id, coalesce(done_at, recalled_at, queued_at) desc
-    ), standing as (
+    ), decided as (
       select application_id, status, letter.id as letter_id, letter.state
       from private.statuses left join private.letters as letter using (application_id)
       where status in ('accepted', 'waitlisted', 'declined') and coalesce(template, status) = status
@@ -137,7 +137,7 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
     select 'open twice: ' || coalesce(min(template), 'to one person') from main where is_open
       group by letter_id having count(*) > 1
     union all
-    select 'a draft of what is on its way: ' || coalesce(letter.template, 'to one person')
+    select 'a draft of a letter that is being sent: ' || coalesce(letter.template, 'to one person')
       from private.letters as letter join main on letter_id = letter.id and is_open where letter.state = 'draft'
     union all
     select 'lost: ' || coalesce(letter.template, 'to one person') from private.letters as letter
@@ -153,46 +153,46 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
     select 'cancelled by nobody: ' || kind from private.deliveries
       where recalled_at is null and state = 'cancelled' and kind not in ('rsvp', 'decision')
     union all
-    select 'on its way for a decision that does not stand: ' || template
+    select 'being sent for a decision that is not the current one: ' || template
       from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
-        left join private.statuses as given on given.application_id = delivery.application_id
+        left join private.statuses as current on current.application_id = delivery.application_id
       where delivery.state in ('waiting', 'sending', 'failed') and recalled_at is null and not is_beside
-        and template in ('accepted', 'waitlisted', 'declined') and template is distinct from given.status
+        and template in ('accepted', 'waitlisted', 'declined') and template is distinct from current.status
     union all
-    select 'a draft of a decision that does not stand: ' || template
-      from private.letters as letter left join private.statuses as given using (application_id)
+    select 'a draft for a decision that is not the current one: ' || template
+      from private.letters as letter left join private.statuses as current using (application_id)
       where letter.state = 'draft' and template in ('accepted', 'waitlisted', 'declined')
-        and template is distinct from given.status
+        and template is distinct from current.status
     union all
-    select 'a draft of no template: ' || template from private.letters as letter
+    select 'a draft without its template: ' || template from private.letters as letter
       where state = 'draft' and template is not null
         and not exists (select from private.templates where name = template)
     union all
-    select 'told by nobody: ' || status || ', after ' || coalesce(told.template, 'nothing')
-      from standing left join told using (application_id)
-      where told.template is distinct from status and standing.state is distinct from 'draft'
-        and coalesce(standing.letter_id <> all (${[...discarded]}::uuid[]), true)
+    select 'no letter tells the decision: ' || status || ', after ' || coalesce(latest_told.template, 'nothing')
+      from decided left join latest_told using (application_id)
+      where latest_told.template is distinct from status and decided.state is distinct from 'draft'
+        and coalesce(decided.letter_id <> all (${[...discarded]}::uuid[]), true)
         and not exists (
-          select from main where main.application_id = standing.application_id and is_open
+          select from main where main.application_id = decided.application_id and is_open
             and main.template in ('accepted', 'waitlisted', 'declined')
         )
     union all
-    select 'an automation is told what nobody was: ' || delivery.subject from private.deliveries as delivery
+    select 'an automation is told before the applicant: ' || delivery.subject from private.deliveries as delivery
       where is_beside and not exists (
         select from main where main.letter_id = delivery.letter_id and main.act is not distinct from delivery.act and has_told
       )
     union all
-    select 'an automation is told twice: ' || min(subject) from private.deliveries where kind = 'decision'
+    select 'an automation is told a decision twice: ' || min(subject) from private.deliveries where kind = 'decision'
       group by letter_id, act having count(*) > 1
     union all
-    select 'an automation is told last what came first: ' || earlier.subject
+    select 'an automation is told an earlier decision last: ' || earlier.subject
       from private.deliveries as earlier join private.deliveries as later using (application_id, kind)
       where kind = 'decision' and private.is_before(earlier, later) and later.state = 'done'
         and earlier.state in ('waiting', 'sending', 'failed')`
   return rows.map(({ wrong }) => wrong)
 }
 
-/** Stores sent letters to a single applicant. */
+/** Stores this many sent letters, all to one applicant. */
 export async function storeSentLetters(sql: Sql, count: number): Promise<void> {
   await sql`
     with application as (

@@ -1,4 +1,4 @@
-/** The data that a chat or a phone reads from the page's public address. */
+/** The data that a chat program or a phone reads from the page's public address. */
 export interface LinkPreview {
   tags: Record<string, string>
   image: Image
@@ -7,7 +7,7 @@ export interface LinkPreview {
 
 interface Image {
   type: string | null
-  /** Of a PNG, in pixels. */
+  /** Width and height of a PNG in pixels, such as `180x180`. Blank for other types. */
   size: string
   bytes: number
 }
@@ -16,7 +16,7 @@ interface Image {
  * Reads the head of the page at `origin`, and fetches the images that it names.
  *
  * @param origin The page's address in this test.
- * @param siteUrl Its public address, which the address of the preview image begins with.
+ * @param siteUrl The page's public address. The address of the preview image begins with it.
  */
 export async function readLinkPreview(origin: string, siteUrl: string): Promise<LinkPreview> {
   const html = await (await fetch(origin)).text()

@@ -4,7 +4,7 @@ export function secretOf(link: string): string {
   return new URLSearchParams(hash.slice(1)).get('token_hash') ?? searchParams.get('token') ?? ''
 }
 
-/** Converts a link to the desk to the link to GET verify with the same secret. Other links stay unchanged. */
+/** Converts a link to the desk into the link to GET verify with the same secret. Returns other links unchanged. */
 export function verifyLink(link: string): string {
   const url = new URL(link)
   const type = new URLSearchParams(url.hash.slice(1)).get('type')

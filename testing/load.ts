@@ -3,20 +3,20 @@ import { anApplication } from './form.ts'
 
 /** Work in a loop. */
 export interface RepeatedWork {
-  /** Resolves when the condition is true. It is checked after each piece of work. */
+  /** Resolves when the condition is true. The condition is checked after each run. */
   waitUntil(condition: () => boolean): Promise<void>
-  /** Resolves when the current work is done and the loop has ended. */
+  /** Ends the loop. Resolves when the current run is done. */
   end(): Promise<void>
 }
 
-/** Repeats each work in parallel with the others, until told to end. */
-export function startRepeating(works: readonly (() => Promise<unknown>)[]): RepeatedWork {
+/** Runs each function in a loop, in parallel with the others, until `end` is called. */
+export function startRepeating(tasks: readonly (() => Promise<unknown>)[]): RepeatedWork {
   const waiting = new Set<() => void>()
   let ended = false
   const loops = Promise.all(
-    works.map(async (work) => {
+    tasks.map(async (task) => {
       while (!ended) {
-        await work()
+        await task()
         for (const check of waiting) check()
       }
     }),
@@ -38,16 +38,16 @@ export function startRepeating(works: readonly (() => Promise<unknown>)[]): Repe
   }
 }
 
-/** Applications in the process of being sent. */
+/** Applications that are being sent in a loop. */
 export interface Load extends RepeatedWork {
   /** The email addresses of the acknowledged applications. */
   acknowledged: string[]
-  /** The times of their acknowledgement, in milliseconds of `performance.now()`. */
+  /** The times of the acknowledgements, in milliseconds of `performance.now()`. */
   times: number[]
   statuses: Set<number | string>
 }
 
-/** Sends applications without a pause, several in parallel, until told to end. Collects the acknowledged ones. */
+/** Sends applications without a pause, eight in parallel, until `end` is called. */
 export function startLoad(origin: string): Load {
   const acknowledged: string[] = []
   const times: number[] = []

@@ -19,7 +19,7 @@ export interface ReceivedMail {
   text: string
   /** The whole email as received. */
   raw: string
-  /** The six-digit code and the link, if it has them. */
+  /** The six-digit code and the link in the email. Blank if missing. */
   code: string
   link: string
 }
@@ -27,7 +27,7 @@ export interface ReceivedMail {
 /** The mail server's refusal of a command: a reply, silence, or the end of the connection. */
 type Refusal = { code: number; text?: string } | 'hang' | 'break off'
 
-/** An SMTP server that keeps all emails. */
+/** An SMTP server that stores all emails in memory. */
 export interface MailServer {
   port: number
   received: ReceivedMail[]
@@ -42,16 +42,16 @@ export interface MailServer {
  * Starts an SMTP server on a free port of the loopback address.
  *
  * @param options.user The user whose sign-in it requires, if any.
- * @param options.refuses Whether it refuses every recipient.
- * @param options.answer Gives the refusal of each step, or nothing to accept it. At `DATA`, the end of the email, it gets the
- * recipient.
+ * @param options.refusesRecipients Whether it refuses every recipient.
+ * @param options.refusalAt Returns the refusal of a step, or undefined to accept it. At `DATA`, the end of the email, it
+ * gets the recipient's address.
  * @param options.pause Milliseconds before the reply at the end of an email.
  * @param options.startTls Whether it offers STARTTLS, with a self-signed certificate.
  */
 export async function startMailServer({
   user,
-  refusesRecipients: refuses = false,
-  refusalAt: answer = () => undefined,
+  refusesRecipients = false,
+  refusalAt = () => undefined,
   pause = 0,
   startTls = false,
 }: {
@@ -79,13 +79,15 @@ export async function startMailServer({
       else done(new Error('wrong'))
     },
     onConnect(session, done) {
-      respond(answer('greeting', ''), session, done)
+      respond(refusalAt('greeting', ''), session, done)
     },
     onMailFrom({ address }, session, done) {
-      respond(answer('MAIL FROM', address), session, done)
+      respond(refusalAt('MAIL FROM', address), session, done)
     },
     onRcptTo({ address }, session, done) {
-      const refusal = refuses ? { code: 550, text: `no such user ${address}` } : answer('RCPT TO', address)
+      const refusal = refusesRecipients
+        ? { code: 550, text: `no such user ${address}` }
+        : refusalAt('RCPT TO', address)
       respond(refusal, session, done)
     },
     onData(stream, session, done) {
@@ -93,7 +95,7 @@ export async function startMailServer({
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
-        const refusal = answer('DATA', envelope.rcptTo[0]?.address ?? '')
+        const refusal = refusalAt('DATA', envelope.rcptTo[0]?.address ?? '')
         if (refusal !== undefined) return respond(refusal, session, done)
         const raw = Buffer.concat(chunks).toString()
         const text = decode(raw)
@@ -149,7 +151,8 @@ export async function startMailServer({
 }
 
 /**
- * Starts a mail server that greets and then never finishes its reply: a byte every few milliseconds, so that it is never silent.
+ * Starts a mail server that greets and then never finishes its next reply. It sends a byte every few milliseconds, so that
+ * no timeout for silence applies.
  *
  * @returns Its port, and a promise that resolves when a client has disconnected.
  */
@@ -193,7 +196,7 @@ export async function startTrickle(): Promise<{
 
 type Done = (error?: Error | null) => void
 
-/** Undoes quoted-printable, which breaks long links over lines. */
+/** Decodes quoted-printable, which breaks long links over lines. */
 function decode(raw: string) {
   return raw
     .replaceAll('\r\n', '\n')

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** The records of each name, by type. A `silence` never gets a reply. */
+/** The records of each name, by type. Queries for a `silence` get no reply, those for a `failure` an error. */
 export type Zone = Readonly<
   Record<string, Partial<Record<'MX' | 'TXT' | 'A', string[]>> | 'silence' | 'failure'>
 >
@@ -12,7 +12,7 @@ export type Zone = Readonly<
 const types = { A: 1, MX: 15, TXT: 16 } as const
 
 /**
- * Starts a name server on a free port of the loopback address. It knows these names, and replies that no other exists.
+ * Starts a name server on a free port of the loopback address. It replies that names outside the zone do not exist.
  *
  * @returns A resolver that uses it.
  */
@@ -41,7 +41,7 @@ export async function startNameServer(zone: Zone): Promise<{ names: Resolver }> 
   return { names }
 }
 
-/** The question of a message (RFC 1035, 4.1.2), and its end. */
+/** Reads the question of a message (RFC 1035, 4.1.2), and the offset of its end. */
 function questionOf(message: Buffer) {
   const labels: string[] = []
   let offset = 12

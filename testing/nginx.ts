@@ -10,23 +10,23 @@ import { temporaryDirectory } from './server.ts'
  *
  * @param http The contents of its `http` block: `server` and `upstream` blocks as in /etc/nginx/conf.d/, with the ports to listen
  * on. `freePort` finds ports.
- * @throws {Error} It says what to install, or holds nginx's output if nginx ends.
+ * @throws {Error} nginx is missing, and the message says what to install. Or nginx ended, and the message has its output.
  */
 export async function startNginx(http: string): Promise<RunningProxy> {
   const program = findProgram('nginx', 'nginx-light')
   const directory = await temporaryDirectory()
-  // A file of its own, so that nginx reports mistakes with the caller's line numbers.
+  // A separate file, so that nginx reports mistakes with the caller's line numbers.
   await writeFile(join(directory.path, 'http.conf'), http)
   await writeFile(join(directory.path, 'nginx.conf'), configuration)
   const options = ['-p', directory.path, '-c', join(directory.path, 'nginx.conf'), '-e', 'stderr']
-  // nginx has bound its ports before it logs this, so the kernel accepts connections from then on. Its pid file would be no surer
-  // and would not say why nginx ended.
+  // nginx binds its ports before it logs this, so the kernel accepts connections from then on. The pid file would be no
+  // safer sign, and would not say why nginx ended.
   return startProxy(program, options, /start worker processes/)
 }
 
-/** The types and compression of Debian's nginx.conf. One worker, so that it balances in strict turn. */
+/** The media types and compression of Debian's nginx.conf. With one worker, load balancing is strictly round-robin. */
 const configuration = [
-  // Its workers would run as nobody, who may not enter a temporary directory of root's.
+  // Otherwise its workers would run as `nobody`, who may not read root's temporary directories.
   ...(process.getuid?.() === 0 ? ['user root;'] : []),
   'daemon off;',
   'worker_processes 1;',

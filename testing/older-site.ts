@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib'
 
 import { startReceiver, type Receiver } from './receiver.ts'
 
-/** The static site that 1.0.0 built. The README.md beside it says how. */
+/** The static site that 1.0.0 built. `testing/fixtures-1.0.0/README.md` says how. */
 const folder = 'testing/fixtures-1.0.0/site'
 const types: Record<string, string> = { html: 'text/html; charset=utf-8', js: 'text/javascript' }
 

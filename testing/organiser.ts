@@ -3,7 +3,7 @@ import ws from 'ws'
 
 import { secretOf } from './links.ts'
 
-/** The real client of a server, not signed in. */
+/** Creates the real client of a server, which is not signed in. */
 export function clientOf(origin: string): SupabaseClient {
   return createClient(origin, 'public-anon-key', {
     auth: { persistSession: false, autoRefreshToken: false },
@@ -14,7 +14,7 @@ export function clientOf(origin: string): SupabaseClient {
 /**
  * Signs in with an operator's link, as the desk does when its button is pressed.
  *
- * @returns The client, and the code of a refusal, if any.
+ * @returns The client, and the error code of a refusal, or null.
  */
 export async function signInByLink(origin: string, link: string) {
   const client = clientOf(origin)

@@ -13,7 +13,7 @@ import { connectTo } from './sql.ts'
 
 const run = promisify(execFile)
 
-/** Older versions, which npm has as betas: the newest of 17, which hosted projects run, and an early one of 18. */
+/** Older versions, which npm has as betas: the newest 17, which hosted projects run, and an early 18. */
 const versions = { 17: '^17.10.0-beta.17', 18: '~18.1.0-beta.15' }
 type Major = keyof typeof versions
 
@@ -44,10 +44,10 @@ export type OtherPostgres = Pick<TestPostgres, 'url' | 'admin' | 'close'>
 export const initdbOptions = ['--username=postgres', '--encoding=UTF8', '--no-locale', '--auth=trust']
 
 /**
- * Runs programs of PostgreSQL, as another user if this is root.
+ * Returns a function that runs PostgreSQL's programs. If this process is root, they run as another user.
  *
- * @param programs Their folder.
- * @param directory The folder that they may write to.
+ * @param programs The folder of the programs.
+ * @param directory The folder that the programs may write to.
  */
 export async function commandRunner(
   programs: string,
@@ -62,7 +62,7 @@ export async function commandRunner(
 }
 
 /**
- * Starts another PostgreSQL than the embedded one, on a free port of the loopback address.
+ * Starts a PostgreSQL other than the embedded one, on a free port of the loopback address.
  *
  * @param programs The folder of its programs.
  */

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
 /**
- * The page's excess width over its window, and the elements that stick out, in CSS pixels.
+ * Measures by how many CSS pixels the page is wider than its window, and finds the elements that overflow.
  *
- * @param mayOverflow Selects elements that may stick out: drawings, and parts with their own scrolling.
+ * @param mayOverflow Selects elements that may overflow: drawings, and parts with their own scrolling.
  */
 export function overflow(
   page: Page,
@@ -21,7 +21,7 @@ export function overflow(
   }, mayOverflow)
 }
 
-/** The words that are broken across two lines. */
+/** Finds the words that are broken across two lines. */
 export function brokenWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const broken: string[] = []

@@ -20,7 +20,7 @@ export interface TestPooler {
  * Starts Debian's pgbouncer before the database at `target`.
  *
  * @param tls The files of a key and its certificate, to accept only TLS.
- * @throws {Error} It says what to install.
+ * @throws {Error} pgbouncer is missing. The message says what to install.
  */
 export async function startPooler(
   target: string,
@@ -38,7 +38,7 @@ export async function startPooler(
     `listen_port = ${listening}`,
     'unix_socket_dir =',
     'pool_mode = transaction',
-    // Fewer than our servers ask for, so that they share connections.
+    // Fewer connections than our servers open, so that they have to share them.
     'default_pool_size = 3',
     'auth_type = trust',
     `auth_file = ${join(directory.path, 'users')}`,
@@ -53,7 +53,7 @@ export async function startPooler(
   const configuration = join(directory.path, 'pgbouncer.ini')
   await writeFile(join(directory.path, 'users'), `"${decodeURIComponent(username)}" ""\n`)
   await writeFile(configuration, `${lines.join('\n')}\n`)
-  // pgbouncer refuses to run as root, and reads its files as its own user.
+  // pgbouncer refuses to run as root, and reads its files as another user.
   await chmod(directory.path, 0o755)
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(program, [...user, configuration], { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -14,19 +14,19 @@ export interface TestPostgres {
   url(database?: string, user?: string): string
   /** Connections of its superuser, which are never frozen. */
   admin: Sql
-  /** Stops all traffic in both directions, on open and new connections, until it is thawed. */
+  /** Stops all traffic in both directions, on open and new connections, until `thaw` is called. */
   freeze(): void
   thaw(): void
   /** Ends each open connection, by FIN or by RST. */
   closeConnections(packet: 'FIN' | 'RST'): void
   /**
-   * Ends each open connection in the middle of the next data that the database sends on it.
+   * Cuts each open connection in the middle of the next data that the database sends.
    *
-   * @param at The number of bytes to pass on, of this many. All of them keep the connection open for now.
-   * @returns A function that spares the connections without any data so far.
+   * @param at Returns how many bytes of this many to pass on. If it returns all, the connection stays open for now.
+   * @returns A function that stops cutting. Connections that are still open stay open.
    */
   closeInsideData(at: (length: number) => number): () => void
-  /** Kills it with a signal, and starts it again on the same files. */
+  /** Kills the database with a signal, and starts it again on the same files. */
   killAndRestart(signal: NodeJS.Signals): Promise<void>
   close(): Promise<void>
 }
@@ -55,9 +55,9 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
     links.add(link)
     outside.on('data', (chunk) => inside.write(chunk))
     inside.on('data', (chunk) => {
-      const passed = link.cutAt?.(chunk.length) ?? chunk.length
-      outside.write(chunk.subarray(0, passed))
-      if (passed < chunk.length) inside.destroy()
+      const passedBytes = link.cutAt?.(chunk.length) ?? chunk.length
+      outside.write(chunk.subarray(0, passedBytes))
+      if (passedBytes < chunk.length) inside.destroy()
     })
     for (const [from, to] of [
       [outside, inside],

@@ -15,11 +15,11 @@ interface LogLine {
   details: Record<string, unknown>
 }
 
-/** A database with letters, and the postmen and mail servers of one test. */
+/** A database with letters, and the mail senders and mail servers of one test. */
 export interface PostmanFixture {
   database: Database
   receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
-  /** A postman, by default without a pace, and its log. */
+  /** Starts a mail sender, by default without a limit on its pace. Returns it with its log. */
   postmanFor: (
     server: Pick<MailServer, 'port'>,
     options?: Partial<MailSenderOptions>,

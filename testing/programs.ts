@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { atTestEnd } from './cleanup.ts'
 import { waitForExit, postmasterOf } from './postmaster.ts'
 
-/** Milliseconds between the request to stop and the kill. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const longestStop = 20_000
 
 /**
  * Ends a program with the test that started it.
  *
- * @param dataDir The folder of the embedded database that it may leave running.
+ * @param dataDir The folder of the embedded database. A killed program leaves its database running.
  */
 export function endWithTest(child: ChildProcess, dataDir?: string): void {
   const isRunning = () => child.exitCode === null && child.signalCode === null
@@ -29,7 +29,7 @@ export function endWithTest(child: ChildProcess, dataDir?: string): void {
   })
 }
 
-/** Ends the embedded database under a `DATA_DIR` at once, if one runs. */
+/** Ends the embedded database under a `DATA_DIR` at once, if it runs. */
 export async function endDatabase(dataDir: string): Promise<void> {
   const pid = await postmasterOf(dataDir)
   if (pid === undefined) return

@@ -8,17 +8,17 @@ import { endWithTest } from './programs.ts'
 export interface RunningProxy {
   /** The whole log so far. */
   output: () => string
-  /** Resolves when its log contains the text. */
+  /** Resolves when the log contains the text. */
   waitForLog: (text: RegExp) => Promise<void>
-  /** Ends it at once, with its open connections. */
+  /** Ends the proxy at once, with its open connections. */
   stop(): Promise<void>
 }
 
 /**
  * Starts a proxy that logs to its standard error.
  *
- * @param ready Its log line when it is ready.
- * @throws {Error} It holds the proxy's output if the proxy ends.
+ * @param ready The log line that the proxy writes when it is ready.
+ * @throws {Error} The proxy ended. The message has its output.
  */
 export async function startProxy(
   program: string,

@@ -1,6 +1,6 @@
-/** Numbers from 0 to 1, the same for the same start. Mulberry32: small, and even enough for these choices. */
-export function randomFrom(start: number): () => number {
-  let state = start
+/** Returns a generator of numbers from 0 to 1 (Mulberry32). The same seed gives the same numbers. */
+export function randomFrom(seed: number): () => number {
+  let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let value = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,11 +1,11 @@
-// Ends and removes everything that a test run left behind, however the run ended. The run holds the standard input of this
-// program open.
+// Ends all processes and removes all files that a test run left behind, also if the run was killed. The run keeps this
+// program's standard input open. When the input ends, the run has ended.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 
 const [, , folder = ''] = process.argv
 
-/** @param {string} pid Whether it has the run's folder in its environment or, as PostgreSQL, works in it. */
+/** @param {string} pid A process of the run has the run's folder in its environment or, as PostgreSQL, works in it. */
 function isOfRun(pid) {
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   return environment.includes(`TEST_RUN=${folder}`) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)

@@ -10,7 +10,7 @@ export async function readRecipe(name: string, replacements: Record<string, stri
 /**
  * Reads the commands under a heading of a page, with a test's values in place of those that an operator edits.
  *
- * @returns The code blocks of this language, in order.
+ * @returns The section's code blocks of this language, in order.
  */
 export async function readCommands(
   path: string,
@@ -28,10 +28,10 @@ export async function readCommands(
   return replaceAll(`${path}, "${heading}",`, blocks.join(separator), replacements).split(separator)
 }
 
-function replaceAll(where: string, text: string, replacements: Record<string, string>) {
+function replaceAll(source: string, text: string, replacements: Record<string, string>) {
   let result = text
   for (const [documented, actual] of Object.entries(replacements)) {
-    if (!result.includes(documented)) throw new Error(`${where} says nowhere "${documented}"`)
+    if (!result.includes(documented)) throw new Error(`${source} says nowhere "${documented}"`)
     result = result.replaceAll(documented, actual)
   }
   return result

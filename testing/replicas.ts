@@ -14,17 +14,17 @@ import { until } from './until.ts'
 import { createPool, type Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Two PostgreSQL servers from Debian's packages, a primary and its standby, and HAProxy's single address before them. */
+/** Two PostgreSQL servers from Debian's packages, a primary and its standby, behind the single address of HAProxy. */
 export interface Replicas {
-  /** The address of the current primary. */
+  /** The address of HAProxy, which leads to the current primary. */
   url: string
-  /** Connections of the superuser to the current primary, past HAProxy. */
+  /** Connections of the superuser to the current primary, without HAProxy. */
   primary: () => Sql
   /** Kills the primary with SIGKILL. */
   killPrimary(): Promise<void>
   /** Promotes the standby, as the recipe does. */
   promote(): Promise<void>
-  /** Makes the killed server a standby of the primary. Resolves when the primary waits for it at each commit. */
+  /** Makes the killed server a standby of the primary. Resolves when the primary waits for the standby at each commit. */
   rejoin(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ interface Node {
   admin: Pool
 }
 
-/** @throws {Error} It says what to install. */
+/** @throws {Error} A program is missing. The message says what to install. */
 export async function startReplicas(): Promise<Replicas> {
   const program = findProgram('haproxy')
   const directory = await temporaryDirectory()
@@ -92,7 +92,7 @@ export async function startReplicas(): Promise<Replicas> {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   endWithTest(haproxy)
-  // Before HAProxy has checked both, it treats either as the primary.
+  // Until HAProxy has checked both servers, it treats each of them as the primary.
   await outputOf(haproxy).waitForOutput(/ is DOWN/)
 
   return {
@@ -106,7 +106,7 @@ export async function startReplicas(): Promise<Replicas> {
     async promote() {
       await standby.admin`select pg_promote()`
       ;[primary, standby] = [standby, primary]
-      // The standby is a copy with the primary's settings, and would wait for a standby that does not exist.
+      // The new primary has the old one's settings. With them, each commit would wait for a standby that does not exist.
       await primary.admin`alter system set synchronous_standby_names = ''`
       await primary.admin`select pg_reload_conf()`
     },

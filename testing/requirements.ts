@@ -1,11 +1,11 @@
 import { findExecutable } from './browser.ts'
 
 /**
- * Skips a test that cannot run on this machine. With `CI=true` it fails instead, since nobody reads there which tests were
- * skipped.
+ * Skips a test that cannot run on this machine. With `CI=true` the test fails instead, because nobody reads in CI which
+ * tests were skipped.
  *
  * @param skip The test's own `skip`.
- * @param missing A sentence: what this machine lacks, and how to get it.
+ * @param missing A sentence that says what this machine lacks, and how to get it.
  */
 export function cannotRun(skip: (why: string) => never, missing: string): never {
   if (process.env['CI'] === 'true') throw new Error(missing)
@@ -18,7 +18,7 @@ export const noMount = 'This user may mount nothing: run it as root, where root 
 /**
  * Finds a program from Debian's packages.
  *
- * @throws {Error} It says what to install.
+ * @throws {Error} The program is missing. The message says what to install.
  */
 export function findProgram(name: string, debianPackage = name): string {
   const program = findExecutable([name], [`/usr/sbin/${name}`, `/usr/bin/${name}`])

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 
-/** Parts that differ from run to run, and their placeholders. */
+/** Patterns of texts that differ from run to run, and their placeholders. */
 const placeholders: [RegExp, string][] = [
-  // A time of today shows only its hour, any other only its day.
+  // For a time of today the page shows only the hour, for other times only the day.
   [
     /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?(?:, \d\d:\d\d)?|\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b|\b(?:[01]\d|2[0-3]):[0-5]\d\b/g,
     'WHEN',
@@ -18,12 +18,12 @@ const placeholders: [RegExp, string][] = [
   [/\b[A-Z2-7]{32,}\b/g, 'SECRET'],
 ]
 
-/** The number of similar rows or items that are kept at the start of a list. */
+/** The number of rows or items at the start of a list that the text has. */
 const mostSimilar = 4
 
 /**
- * The page as a screen reader gets it, by Playwright's aria snapshot. Changing parts have placeholders, and long tables and lists
- * are cut.
+ * The page's content for a screen reader, by Playwright's aria snapshot. Placeholders replace what differs from run to run.
+ * Long tables and lists are cut.
  */
 export async function screenReaderText(page: Page): Promise<string> {
   const snapshot = await page.locator('body').ariaSnapshot()
@@ -42,7 +42,7 @@ export async function screenReaderText(page: Page): Promise<string> {
   return `${placeholders.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), lines.join('\n'))}\n`
 }
 
-/** The same after two seconds without changes, for recording. */
+/** The same text, after it has not changed for two seconds. */
 export async function settledText(page: Page): Promise<string> {
   let previous = ''
   let current = await screenReaderText(page)

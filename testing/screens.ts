@@ -9,9 +9,9 @@ import { formStates } from './form-states.ts'
 
 /** A screen in one of its states. */
 interface Screen {
-  /** Its path, below the site's address. */
+  /** The screen's path, below the site's address. */
   address: string
-  /** Prepares its data before the page is opened. */
+  /** Prepares the data before the page is opened. */
   prepare: (page: Page, desk: DeskServer) => Promise<void>
   /** Brings the open page to this state. */
   reach: (page: Page, desk: DeskServer) => Promise<void>
@@ -52,7 +52,7 @@ const answerScreen = ({ place, reach }: (typeof answerStates)[keyof typeof answe
   reach,
 })
 
-/** Makes screens of states, with their page's name before each name. */
+/** Makes a screen of each state. Its name is the page's name and the state's name. */
 function screensOf<State>(page: string, states: Record<string, State>, screenOf: (state: State) => Screen) {
   return Object.fromEntries(
     Object.entries(states).map(([name, state]) => [`${page}-${name}`, screenOf(state)] as const),

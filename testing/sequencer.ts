@@ -8,7 +8,7 @@ const longWaits = [
   '/deployment/image.test.ts',
 ]
 
-/** Begins with the files that mostly wait. At the end of a run, they would wait with nothing else left to do. */
+/** Runs the files first that mostly wait, so that other files run meanwhile. */
 export class LongWaitsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own order

@@ -3,7 +3,7 @@ import { beforeAll } from 'vitest'
 import { dataDirectory, startServer, strictCheckout, type RunningServer } from './server.ts'
 
 /**
- * Starts a server on a database of its own for the test file that calls this.
+ * Starts a server with a separate database for the test file that calls this.
  *
  * @param checkout The folder of the server, by default that of the journeys.
  */

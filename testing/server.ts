@@ -22,7 +22,7 @@ export interface CommandResult {
 export interface RunningServer extends Output {
   origin: string
   process: ChildProcess
-  /** Sends it SIGTERM by default. Resolves with its exit code, or the signal that ended it. */
+  /** Sends a signal, by default SIGTERM. Resolves with the exit code, or with the signal that ended the server. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>
 }
 
@@ -31,7 +31,7 @@ function environmentWith(settings: Environment) {
   return { PATH, HOME, TEST_RUN, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
 }
 
-/** A new directory. It is removed after the test or the file that made it, with the database that runs in it. */
+/** Makes a directory. It is removed after the test or the file that made it, and a database that runs in it is ended. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(pathPrefix())
   return {
@@ -43,7 +43,7 @@ export async function temporaryDirectory(): Promise<{ path: string; remove(): Pr
   }
 }
 
-/** Short, since the path of a database's socket may have 107 bytes. */
+/** A short path, because the path of a database's socket may have at most 107 bytes. */
 function pathPrefix() {
   const { TEST_RUN, VITEST } = process.env
   if (VITEST && TEST_RUN === undefined)
@@ -52,7 +52,7 @@ function pathPrefix() {
 }
 
 /**
- * A directory for `DATA_DIR`. It is a copy of a prepared database if there is one, which is faster than a new database.
+ * Makes a directory for `DATA_DIR`. If the test run has prepared a database, it is copied, which is faster than a new one.
  *
  * @param kind `database` has the schema, `cluster` is empty.
  */
@@ -64,7 +64,7 @@ export async function dataDirectory(
   return directory
 }
 
-/** The settings for a new database with the schema at an unused path. */
+/** Makes a database with the schema at an unused path. Returns the settings for it. */
 export async function prepareDatabase(path: string): Promise<{ DATA_DIR: string }> {
   await mkdir(path, { mode: 0o700 })
   await copyPrepared('database', path)
@@ -84,9 +84,9 @@ export function strictCheckout(): string {
 }
 
 /**
- * Starts the server with these settings. By default it has a free port and no rate limit.
+ * Starts the server with these settings. By default it takes a free port and has no rate limit.
  *
- * @param checkout Its folder, by default this one.
+ * @param checkout The folder of the server, by default this checkout.
  */
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })
@@ -111,7 +111,7 @@ export async function startServer(settings: Environment, checkout = '.'): Promis
 /**
  * Runs `node start.js` with arguments to its end, as the npm scripts do.
  *
- * @param meanwhile A step to run in the meantime.
+ * @param meanwhile A step to run while the command runs.
  */
 export async function runCommand(
   args: string[],

@@ -6,7 +6,7 @@ import { getDesk } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
 import { withoutBackOff } from './back-off.ts'
 
-/** A screen of the sign-in, and the way to it. */
+/** A screen of the sign-in, and how a person reaches it. */
 interface SignInState {
   /** The hash in the desk's address. */
   hash: string
@@ -22,7 +22,7 @@ const heading = (name: string) => (page: Page) => page.getByRole('heading', { na
 
 const grace = (desk: DeskServer) => signedInClient(desk, 'grace@example.org')
 
-/** A sign-in without the second factor that the account has. */
+/** The client of an account with a second factor, signed in without that factor. */
 const withFactor = (desk: DeskServer) =>
   signedInClient(desk, 'with a factor', async () => {
     const first = await desk.signedIn('rosalind@example.org')
@@ -43,7 +43,7 @@ const stranger = (desk: DeskServer) =>
     return client
   })
 
-/** On a server that sends no emails. */
+/** The screens of a server that sends no emails. */
 export const signInStates: Record<string, SignInState> = {
   'sign-in': { hash: '', reach: (page) => email(page).waitFor() },
   'sign-in-no-mails': {

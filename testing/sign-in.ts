@@ -18,14 +18,14 @@ export interface SignInServer {
   origin: string
   database: Database
   mail: MailServer
-  /** The real client, not signed in. */
+  /** Creates the real client, which is not signed in. */
   client(options?: { flowType?: 'implicit' | 'pkce' }): SupabaseClient
-  /** Makes an organiser. Gives the email address, by default a new one. */
+  /** Adds an organiser. Returns the email address, by default a new one. */
   organiser(email?: string): Promise<string>
-  /** The real client of an organiser who signed in by the operator's link. */
+  /** Signs an organiser in by the operator's link. Returns the real client. */
   signedIn(email?: string): Promise<{ client: SupabaseClient; email: string }>
   call: Call
-  /** Another server on the same database, or on another connection to it. */
+  /** Starts another server on the same database, or on other connections to it. */
   another(
     settings?: Partial<AppSettings>,
     database?: AppDatabase,
@@ -33,7 +33,7 @@ export interface SignInServer {
   close(): Promise<void>
 }
 
-/** An anonymous call of the sign-in, by default from an unused IP address. */
+/** Calls the sign-in anonymously, by default from an unused IP address. */
 type Call = (
   method: string,
   path: string,
@@ -51,7 +51,7 @@ export function mailServerAt(port: number): NonNullable<Settings['mailServer']> 
   return { host: '127.0.0.1', port, secure: false, user: '', password: '', from }
 }
 
-let organisersMade = 0
+let organiserCount = 0
 
 /**
  * Starts a server that organisers can sign in to. It trusts one proxy, so that a test may choose any address in
@@ -72,7 +72,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
         ...changes,
       },
       database: usedDatabase,
-      // A password check takes 50 ms otherwise.
+      // With the default cost, each password check takes 50 ms.
       passwordCost: 4,
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
@@ -89,8 +89,8 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       realtime: { transport: ws as never },
     })
   const organiser: SignInServer['organiser'] = async (email) => {
-    organisersMade += 1
-    const address = email ?? `organiser-${organisersMade}@example.org`
+    organiserCount += 1
+    const address = email ?? `organiser-${organiserCount}@example.org`
     await addOrganiser(database.owner, address)
     return address
   }
@@ -132,15 +132,15 @@ export function callTo(origin: string): Call {
     })
 }
 
-let addresses = 0
+let addressCount = 0
 
-/** An unused IP address, since rate limits count by address. */
+/** Returns an unused IP address, because rate limits count by address. */
 export function unusedIpAddress(): string {
-  addresses += 1
-  return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`
+  addressCount += 1
+  return `10.${(addressCount >> 16) & 255}.${(addressCount >> 8) & 255}.${addressCount & 255}`
 }
 
-/** The response to a call. */
+/** Reads the status and the JSON of a response. */
 export async function readResponse(
   response: Response | Promise<Response>,
 ): Promise<{ status: number; body: unknown }> {
@@ -158,7 +158,7 @@ export async function bearerOf(client: SupabaseClient): Promise<{ authorization:
 /**
  * The current code of an authenticator.
  *
- * @param steps The distance from now in steps of thirty seconds. One step back or ahead is accepted too.
+ * @param steps The distance from now in steps of thirty seconds. Servers also accept codes one step back or ahead.
  */
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })

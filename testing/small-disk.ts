@@ -8,10 +8,10 @@ import { cannotRun, noMount } from './requirements.ts'
 const run = promisify(execFile)
 
 /**
- * Makes a folder with a disk of its own, until the test ends.
+ * Makes a folder on a separate small disk, until the test ends.
  *
  * @param size In the notation of `tmpfs`, such as `64k`.
- * @param skip The test's own `skip`: not every user may mount.
+ * @param skip The test's own `skip`, for users who may not mount.
  */
 export async function mountSmallDisk(
   folder: string,

@@ -3,7 +3,7 @@ import { cp, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Copies this checkout into an empty directory, for a build there. Gives the directory. */
+/** Copies this checkout into an empty directory, for a build there. Returns the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
   const excluded = new Set(
     ['.git', 'node_modules', 'dist', 'build', 'build.strict', 'data', 'release', 'screenshots', '.env'].map(
@@ -15,14 +15,14 @@ export async function copyCheckout(directory: string): Promise<string> {
   return directory
 }
 
-/** Builds a copy for the hosted way, with these `VITE_` settings. */
+/** Builds a copy for a hosted project, with these `VITE_` settings. */
 export async function buildCopy(directory: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env
   await promisify(execFile)('npm', ['run', 'build'], { cwd: directory, env: { PATH, HOME, ...settings } })
 }
 
 /**
- * Builds the page for the hosted way from a copy of this checkout, with these `VITE_` settings.
+ * Builds the static site for a hosted project from a copy of this checkout, with these `VITE_` settings.
  *
  * @param directory An empty directory for the copy.
  * @returns The folder of the static files.

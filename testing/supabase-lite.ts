@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** An email that the gateway would have sent. */
+/** An email that the server would have sent. */
 interface LiteMail {
   to: string
   subject: string
@@ -23,7 +23,7 @@ export interface SupabaseLite {
   mails: LiteMail[]
 }
 
-/** The part of its interface that this file uses, as documented. */
+/** The part of the documented interface that this file uses. */
 interface Packages {
   lite: { App: new (config: object) => LiteApp }
   postgres: { createPostgresConnection: (config: object) => { close(): Promise<void> } }
@@ -37,13 +37,13 @@ interface LiteApp {
 
 const packages = ['@supabase/lite@0.10.0', 'postgres@3.4.9']
 
-/** The message if it is not available. */
+/** The message if the packages are not available. */
 export const noLite = `npm could not fetch ${packages.join(' and ')}.`
 
 /**
- * Fetches `@supabase/lite` into an empty directory. Its seventy packages are needed for these tests alone.
+ * Fetches `@supabase/lite` into an empty directory. It is no dependency, because only these tests need its seventy packages.
  *
- * @returns Whether it is available.
+ * @returns Whether npm could fetch it.
  */
 export async function fetchSupabaseLite(directory: string): Promise<boolean> {
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', directory]
@@ -56,11 +56,11 @@ export async function fetchSupabaseLite(directory: string): Promise<boolean> {
 }
 
 /**
- * Starts it before a database, where it makes its own tables of accounts.
+ * Starts `@supabase/lite` on a database, where it makes its own tables of accounts.
  *
  * @param directory The folder that it was fetched to.
- * @param url The database, for a role that owns only the schema `auth` and may become `anon` and `authenticated`.
- * @param siteUrl The target of its links.
+ * @param url The database's address, for a role that owns only the schema `auth` and may become `anon` and `authenticated`.
+ * @param siteUrl The target of the links in its emails.
  */
 export async function startSupabaseLite(
   directory: string,
@@ -79,7 +79,7 @@ export async function startSupabaseLite(
     url,
     postgresOptions: {
       onnotice: () => {},
-      // It passes JSON as text, and the driver would encode it a second time: a list of decisions would arrive as one string.
+      // Lite passes JSON as text. The driver would encode the text again, and a list of decisions would arrive as a string.
       types: {
         jsonb: {
           to: 3802,
@@ -90,7 +90,7 @@ export async function startSupabaseLite(
       },
     },
   })
-  // It prints every refusal there, with its parameters.
+  // Lite prints every refusal with its parameters.
   const consoleError = vi.spyOn(console, 'error').mockImplementation(() => {})
   const publicKey = 'sb_publishable_of_the_tests'
   const mails: LiteMail[] = []
@@ -129,8 +129,8 @@ export async function startSupabaseLite(
 }
 
 /**
- * Answers a browser's preflight request for it. Its own sign-in allows no header there, and a function with arguments gives 404.
- * In a project the gateway answers.
+ * Answers a browser's preflight request in place of Lite, whose sign-in allows no header and whose functions with arguments
+ * respond 404. In a hosted project the gateway answers preflight requests.
  */
 function answerPreflight({ headers }: Request): Response {
   const response = new Response(null, { status: 204 })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Targets that are easy to miss: less than 44 by 44 CSS pixels of each react to a finger (WCAG 2.5.5). Each by its text. */
+/** Finds targets that are too small: less than 44 by 44 CSS pixels react to a finger (WCAG 2.5.5). Returns their HTML. */
 export function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const least = 44

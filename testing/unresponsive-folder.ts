@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Mounts a file system without a server over a folder, like a network disk whose server is down: each call hangs.
+ * Mounts a file system without a server over a folder. Like on a network disk whose server is down, each call hangs.
  *
- * @param user Its user. Calls of others are refused (EACCES).
- * @returns A function that unmounts it. Calls that hang then fail.
+ * @param user The user of the file system. Calls of other users are refused (EACCES).
+ * @returns A function that unmounts it. Hanging calls then fail.
  * @throws {Error} This user may not mount.
  */
 export async function makeUnresponsive(

@@ -2,15 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /** The timeout of a wait, in milliseconds. */
 const longest = 60_000
-/** Milliseconds between two checks, so that the awaited work gets the processor. */
+/** Milliseconds between two checks, which leave the processor to the awaited work. */
 const pause = 10
 
 /**
- * Polls for something that sends no event.
+ * Polls until a condition is true. For conditions without an event.
  *
- * @param what Its description.
- * @param holds Whether it is there. A failure counts as no.
- * @throws {Error} It did not appear. The cause is the last failure.
+ * @param what Describes the awaited thing in the error message.
+ * @param holds Whether the condition is true. A failure counts as false.
+ * @throws {Error} The condition did not become true in time. The cause is the last failure.
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + longest

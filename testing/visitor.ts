@@ -12,31 +12,31 @@ import { chromiumArguments } from './browser.ts'
 
 export interface OpenOptions extends BrowserContextOptions {
   /**
-   * Whether the browser context must have an empty cache. By default an earlier test of the file may have used it, and only its
-   * cache is kept. A page of the desk then takes less than half the time.
+   * Whether the browser context must have an empty cache. By default it keeps the cache of an earlier test of the file, but
+   * nothing else. A page of the desk then takes less than half the time.
    */
   isNew?: boolean
 }
 
-/** Somebody with a browser. */
+/** A person with a browser. */
 export interface Visitor {
-  /** Opens a page in a browser context of its own, and watches it: an error in its console fails the test. */
+  /** Opens a page in a separate browser context. An error in the page's console fails the test. */
   open(url: string, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>): Promise<Page>
   /** Declares that console errors like this one are expected. */
   allowConsoleError(message: RegExp): void
 }
 
-/** A reusable browser context, and a page in it that keeps its process. */
+/** A reusable browser context, and a page that keeps the context's process alive. */
 interface ReusableContext {
   context: BrowserContext
   keptPage: Page
-  /** Whether nothing permanent was changed in it. */
+  /** Whether the context can be reset. An installed clock cannot be removed. */
   isClean: boolean
 }
 
 interface Fixtures {
   browser: Browser
-  /** The contexts that no test uses now, by the options they were made for. */
+  /** The contexts that no test uses now, by their origin and options. */
   idle: Map<string, ReusableContext[]>
   visitor: Visitor
 }
@@ -54,7 +54,7 @@ export const test = base.extend<Fixtures>({
       await provide(browser)
       await browser.close()
     },
-    // One browser for all workers would be driven by their shared main process, which took 34 s for it.
+    // One browser for all workers would be driven by their shared main process. That took 34 s of it.
     { scope: 'worker' },
   ],
   idle: [
@@ -84,16 +84,16 @@ export const test = base.extend<Fixtures>({
       return reusable.context
     }
     await provide({
-      async open(url, { isNew = false, ...given } = {}, prepare = async () => {}) {
-        const options: BrowserContextOptions = { reducedMotion: 'reduce', ...given }
+      async open(url, { isNew = false, ...contextOptions } = {}, prepare = async () => {}) {
+        const options: BrowserContextOptions = { reducedMotion: 'reduce', ...contextOptions }
         const context = await (isNew ? createContext(options) : reuseContext(new URL(url).origin, options))
         const page = await context.newPage()
         page.on('pageerror', (error) => problems.push(error.message))
         page.on('console', (message) => {
           if (['error', 'warning'].includes(message.type())) problems.push(message.text())
         })
-        // React's development version reports each element and each render to the developer tools with these, and no tools are
-        // open.
+        // React's development version reports each element and each render to the developer tools with these functions. No
+        // developer tools are open.
         await page.addInitScript(() => {
           Reflect.deleteProperty(console, 'createTask')
           Reflect.deleteProperty(console, 'timeStamp')
@@ -116,10 +116,10 @@ async function createReusableContext(
 ): Promise<ReusableContext> {
   const context = await browser.newContext(options)
   const keptPage = await context.newPage()
-  // Without a request that the server would count.
+  // Opens the origin without a request, which the server would count.
   await keptPage.route('**', (route) => route.fulfill({ body: '' }))
   await keptPage.goto(origin)
-  const reusable: ReusableContext = { context, keptPage: keptPage, isClean: true }
+  const reusable: ReusableContext = { context, keptPage, isClean: true }
   // An installed clock remains in all later pages.
   const install = context.clock.install.bind(context.clock)
   context.clock.install = (time) => {
@@ -129,24 +129,24 @@ async function createReusableContext(
   return reusable
 }
 
-/** @returns Whether it can be used again. */
-async function resetContext({ context, keptPage: keeper, isClean }: ReusableContext) {
+/** @returns Whether the context can be used again. */
+async function resetContext({ context, keptPage, isClean }: ReusableContext) {
   if (!isClean) {
     await context.close()
     return false
   }
-  const pages = context.pages().filter((page) => page !== keeper)
+  const pages = context.pages().filter((page) => page !== keptPage)
   await Promise.all(pages.map((page) => page.close()))
   await context.setOffline(false)
   await context.clearCookies()
-  await keeper.evaluate(() => localStorage.clear())
+  await keptPage.evaluate(() => localStorage.clear())
   return true
 }
 
 /**
- * The problems that axe finds on the current page.
+ * Finds accessibility problems of the current page with axe.
  *
- * @param rules All of its rules, or only those about colours, for AA or AAA.
+ * @param rules All of axe's rules, or only its rules about colours, for AA or AAA.
  */
 export async function accessibilityProblems(
   page: Page,
@@ -155,7 +155,7 @@ export async function accessibilityProblems(
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const violations = await page.evaluate(async (wanted) => {
     const own = Reflect.get(window, 'axe') as typeof axe
-    // The page has no frames or media, which axe would load first.
+    // Without `preload`, because the page has no frames or media for axe to load first.
     const only = {
       all: {},
       colours: { runOnly: ['color-contrast', 'link-in-text-block'] },
@@ -168,7 +168,7 @@ export async function accessibilityProblems(
   )
 }
 
-/** Signals to the page that someone is about to type. Resolves when its script has taken the form over. */
+/** Signals to the page that a person is about to type. Resolves when its script has hydrated the form. */
 export async function waitForHydration(page: Page): Promise<void> {
   await page.locator('form').dispatchEvent('pointerdown')
   await page.waitForFunction(() =>

@@ -1,9 +1,9 @@
 /**
- * Waits for something with a timeout.
+ * Waits for a promise with a timeout.
  *
- * @param limit In milliseconds.
- * @param what Its description.
- * @throws {Error} It took longer. A later result is lost.
+ * @param limit The timeout in milliseconds.
+ * @param what Describes the work in the error message.
+ * @throws {Error} The work took longer. A later result is lost.
  */
 export async function within<Result>(limit: number, what: string, work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,7 +1,7 @@
 /**
- * Makes the release archive: `npm run archive`, or `npm run archive -- <folder>` for another folder than `release`. Beside it are
- * its checksum and the list of its packages. It builds in this checkout and deletes the scripts of earlier builds, so no server
- * may run from it.
+ * Makes the release archive: `npm run archive`, or `npm run archive -- <folder>` for another folder than `release`. Writes
+ * the checksum and the list of packages beside it. It builds in this checkout and deletes the scripts of earlier builds, so
+ * no server may run from this checkout.
  */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ import { bundledPackages, idOf, installedBeside, licensesPage } from './packages
 
 const run = promisify(execFile)
 
-const copied = [
+const copiedFiles = [
   '.env.example',
   'CHANGELOG.md',
   'LICENSE',
@@ -28,7 +28,7 @@ const copied = [
   'start.js',
 ]
 
-/** The part of a CycloneDX list that this file reads. */
+/** The fields of a CycloneDX list that this file reads. */
 interface PackageList {
   metadata: { component: { 'bom-ref': string; name: string } }
   components: { 'bom-ref': string }[]
@@ -42,7 +42,7 @@ async function build() {
   if (status !== 0) throw new Error('The build failed, so there is no archive.')
 }
 
-/** The archive's package.json: the packages that are installed beside the build, and the commands. */
+/** Makes the archive's package.json, with the packages that are installed beside the build and the commands. */
 function manifest() {
   const { name, version, description, license, type, engines, optionalDependencies, allowScripts } =
     packageJson
@@ -58,14 +58,14 @@ function manifest() {
     license,
     type,
     scripts: Object.fromEntries(scripts),
-    dependencies: Object.fromEntries(installedBeside.map((beside) => [beside, dependencies[beside]])),
+    dependencies: Object.fromEntries(installedBeside.map((each) => [each, dependencies[each]])),
     optionalDependencies,
     engines,
     allowScripts,
   }
 }
 
-/** Writes package.json and its lock. Gives the packages of that lock. */
+/** Writes package.json and its lock. Returns the packages of the lock. */
 async function writeManifest(stage: string) {
   await writeFile(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   // npm packs a lock only under this name.
@@ -81,7 +81,7 @@ async function writeManifest(stage: string) {
 }
 
 /**
- * npm's list of all packages of the checkout, reduced to those that the archive contains or installs. `--omit=dev` would also
+ * Reads npm's list of the checkout's packages. Keeps those that the archive contains or installs. `--omit=dev` would also
  * leave out packages that the product and a tool share.
  */
 async function listPackages(ids: ReadonlySet<string>): Promise<PackageList> {
@@ -105,7 +105,7 @@ async function listPackages(ids: ReadonlySet<string>): Promise<PackageList> {
 async function fill(stage: string) {
   // The archive has one page for all licenses.
   const isCopied = (source: string) => basename(source) !== 'licenses'
-  for (const name of copied) await cp(name, join(stage, name), { recursive: true, filter: isCopied })
+  for (const name of copiedFiles) await cp(name, join(stage, name), { recursive: true, filter: isCopied })
   await mkdir(join(stage, 'docs'))
   const docs = (await readdir('docs')).filter((name) => name.endsWith('.md'))
   for (const name of docs) await cp(join('docs', name), join(stage, 'docs', name))

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
 /** @typedef {Parameters<import('oxlint/plugins-dev').RuleTester['run']>[1]} Rule */
-/** @typedef {{ range: [number, number], source?: object | null }} Import Whatever may name a module. */
+/** @typedef {{ range: [number, number], source?: object | null }} Import A node that may import a module. */
 
-/** The imports that arrows.txt allows each room besides its own files. */
+/** The imports that arrows.txt allows each room, besides the room's own files. */
 export const rooms = roomsIn(readFileSync(new URL('arrows.txt', import.meta.url), 'utf8'))
 
 /** @param {string} text */
@@ -20,7 +20,7 @@ function roomsIn(text) {
   return importsByRoom
 }
 
-/** @param {string} file Its path in the project. */
+/** @param {string} file The file's path in the project. */
 const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
 
 /**
@@ -29,7 +29,7 @@ const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
  * @type {Rule}
  */
 const allowed = {
-  // `refuseAll` refuses each import, so that a test learns which imports the rule sees.
+  // With `refuseAll` the rule refuses each import, so that a test learns which imports it sees.
   meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
   create(context) {
     const file = relative(context.cwd, context.filename)
@@ -40,7 +40,7 @@ const allowed = {
 
     /** @param {Import} node */
     const check = (node) => {
-      // The module of a computed name is unknown.
+      // If the module's name is computed, it is unknown here.
       if (!node.source || !('value' in node.source) || typeof node.source.value !== 'string') return
       const names = namesOf(file, node.source.value)
       if (!refuseAll && names.some((name) => name === room || allowedNames?.includes(name))) return
@@ -64,7 +64,7 @@ const allowed = {
 }
 
 /**
- * The names that a module may have in arrows.txt. For a file: its path and its room. For a package: its name and `*`.
+ * Returns the names that a module may have in arrows.txt: for a file its path and its room, for a package its name and `*`.
  *
  * @param {string} importer
  * @param {string} specifier

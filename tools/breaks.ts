@@ -1,4 +1,4 @@
-// Breaks copies of the checkout in one place after the other, and reports which test fails: npm run test:breaks -- door csv
+// Makes one break after another in copies of the checkout, and reports which test fails: npm run test:breaks -- door csv
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -8,14 +8,14 @@ import { basename, dirname, join } from 'node:path'
 import { breaks } from '../testing/breaks.ts'
 import type { Break } from '../testing/breaks/break.ts'
 
-/** Copies that are broken in parallel. */
+/** The number of copies in which breaks are made in parallel. */
 const copies = 2
 /** Sorts after every other migration. */
 const lastVersion = '99991231235959'
 
-/** Milliseconds that a test may take. */
+/** The timeout of a test, in milliseconds. */
 const testTimeout = 60_000
-/** Stops at the first failure. */
+/** Vitest's options. It stops at the first failure. */
 const options = [
   '--bail=1',
   `--testTimeout=${testTimeout}`,
@@ -23,7 +23,7 @@ const options = [
   '--expect.poll.timeout=8000',
 ]
 
-/** The part of a `--reporter=json` report that this file reads. */
+/** The fields of a `--reporter=json` report that this file reads. */
 interface Report {
   numTotalTests: number
   testResults: {
@@ -55,16 +55,16 @@ async function readAround({ changedFile, find }: Break, directory = '.') {
   return { whole, parts }
 }
 
-/** Makes a break in a copy. Gives a function that undoes it. Throws unless the file has its text exactly once. */
-async function apply(toMake: Break, directory: string): Promise<() => Promise<void>> {
-  const { changedFile, replace, migration: statements } = toMake
+/** Makes a break in a copy. Returns a function that undoes it. Throws unless the file has the break's text exactly once. */
+async function apply(breakToMake: Break, directory: string): Promise<() => Promise<void>> {
+  const { changedFile, replace, migration: statements } = breakToMake
   const path = join(directory, changedFile)
-  const { whole, parts } = await readAround(toMake, directory)
+  const { whole, parts } = await readAround(breakToMake, directory)
   const broken = parts.join(replace)
   await writeFile(path, broken)
   const isSchema = basename(dirname(path)) === 'schemas'
   const migration = join(dirname(dirname(path)), 'migrations', `${lastVersion}_broken.sql`)
-  // Databases are made from the migrations, so a broken function needs one.
+  // Databases are made from the migrations, so a broken function needs a migration.
   if (isSchema) await writeFile(migration, statements ?? functionAt(broken, parts[0]?.length ?? 0))
   return async () => {
     await writeFile(path, whole)
@@ -72,7 +72,7 @@ async function apply(toMake: Break, directory: string): Promise<() => Promise<vo
   }
 }
 
-/** A statement that replaces the function declared around a position. */
+/** Returns a statement that replaces the function whose declaration has this position. */
 function functionAt(sql: string, position: number): string {
   const begin = sql.lastIndexOf('\ncreate function', position) + 1
   const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
@@ -83,17 +83,17 @@ function functionAt(sql: string, position: number): string {
   return `${statement.replace('create function', 'create or replace function')}\n`
 }
 
-/** Gives the name of the test that fails with a break, if one does. */
-async function failingTestOf(toMake: Break, directory: string): Promise<string | undefined> {
-  const undo = await apply(toMake, directory)
+/** Makes a break, runs its test, and undoes the break. Returns the name of the failing test, if any. */
+async function failingTestOf(breakToMake: Break, directory: string): Promise<string | undefined> {
+  const undo = await apply(breakToMake, directory)
   try {
-    return await runTest(directory, toMake)
+    return await runTest(directory, breakToMake)
   } finally {
     await undo()
   }
 }
 
-/** The pattern of a test's name. A table's variables match any text. */
+/** Makes a pattern for a test's name. The variables of `test.each` match any text. */
 function patternOf(name: string): string {
   return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
 }
@@ -118,7 +118,7 @@ async function runTest(directory: string, { testFile, testTitle }: Break): Promi
   const results = report?.testResults ?? []
   const tests = results.flatMap(({ assertionResults }) => assertionResults)
   const failed = tests.find(({ status }) => status === 'failed')
-  // A busy machine makes any test this slow.
+  // A timeout proves nothing, because on a busy machine any test may time out.
   if (failed && (failed.duration ?? 0) >= testTimeout) throw new Error(`this hangs: ${failed.fullName}`)
   if (failed) return failed.fullName
   if (!tests.some(({ status }) => status === 'passed') || child.exitCode !== 0) {
@@ -135,7 +135,7 @@ const waiting = breaks.filter(({ effect, changedFile, testFile }) =>
 const count = waiting.length
 const survivors: string[] = []
 
-// A run of some breaks also reports all breaks whose text is no longer there.
+// A run of some breaks also reports the other breaks whose text their file no longer has.
 for (const other of breaks.filter((each) => !waiting.includes(each))) {
   await readAround(other).catch((error: Error) => {
     console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)

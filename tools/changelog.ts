@@ -10,7 +10,7 @@ export function hasUnreleased(changes: string): boolean {
   return unreleased.exec(changes)?.[1]?.includes('\n- ') ?? false
 }
 
-/** Gives the unreleased changes a version and its day, such as 2026-11-25. */
+/** Puts a version and its day, such as 2026-11-25, over the unreleased changes. */
 export function release(changes: string, version: string, day: string): string {
   return changes.replace(/^## Unreleased$/m, `## ${version} - ${day}`)
 }

@@ -1,13 +1,13 @@
 /**
- * Runs the test suite of the hosted backend's own client against our sign-in: `npm run test:client -- <folder>`. The folder is
+ * Runs the test suite of Supabase's client against our sign-in: `npm run test:client -- <folder>`. The folder is
  * `packages/core/auth-js` of a checkout of supabase-js with its packages installed.
  *
- * The tests run unchanged. They make accounts by sign-up and by the admin API, and our server has neither. This file answers
- * these two calls with accounts as an operator makes them. All other calls go to our server.
+ * The tests run unchanged. They make accounts by sign-up and by the admin API, and our server has neither. For these two
+ * calls this file makes accounts as an operator does. It forwards all other calls to our server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
@@ -15,7 +15,7 @@ import { openDatabase } from '../src/server/database/database.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 
-/** The port at which the suite expects the project. */
+/** The port at which the suite expects the hosted project. */
 const port = 54_321
 
 interface SuiteResponse {
@@ -40,15 +40,15 @@ const server = await startServer({
 })
 const database = await openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
 const key = { apikey: 'public-anon-key' }
-/** The email addresses of the accounts that were made, by their ids. */
+/** The email addresses of the accounts that this file made, by their ids. */
 const emailsById = new Map<string, string>()
 
-let addresses = 0
+let addressCount = 0
 
-/** An IP address without earlier requests, since rate limits count by address. */
+/** Returns a header with an unused IP address, because rate limits count by address. */
 function unusedAddressHeader() {
-  addresses += 1
-  return { 'x-forwarded-for': `10.0.${addresses >> 8}.${addresses & 255}` }
+  addressCount += 1
+  return { 'x-forwarded-for': `10.0.${addressCount >> 8}.${addressCount & 255}` }
 }
 
 async function call(method: string, path: string, body: unknown, headers = {}): Promise<SuiteResponse> {
@@ -60,7 +60,7 @@ async function call(method: string, path: string, body: unknown, headers = {}): 
   return { status: response.status, body: await response.json() }
 }
 
-/** Makes an account and signs in. Checks the input of a sign-up itself, since our server refuses every sign-up. */
+/** Makes an account and signs in. Validates the input here, because our server refuses every sign-up. */
 async function signUp(sent: {
   email?: unknown
   password?: unknown
@@ -92,7 +92,7 @@ function refusal(status: number, code: string, msg: string): SuiteResponse {
   return { status, body: { code: status, error_code: code, msg } }
 }
 
-/** The response of this file, or nothing for calls to our server. */
+/** Returns this file's response, or undefined for calls that our server answers. */
 async function respondLocally(
   method: string,
   path: string,
@@ -121,14 +121,14 @@ async function handle(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(local.status, headers).end(JSON.stringify(local.body))
     return
   }
-  // The suite's own project needs no key. A challenge must be answered from the address that asked for it.
-  const from = url.includes('/factors/') ? {} : unusedAddressHeader()
-  const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...from }
-  const forwarded = ask(`${server.origin}${url}`, { method, headers })
+  // The suite sends no key, because its own project needs none. A challenge and its answer must have the same IP address.
+  const addressHeader = url.includes('/factors/') ? {} : unusedAddressHeader()
+  const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...addressHeader }
+  const forwarded = send(`${server.origin}${url}`, { method, headers })
   forwarded.end(body)
-  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage]
-  response.writeHead(answer.statusCode ?? 502, answer.headers)
-  answer.pipe(response)
+  const [reply] = (await once(forwarded, 'response')) as [IncomingMessage]
+  response.writeHead(reply.statusCode ?? 502, reply.headers)
+  reply.pipe(response)
 }
 
 const proxy = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** Makes the page's icons and its preview from its own drawings, into src/design/images/: `npm run images`. */
+/** Makes the page's icons and link preview from the page's drawings, in src/design/images/: `npm run images`. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderToStaticMarkup } from 'react-dom/server'
@@ -10,7 +10,7 @@ import { startServer, dataDirectory } from '../testing/server.ts'
 
 const folder = 'src/design/images'
 
-/** The plug before the sun, over the nearest hill. Each document contains it, so its source is short. */
+/** The plug before the sun, over the nearest hill. Each document contains the icon, so its source is short. */
 function Icon({ corner }: { corner: number }) {
   const round = `a${corner} ${corner} 0 0 1-${corner}`
   return (
@@ -36,7 +36,7 @@ const browser = await launchChromium(ensureChromium())
 const directory = await dataDirectory()
 const server = await startServer({ DATA_DIR: directory.path })
 try {
-  // Phones round the corners themselves.
+  // Phones round the corners of icons.
   for (const [file, size] of Object.entries({ 'apple-touch-icon.png': 180, 'icon-192.png': 192 })) {
     const page = await browser.newPage({ viewport: { width: size, height: size } })
     await page.setContent(`<style>body{margin:0}</style>${icon(0)}`)

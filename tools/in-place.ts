@@ -1,22 +1,22 @@
 import { cp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Milliseconds for which files of earlier builds are kept, for pages that were opened before. */
+/** Milliseconds for which files of earlier builds are kept, for pages that are still open. */
 const keptFor = 30 * 24 * 3_600_000
 
 const folders = ['build', 'dist']
 
-/** The folder of a new build. A server may still run from the current one. */
+/** The folder of a new build. A server may still run from the current build. */
 export function nextFolder(folder: string): string {
   return `${folder}.next`
 }
 
 /**
- * Replaces the current build by the new one. Keeps the scripts and images of earlier builds, since open pages still load them.
+ * Replaces the current build by the new one. Keeps the scripts and images of earlier builds, because open pages load them.
  */
 export async function putInPlace(): Promise<void> {
   await keepAssets(join('dist', 'assets'), join(nextFolder('dist'), 'assets'))
-  // Written last: an interrupted build lacks this file and does not count.
+  // This file is written last, so that an interrupted build lacks it and is not used.
   await writeFile(join(nextFolder('dist'), 'assets', 'complete'), '')
   for (const folder of folders) {
     const former = `${folder}.before`

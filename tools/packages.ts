@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Native packages, which are installed beside a build instead of bundled into it. */
+/** Native packages. They are installed beside a build and not bundled into it. */
 export const installedBeside = ['@node-rs/bcrypt']
 
 /** A package that a build contains, as Vite lists it. */
@@ -32,12 +32,12 @@ export async function bundledPackages(): Promise<BundledPackage[]> {
   return [...byId.values()].toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }
 
-/** A package and its version in npm's notation. */
+/** The name and version of a package in npm's notation. */
 export function idOf({ name, version }: BundledPackage): string {
   return `${name}@${version}`
 }
 
-/** One page with the licenses of the given packages. */
+/** Makes one page with the licenses of these packages. */
 export function licensesPage(packages: readonly BundledPackage[]): string {
   const sections = packages.map(
     (bundled) => `## ${idOf(bundled)} (${bundled.identifier ?? 'no license named'})\n\n${bundled.text ?? ''}`,

@@ -19,7 +19,7 @@ export function entryOf(page: string): string {
   return join(folder, page, 'main.tsx')
 }
 
-/** The build environment of a page's script. Each page has its own, so that no page adds code to another. */
+/** The build environment of a page's script. Each page has a separate one, so that no page adds code to another. */
 export function environmentOf(page: string): string {
   return `page_${page}`
 }

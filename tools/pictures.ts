@@ -17,7 +17,7 @@ const tallLaptop = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 844 } }
 const dark = { colorScheme: 'dark' } as const
 
-// If neither is installed, the first picture fails with the newer one's name.
+// If neither is installed, the first picture fails with the name of the newer program.
 const imageMagick = findExecutable(['magick', 'convert']) ?? 'magick'
 const demo = startDemonstration({ ...process.env, PORT: '0' })
 const browser = await launchChromium(ensureChromium())
@@ -31,7 +31,7 @@ async function open(options: BrowserContextOptions, address: string) {
 
 async function take(name: string, page: Page) {
   const path = join(folder, `${name}.png`)
-  // Keeps the pointer away from everything that reacts to hovering.
+  // Moves the pointer away from everything that reacts to hovering.
   await page.mouse.move(0, 0)
   await page.waitForLoadState('networkidle')
   await page.screenshot({ path })
@@ -49,7 +49,7 @@ async function takeForm(site: string) {
   await filled.evaluate(() => scrollTo(0, 0))
   await take('phone', filled)
 
-  // The same application again: it succeeds and adds no row.
+  // A repeated application succeeds and adds no row.
   const sent = await open({ ...laptop, ...dark }, site)
   await getForm(sent).fill(applicant)
   await getForm(sent).button.click()
@@ -57,7 +57,7 @@ async function takeForm(site: string) {
   await take('sent', sent)
 }
 
-/** Signs in on a phone by email. Gives the session for other windows. */
+/** Signs in on a phone by email. Returns the session for other windows. */
 async function takeSignIn(desk: string, mails: string) {
   const page = await open(phone, desk)
   await page.getByLabel('Email').fill(email)
@@ -90,7 +90,7 @@ async function openNoted(page: Page) {
   throw new Error('Nobody answered a note.')
 }
 
-/** The screens of the desk, in the order in which an application passes them. */
+/** Takes pictures of the desk's screens, in the order of an application's way through them. */
 async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${desk}#${hash}`)
 
@@ -137,7 +137,7 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await take('door', door)
 }
 
-/** The page behind a letter's link, of a person without an RSVP. */
+/** Takes a picture of the answer page of a person without an RSVP. */
 async function takeAnswer(mails: string) {
   const mail = await open(phone, mails)
   const links = await mail

@@ -38,7 +38,7 @@ function readArguments() {
     const [version = '', ...others] = positionals
     if (others.length === 0 && /^\d+\.\d+\.\d+$/.test(version)) return { version, ...values }
   } catch {
-    // An unknown option: the sentence below helps here too.
+    // For an unknown option the message below is right too.
   }
   throw new OperatorError('Say which version to release: npm run release -- 1.1.0')
 }
@@ -50,7 +50,7 @@ function isAfter(version: string, other: string) {
   return differing !== -1 && (one[differing] ?? 0) > (two[differing] ?? 0)
 }
 
-/** @throws {OperatorError} It names the reason why this version cannot be released. */
+/** @throws {OperatorError} This version cannot be released. The message says why. */
 async function requireReleasable(version: string, changes: string) {
   const branch = await git('branch', '--show-current')
   if (branch !== 'main')
@@ -78,7 +78,7 @@ async function write(version: string, changes: string) {
   await writeFile(changelog, changes)
 }
 
-/** The next development version, unless a release chooses another. */
+/** The development version that follows a release. The next release may choose another number. */
 function nextAfter(version: string) {
   const [major, minor, patch] = version.split('.')
   return `${major}.${minor}.${Number(patch) + 1}-dev`

@@ -1,4 +1,4 @@
-// Runs a TypeScript file of the development tools, since Node.js 20 cannot: node tools/run.js <file> [...]
+// Runs a TypeScript file of the development tools, because Node.js 20 cannot run TypeScript: node tools/run.js <file> [...]
 import { resolve } from 'node:path'
 import { runnerImport } from 'vite'
 

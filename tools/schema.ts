@@ -1,7 +1,7 @@
 /**
- * Writes the second part of the open migrations: it brings the functions from the released migrations and the first part to the
- * declared ones. The first part is written by hand and never overwritten: tables, columns, rows. Without an open migration, `npm
- * run schema` shows the missing changes, and `-- <words>` begins one.
+ * Writes the second part of each open migration: the changes of functions to the declared ones. The first part changes
+ * tables, columns and rows. It is written by hand and never overwritten. Without an open migration, `npm run schema` prints
+ * the missing changes, and `-- <words>` begins a migration.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const migrationsOf: Record<string, string> = {
   'src/server/database/schemas': 'src/server/database/migrations',
 }
 
-/** The statements of a file, each with the comment directly above it. */
+/** Splits a file into statements, each with the comment directly above it. */
 function statementsOf(text: string): string[] {
   const statements: string[] = []
   let start = 0
@@ -42,7 +42,7 @@ function statementsOf(text: string): string[] {
   return statements
 }
 
-/** The declared functions, by schema and name. */
+/** Reads the declared functions, by schema and name. */
 async function declaredFunctions() {
   const functions = new Map<string, { folder: string; text: string }>()
   for (const folder of schemaFolders) {
@@ -56,15 +56,15 @@ async function declaredFunctions() {
   return functions
 }
 
-/** The declared schema's rights on a function, as statements. */
+/** Returns the statements that give the declared rights on a function. */
 async function rightsOn(declared: Sql, signature: string): Promise<string> {
-  const grants = await declared<{ who: string }[]>`
-    select grantee::regrole::text as who from pg_proc, aclexplode(proacl)
+  const grants = await declared<{ role: string }[]>`
+    select grantee::regrole::text as role from pg_proc, aclexplode(proacl)
     where pg_proc.oid = ${signature}::regprocedure and grantee <> proowner order by 1`
   return [
     `revoke all on function ${signature} from public, anon, authenticated;`,
     ...(grants.length > 0
-      ? [`grant execute on function ${signature} to ${grants.map(({ who }) => who).join(', ')};`]
+      ? [`grant execute on function ${signature} to ${grants.map(({ role }) => role).join(', ')};`]
       : []),
   ].join('\n')
 }
@@ -76,7 +76,7 @@ const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
 /**
  * Changes the functions of a migrated database to the declared ones.
  *
- * @returns The statements it ran, by the folder of migrations that they belong to.
+ * @returns The statements that it ran, by the folder of migrations that they belong to.
  */
 async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
   const [actual, expected] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
@@ -92,25 +92,25 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
       () => true,
       () => false,
     )
-  // In the order of the files, since one function may need another.
+  // Functions change in the order of the files, because one function may need another.
   const changed = [...expected.keys()].filter(
     (what) => isFunction(what) && actual.get(what) !== expected.get(what),
   )
   for (const [name, { folder, text }] of texts) {
     for (const what of changed.filter((each) => nameOf(each) === name)) {
       const signature = signatureOf(what)
-      const replacing = text.replace(/^create function/m, 'create or replace function')
-      if (actual.has(what) && (await tryStatement(folder, replacing))) continue
+      const replacement = text.replace(/^create function/m, 'create or replace function')
+      if (actual.has(what) && (await tryStatement(folder, replacement))) continue
       const former = [...actual.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
       const drops = former
         .filter((each) => !expected.has(each) || each === what)
         .map((each) => `drop function ${signatureOf(each)};`)
-      // In one run, so that nothing is dropped without a successor.
+      // One run drops and creates, so that no function is dropped without a successor.
       if (await tryStatement(folder, [...drops, text].join('\n\n')))
         await run(folder, await rightsOn(declared, signature))
     }
   }
-  // A server does the same after its migrations.
+  // A server also sets the owner after its migrations.
   await migrated.begin(giveToOwner)
   const remaining = await readCatalogue(migrated)
   for (const what of [...remaining.keys()]
@@ -121,13 +121,13 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
   return statements
 }
 
-/** One sentence for each difference that remains between the migrated database and the declared schema. */
+/** Describes each difference between the migrated database and the declared schema in a sentence. */
 async function describeDifferences(migrated: Sql, declared: Sql): Promise<string[]> {
-  return (await compare(migrated, declared)).map(({ what, migrated: is, declared: shall }) => {
-    if (is === undefined) return `No migration makes ${what}.`
-    if (shall === undefined) return `No migration takes ${what} away.`
+  return (await compare(migrated, declared)).map(({ what, migrated: actual, declared: expected }) => {
+    if (actual === undefined) return `No migration makes ${what}.`
+    if (expected === undefined) return `No migration takes ${what} away.`
     if (isFunction(what)) return `No migration changes ${what}.`
-    return `No migration changes ${what}, which is\n    ${is}\n  and shall be\n    ${shall}`
+    return `No migration changes ${what}, which is\n    ${actual}\n  and shall be\n    ${expected}`
   })
 }
 
@@ -142,7 +142,7 @@ function nextVersion() {
   return String(Math.max(now, Number(newestVersion) + 100))
 }
 
-/** The open migration of a folder: its path and text. Without one it has a new path, if words were given. */
+/** Returns the path and text of a folder's open migration. Without one, returns a new path, if the command has words. */
 function openMigrationOf(folder: string) {
   const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
   const open = openMigrations.find((each) => each.ledger === ledger)

@@ -1,4 +1,4 @@
-/** Takes the pages' pictures in every state, window and colour scheme: `npm run screenshots`, or some: `-- success print`. */
+/** Takes pictures of the pages in all states, windows and schemes: `npm run screenshots`, or of some: `-- success print`. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
@@ -31,20 +31,20 @@ await mkdir(folder, { recursive: true })
 const desk = await startDesk()
 const browser = await launchChromium(ensureChromium())
 
-/** Takes a picture of a screen, if it was asked for. */
+/** Takes a picture of a screen, if the command's words match it. */
 async function take(
   screen: string,
-  look: string,
+  windowAndScheme: string,
   options: BrowserContextOptions,
   picture: (page: Page, path: string) => Promise<unknown>,
 ) {
-  const name = `${screen}-${look}`
-  const found = screens[screen]
-  if (found === undefined || !isWanted(name)) return
+  const name = `${screen}-${windowAndScheme}`
+  const screenSteps = screens[screen]
+  if (screenSteps === undefined || !isWanted(name)) return
   const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
-  await found.prepare(page, desk)
-  await page.goto(desk.origin + found.address, { waitUntil: 'networkidle' })
-  await found.reach(page, desk)
+  await screenSteps.prepare(page, desk)
+  await page.goto(desk.origin + screenSteps.address, { waitUntil: 'networkidle' })
+  await screenSteps.reach(page, desk)
   await picture(page, join(folder, name))
   await page.close()
 }
@@ -74,17 +74,17 @@ try {
 await writeSheet()
 console.log(`The pictures are in ${folder}/, and all on one sheet in ${folder}/index.html.`)
 
-/** Puts all pictures on one sheet, grouped by screen. Each is a thumbnail that links to the picture. */
+/** Writes a sheet of thumbnails of all pictures, grouped by screen. Each thumbnail links to its picture. */
 async function writeSheet() {
   const pictures = (await readdir(folder)).filter(
     (name) => name.endsWith('.png') && !name.endsWith('-whole.png'),
   )
   const rows = Object.keys(screens).map((screen) => {
-    const own = pictures.filter((name) => screenOf(name) === screen)
-    const thumbnails = own.map(
+    const screenPictures = pictures.filter((name) => screenOf(name) === screen)
+    const thumbnails = screenPictures.map(
       (name) => `<a href="${name}"><img src="${name}" height="240" alt="${name}" title="${name}"></a>`,
     )
-    return own.length === 0 ? '' : `<h2>${screen}</h2><p>${thumbnails.join(' ')}</p>`
+    return screenPictures.length === 0 ? '' : `<h2>${screen}</h2><p>${thumbnails.join(' ')}</p>`
   })
   const style = '<style>body{background:#777;font-family:system-ui}</style>'
   await writeFile(
@@ -93,7 +93,7 @@ async function writeSheet() {
   )
 }
 
-/** The screen of a picture: its name without the window and the scheme. */
+/** The screen of a picture, which is the picture's name without the window and the scheme. */
 function screenOf(picture: string) {
   return picture
     .replace(/\.png$/, '')

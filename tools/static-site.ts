@@ -56,7 +56,7 @@ export async function compressSite(): Promise<void> {
   await Promise.all(texts.map((file) => compress(join(nextFolder('dist'), file))))
 }
 
-/** Hosts send the headers of every rule that matches, so each document's policy has its own rule. */
+/** A host sends the headers of every rule that matches, so each document's policy has a separate rule. */
 function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {
   const rule = (address: string, headers: Record<string, string>) =>
     [address, ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`), ''].join('\n')

@@ -1,11 +1,11 @@
-// The version of these sources, for a build and for `start.js` before it.
+// Determines the version of these sources, for a build and for `start.js` before a build.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The version of the sources in a folder. A release has the number in package.json alone. Between releases the number ends in
- * `-dev`, and the commit follows if git knows it. Uncommitted changes do not show.
+ * Returns the version of the sources in a folder. A release has only the number in package.json. Between releases the number
+ * ends in `-dev`, and the commit follows if git knows it. Uncommitted changes do not change the version.
  *
  * @param {string} folder
  * @returns {string} Such as `1.1.0`, `1.1.0-dev+e79b689` or `1.1.0-dev`, by semver.org.
@@ -18,7 +18,7 @@ export function versionOf(folder) {
 
 /** @param {string} folder */
 function commitOf(folder) {
-  // Otherwise git would name the commit of a repository around this one.
+  // Otherwise git would return the commit of a repository that contains this folder.
   if (!existsSync(join(folder, '.git'))) return ''
   try {
     const output = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {

@@ -11,7 +11,7 @@ const failedRequest = /Failed to load resource/
 const desk = deskForTestFile()
 
 /** A window in which an application replaces the list. */
-const alone = { width: 1100, height: 720 }
+const withoutListBeside = { width: 1100, height: 720 }
 
 test.for(
   extent<[number, number][]>(
@@ -29,13 +29,13 @@ test.for(
     await storeExtremes(desk)
     const page = await desk.open(visitor, '/?status=all', { viewport: { width, height } })
     await getDesk(page).link('Ada Lovelace').waitFor()
-    /** Tabs through the page. Gives the focused elements that were not visible. */
+    /** Tabs through the page, and returns the focused elements that were not visible. */
     const hiddenFocusStops = async (key: string) => {
       const problems: string[] = []
       for (let step = 0; step < 45; step += 1) {
         await page.keyboard.press(key)
         const problem = await page.evaluate(async () => {
-          // After the page has scrolled to it.
+          // Wait until the page has scrolled to the element.
           await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
           const element = document.activeElement
           if (!element || element === document.body || element.closest('.decisions-bar')) return ''
@@ -68,7 +68,7 @@ test.for(
   },
 )
 
-test('on a phone the five buttons are in reach at every scroll position', async ({ visitor }) => {
+test('on a phone all buttons of the bar are within reach at every scroll position', async ({ visitor }) => {
   await storeExtremes(desk)
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
@@ -83,7 +83,7 @@ test('on a phone the five buttons are in reach at every scroll position', async 
   const toTheEnd = () => page.evaluate(() => scrollTo(0, document.body.scrollHeight))
   await toTheEnd()
   expect(await inSight()).toEqual(Array(6).fill(true))
-  // The end of the page is visible above them, including parts that were added last.
+  // At the end of the page, the last button is above the bar, even if parts of the page load late.
   await expect
     .poll(async () => {
       await toTheEnd()
@@ -130,7 +130,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
     { first_name: 'Ada', last_name: 'B', company: 'Looms' },
   ])
   const prepare = (opened: Page) => opened.clock.install()
-  const page = await desk.open(visitor, '', { prepare, viewport: alone })
+  const page = await desk.open(visitor, '', { prepare, viewport: withoutListBeside })
   const { link, button, heading, dialog, names, status, select, search, undo } = getDesk(page)
   const expectFocus = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
@@ -160,7 +160,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await search.fill('looms')
   await expect.poll(names).toEqual(['Ada B'])
   await expectFocus('INPUT: Search')
-  // As many rows as before. A row that was decided earlier is no longer in the list.
+  // The list reloads as many rows as before, without a row that was decided meanwhile.
   const listResponse = page.waitForResponse(
     (response) => response.url().endsWith('desk_list') && response.request().postDataJSON().most === 60,
   )
@@ -177,7 +177,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await expectFocus('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
-  // A pending refresh replaces the next one.
+  // A refresh is skipped while another one is pending.
   await expect
     .poll(async () => {
       await page.clock.fastForward(20_000)
@@ -204,9 +204,9 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await expectFocus('H1: Applications')
 })
 
-test('after a problem is settled the focus is on its application', async ({ visitor }) => {
+test('after a conflict is resolved the focus is on its application', async ({ visitor }) => {
   const [first, second] = await desk.store(people(3))
-  const page = await desk.open(visitor, '', { viewport: alone })
+  const page = await desk.open(visitor, '', { viewport: withoutListBeside })
   const { select, button, alert, link, note } = getDesk(page)
   const expectFocus = async (text: string) => {
     await expect.poll(() => focused(page)).toBe(text)
@@ -225,7 +225,7 @@ test('after a problem is settled the focus is on its application', async ({ visi
   await expectFocus('H1: Person 2')
 })
 
-test('the whole journey by keyboard alone, without single-key shortcuts', async ({ visitor }) => {
+test('the whole journey works by keyboard alone, without single-key shortcuts', async ({ visitor }) => {
   await storeExtremes(desk)
   const page = await desk.open(visitor, '', {
     viewport: { width: 1280, height: 720 },
@@ -236,7 +236,7 @@ test('the whole journey by keyboard alone, without single-key shortcuts', async 
   const expectAnnouncement = async (text: string) => {
     await expect.poll(() => status.textContent()).toBe(text)
   }
-  /** Presses Tab until the named element, with a limit. */
+  /** Presses a key until the named element has the focus, at most 80 times. */
   const tabTo = async (name: string, key = 'Tab') => {
     const stops: string[] = []
     while (stops.at(-1) !== name && stops.length < 80) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const noOverflow = { scroll: 0, wide: [] }
 
-/** The page as a screen reader gets it: each element of the accessibility tree in reading order. */
+/** The page for a screen reader: each element of the accessibility tree in reading order. */
 async function accessibilityTree(page: Page) {
   const devtools = await page.context().newCDPSession(page)
   const { nodes } = await devtools.send('Accessibility.getFullAXTree')
@@ -40,9 +40,7 @@ async function accessibilityTree(page: Page) {
   return read(nodes[0]?.nodeId ?? '')
 }
 
-test('every control has its name, its role and whether it is required, in reading order', async ({
-  visitor,
-}) => {
+test('every control has a name, a role and its required state, in reading order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const roles = ['heading', 'form', 'group', 'radiogroup', 'textbox', 'radio', 'checkbox', 'button']
@@ -83,7 +81,7 @@ test('every control has its name, its role and whether it is required, in readin
   expect(positions).toEqual(positions.toSorted((a, b) => a - b))
 })
 
-test('each field says what it is for, so that browsers fill it in', async ({ visitor }) => {
+test('each field names its purpose, so that browsers can fill it in', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const purposes = await page
     .locator('input[autocomplete]')
@@ -98,7 +96,9 @@ test('each field says what it is for, so that browsers fill it in', async ({ vis
   })
 })
 
-test('the whole journey by keyboard alone, and the focus is seen all the way', async ({ visitor }) => {
+test('the whole journey works by keyboard alone, and the focus is visible at every step', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   const application = anApplication({
     paid_solution: 'custom',
@@ -215,7 +215,7 @@ test('a screen reader announces the send and its result', async ({ visitor }) =>
   expect(await describedBy(box)).toMatch(/^Thank you/)
 })
 
-test('the boxes scroll into view and get the focus, and the red one does not move the text being read', async ({
+test('the result boxes scroll into view and get the focus, and the red box does not move the form', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -256,7 +256,7 @@ test('the boxes scroll into view and get the focus, and the red one does not mov
 })
 
 test.for([320, 360, 768, 1024, 1440, 1920])(
-  'nothing overflows at %d px, whatever is answered',
+  'nothing overflows at %d px, however long the answers are',
   async (width, { visitor }) => {
     visitor.allowConsoleError(failedRequest)
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 } })
@@ -297,7 +297,7 @@ test('at 400 % zoom of a window of 1280 x 1024 nothing overflows and everything 
 })
 
 test.for([320, 360, 390, 1280])(
-  'with text at twice its size nothing overflows, is cut off or breaks inside a word (%d px)',
+  'with text at twice its size nothing overflows or is cut off, and no word is broken (%d px)',
   async (width, { visitor }) => {
     const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
     await page.addStyleTag({ content: 'html { font-size: 200% }' })
@@ -323,7 +323,9 @@ test.for([320, 360, 390, 1280])(
   },
 )
 
-test('on a phone every field is 16 px or more, and every target 44 px or more', async ({ visitor }) => {
+test('on a phone the text of every field is at least 16 px high, and every target at least 44 px', async ({
+  visitor,
+}) => {
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 780 }, hasTouch: true })
   const controls = await page.locator('input, textarea, button').evaluateAll((elements) =>
     elements.map((element) => {

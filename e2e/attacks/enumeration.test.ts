@@ -17,11 +17,11 @@ beforeAll(async () => {
 const password = 'correct horse battery'
 const hash = hashPassword(password)
 
-let strangers = 0
-/** The same length as an organiser's address, so that lengths reveal nothing. */
+let strangerCount = 0
+/** Returns an address as long as an organiser's, so that lengths reveal nothing. */
 const strangerAddress = () => {
-  strangers += 1
-  return `stranger-${String(strangers).padStart(2, '0')}@example.org`
+  strangerCount += 1
+  return `stranger-${String(strangerCount).padStart(2, '0')}@example.org`
 }
 
 /** Everything that a response reveals, except the time of day. */
@@ -29,7 +29,7 @@ async function observableResponse(pendingResponse: Promise<Response>) {
   const response = await pendingResponse
   const text = await response.text()
   const seconds = Number(/after (\d+) seconds/.exec(text)?.[1] ?? 1)
-  // Two requests never happen at exactly the same moment.
+  // The seconds differ because two requests never arrive at the same moment.
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(60)
   return {
@@ -43,7 +43,7 @@ type Ask = (call: SignInServer['call'], email: string) => Promise<Response>
 
 const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
 
-/** The calls in which a stranger can name an email address, with the first response that all of them get. */
+/** The calls in which a stranger can name an email address, with the status of the first response. */
 const callsWithAddress: Record<string, { ask: Ask; status: number; mails: boolean }> = {
   'otp that may make an account': {
     ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
@@ -100,7 +100,7 @@ const callsWithAddress: Record<string, { ask: Ask; status: number; mails: boolea
   ),
 }
 
-/** The states of an account, each with the steps to reach it. */
+/** The states of an account, each with the steps to it. */
 const states: Record<string, (email: string) => Promise<unknown>> = {
   'a new account': async () => {},
   'an account with a code': (email) =>
@@ -130,7 +130,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
     select id, 'mails', 10 from auth.users where email = ${email}`,
 }
 
-/** Waits for an account's email and allows another one, as after a minute. */
+/** Waits for an account's email, and allows another email at once by moving the last request back. */
 async function allowAnotherEmail(email: string) {
   await server.mail.waitFor(1, email)
   await server.database.owner`
@@ -138,7 +138,7 @@ async function allowAnotherEmail(email: string) {
     where address_hash = sha256(${email}::text::bytea)`
 }
 
-/** The responses for known and for unknown addresses, at first and again within the minute. */
+/** Collects the responses for known and for unknown addresses: the first, and a second within the minute. */
 async function responsesForBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
   const compare = async ([what, { ask, status, mails }]: [string, (typeof callsWithAddress)[string]]) => {
     const email = await server.organiser()
@@ -154,7 +154,7 @@ async function responsesForBoth(call: SignInServer['call'], state: (email: strin
       await observableResponse(ask(call, stranger)),
       await observableResponse(ask(call, stranger)),
     ]
-    // Otherwise both could have failed before the tested step.
+    // Checks that no call failed before the tested step.
     expect(known).toMatchObject([what, { status }, { status: mails ? 429 : status }])
     return { known, unknown }
   }
@@ -162,40 +162,43 @@ async function responsesForBoth(call: SignInServer['call'], state: (email: strin
   return { known: all.map(({ known }) => known), unknown: all.map(({ unknown }) => unknown) }
 }
 
-test.each(Object.entries(states))('no response distinguishes %s from none', async (_what, state) => {
-  const freshServer = await server.another()
-  const { known, unknown } = await responsesForBoth(freshServer.call, state)
-  expect(unknown).toEqual(known)
-})
+test.each(Object.entries(states))(
+  'the responses for %s and for no account are equal',
+  async (_what, state) => {
+    const freshServer = await server.another()
+    const { known, unknown } = await responsesForBoth(freshServer.call, state)
+    expect(unknown).toEqual(known)
+  },
+)
 
 test.each(Object.keys(callsWithAddress).filter((what) => /^(otp|recover|resend)/.test(what)))(
-  '%s is answered before anything is asked of an account',
+  'the response to %s is sent before the account is queried',
   async (what) => {
     const email = await server.organiser()
     const { client } = await server.signedIn(email)
     await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
     const freshServer = await server.another()
-    const answer = await server.database.owner.begin(async (transaction) => {
+    const response = await server.database.owner.begin(async (transaction) => {
       await transaction`select from auth.users where email = ${email} for update`
       // A query for the account would wait here forever.
       return callsWithAddress[what]?.ask(freshServer.call, email)
     })
-    expect(answer?.status).toBe(200)
+    expect(response?.status).toBe(200)
     await freshServer.close()
   },
 )
 
 test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.test(state)))(
-  'before a response, %s causes the same queries as no account',
+  'before the response, a call for %s sends the same queries as for no account',
   async (_what, state) => {
-    const sent: string[] = []
+    const queries: string[] = []
     const { signIn, ...database } = server.database
-    const freshServer = await server.another({}, { ...database, signIn: recordStatements(signIn, sent) })
-    const sentBy = async (ask: Ask, email: string) => {
-      sent.length = 0
+    const freshServer = await server.another({}, { ...database, signIn: recordStatements(signIn, queries) })
+    const queriesOf = async (ask: Ask, email: string) => {
+      queries.length = 0
       await ask(freshServer.call, email)
-      // A decoy's table replaces the table of codes.
-      return sent.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
+      // For an unknown address, the table of decoys replaces the table of codes.
+      return queries.map((text) => text.replace('"private"."decoys"', '"auth"."one_time_tokens"'))
     }
     const prepared = Object.entries(callsWithAddress).map(async ([what, { ask }]) => {
       const email = await server.organiser()
@@ -204,8 +207,8 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
     })
     const queryingCalls: string[] = []
     for (const { what, ask, email } of await Promise.all(prepared)) {
-      const known = await sentBy(ask, email)
-      expect({ what, sent: await sentBy(ask, strangerAddress()) }).toEqual({ what, sent: known })
+      const known = await queriesOf(ask, email)
+      expect({ what, queries: await queriesOf(ask, strangerAddress()) }).toEqual({ what, queries: known })
       if (known.length > 0) queryingCalls.push(what)
     }
     expect(queryingCalls).toEqual(
@@ -214,15 +217,15 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
   },
 )
 
-/** Mail servers that fail, each with a way to end it. */
+/** Mail servers that fail, each with a function that ends it. */
 const failingMailServers: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
   'refuses everybody': () => startMailServer({ refusesRecipients: true }),
-  'is not there': async () => {
+  'does not exist': async () => {
     const gone = await startSilentServer()
     await gone.close()
     return { port: gone.port, close: () => {} }
   },
-  'never says a word': startSilentServer,
+  'never responds': startSilentServer,
 }
 
 /** A server that accepts connections and never responds. */
@@ -244,7 +247,7 @@ async function startSilentServer() {
 }
 
 test.each(Object.entries(failingMailServers))(
-  'a mail server that %s reveals no known address',
+  'with a mail server that %s, responses for known and unknown addresses are equal',
   async (_how, start) => {
     const mail = await start()
     const freshServer = await server.another({
@@ -252,13 +255,13 @@ test.each(Object.entries(failingMailServers))(
     })
     const { known, unknown } = await responsesForBoth(freshServer.call, async () => {})
     expect(unknown).toEqual(known)
-    // Its connections first, since the server waits for pending emails.
+    // The mail server closes first, because our server waits for pending emails.
     await mail.close()
     await freshServer.close()
   },
 )
 
-test('without a mail server known and unknown addresses are refused alike, and no waiting time begins', async () => {
+test('without a mail server known and unknown addresses get the same refusal, also when they try again', async () => {
   const freshServer = await server.another({ mailServer: undefined })
   const email = await server.organiser()
   for (const path of ['otp', 'recover', 'otp']) {
@@ -270,7 +273,7 @@ test('without a mail server known and unknown addresses are refused alike, and n
   }
 })
 
-test('an account gets ten emails an hour over all servers, and a stranger none', async () => {
+test('an account gets at most ten emails an hour from all servers together, and a stranger gets none', async () => {
   const email = await server.organiser()
   const stranger = strangerAddress()
   const { owner } = server.database
@@ -296,14 +299,14 @@ test('an account gets ten emails an hour over all servers, and a stranger none',
   expect(received()).not.toContain(stranger)
 })
 
-test('no email ever went to an address without an account', () => {
+test('no email was sent to an address without an account', () => {
   expect(server.mail.received.length).toBeGreaterThan(0)
   expect(server.mail.received.flatMap(({ to }) => to).filter((to) => !to.startsWith('organiser-'))).toEqual(
     [],
   )
 })
 
-test('the memory for addresses is bounded, and expires after its minute', async () => {
+test('the number of remembered addresses is limited, and each is forgotten after a minute', async () => {
   const { owner } = server.database
   const freshServer = await server.another()
   await owner`

@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-/** The token of a signed-in organiser in its parts, and its signing key. */
+/** Signs an organiser in. Returns the access token with its parts, and the key that signed it. */
 async function signedInToken() {
   const { client, email } = await server.signedIn()
   const { data } = await client.auth.getSession()
@@ -36,7 +36,7 @@ async function signedInToken() {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The responses of the sign-in and of the desk to a token. */
+/** Sends a token to the sign-in and to the desk. Returns their responses. */
 async function responsesTo(token: string) {
   const headers = { apikey: 'public-anon-key', authorization: `Bearer ${token}` }
   const user = await fetch(`${server.origin}/auth/v1/user`, { headers })
@@ -44,7 +44,7 @@ async function responsesTo(token: string) {
   return { user: { status: user.status, text: await user.text() }, desk: desk.status }
 }
 
-/** The tokens that either of them does not refuse as invalid. */
+/** Returns the tokens that the sign-in or the desk does not refuse as invalid. */
 async function acceptedTokens(tokens: Record<string, string>) {
   const problems: string[] = []
   for (const [what, token] of Object.entries(tokens)) {
@@ -55,7 +55,7 @@ async function acceptedTokens(tokens: Record<string, string>) {
   return problems
 }
 
-test('a token without a signature, or with one made from public values, is refused', async () => {
+test('a token without a signature, or with a signature made from public values, is refused', async () => {
   const { token, header, payload, signature, claims, kid, published } = await signedInToken()
   const hs256 = async (secret: string | Uint8Array, keyId?: string) =>
     new SignJWT(claims)
@@ -85,17 +85,17 @@ test('a token without a signature, or with one made from public values, is refus
     }
   }
   for (const [index, secret] of secrets.entries()) {
-    forged[`HS256 with public thing ${index}`] = await hs256(secret)
-    forged[`HS256 with public thing ${index}, and the key's name`] = await hs256(secret, kid)
+    forged[`HS256 with public value ${index}`] = await hs256(secret)
+    forged[`HS256 with public value ${index}, and the key's name`] = await hs256(secret, kid)
   }
-  const other = encode({ ...claims, sub: '00000000-0000-4000-8000-000000000000' })
+  const changedPayload = encode({ ...claims, sub: '00000000-0000-4000-8000-000000000000' })
   forged['no signature'] = `${header}.${payload}.`
   forged['two parts'] = `${header}.${payload}`
   forged['four parts'] = `${token}.${signature}`
   forged['five parts'] = `${header}.${payload}.${signature}.${payload}.${signature}`
   forged['a signature of zeros'] = `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`
   forged['half a signature'] = `${header}.${payload}.${signature.slice(0, 43)}`
-  forged['claims changed after signing'] = `${header}.${other}.${signature}`
+  forged['claims changed after signing'] = `${header}.${changedPayload}.${signature}`
   forged['HS256 written over ES256'] = `${encode({ alg: 'HS256', kid, typ: 'JWT' })}.${payload}.${signature}`
   forged['the public key'] = 'public-anon-key.public-anon-key.public-anon-key'
   expect(await acceptedTokens(forged)).toEqual([])
@@ -105,7 +105,7 @@ test('a token without a signature, or with one made from public values, is refus
 test('a token signed by another key is refused, whatever its header says about the key', async () => {
   const { claims, kid } = await signedInToken()
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
-  const theirs = await exportJWK(publicKey)
+  const foreignKey = await exportJWK(publicKey)
   const rsa = await generateKeyPair('RS256')
   const p384 = await generateKeyPair('ES384')
   const sign = (header: Record<string, unknown>, payload: JWTPayload = claims, key = privateKey) =>
@@ -119,8 +119,8 @@ test('a token signed by another key is refused, whatever its header says about t
     'a kid that is SQL': await sign({ kid: "' or true --" }),
     'a kid that is of every object': await sign({ kid: '__proto__' }),
     'a kid with a NUL': await sign({ kid: '\u0000' }),
-    'its own key': await sign({ jwk: theirs }),
-    'its own key and our kid': await sign({ jwk: { ...theirs, kid }, kid }),
+    'its own key': await sign({ jwk: foreignKey }),
+    'its own key and our kid': await sign({ jwk: { ...foreignKey, kid }, kid }),
     'an address of keys': await sign({ jku: `${server.origin}/keys.json`, kid }),
     'an address of certificates': await sign({ x5u: `${server.origin}/keys.pem`, x5c: ['AA=='], kid }),
     RS256: await sign({ alg: 'RS256', kid }, claims, rsa.privateKey),
@@ -133,16 +133,16 @@ test('a token signed by another key is refused, whatever its header says about t
   expect(await acceptedTokens(forged)).toEqual([])
 })
 
-test('a token of ours that has ended, never ends, or is for somebody else opens nothing', async () => {
+test('a correctly signed token that has expired, never expires, or is for another audience is refused', async () => {
   const { claims, kid, key, email } = await signedInToken()
   const sign = (payload: JWTPayload) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
   const { exp = 0, iat = 0, ...endless } = claims
   const forged = {
-    ended: await sign({ ...claims, exp: iat - 1 }),
-    'without an end': await sign(endless),
-    'an end that is no number': await sign({ ...claims, exp: `${exp}` as never }),
-    'not begun': await sign({ ...claims, nbf: exp }),
+    expired: await sign({ ...claims, exp: iat - 1 }),
+    'without an expiry': await sign(endless),
+    'an expiry that is no number': await sign({ ...claims, exp: `${exp}` as never }),
+    'not valid yet': await sign({ ...claims, nbf: exp }),
     'for nobody': await sign({ ...claims, aud: '' }),
     'for somebody else': await sign({ ...claims, aud: 'anon' }),
     'for several others': await sign({ ...claims, aud: ['anon', 'service_role'] }),
@@ -151,7 +151,7 @@ test('a token of ours that has ended, never ends, or is for somebody else opens 
       .sign(key, { crit: { x: true } }),
   }
   expect(await acceptedTokens(forged)).toEqual([])
-  // Roles come from the account. Even a forged role in a token is refused.
+  // A role comes from the account, so a token with another role is refused even if its signature is right.
   for (const role of ['service_role', 'postgres', 'anon', 'authenticated; reset role', '', null]) {
     const { desk } = await responsesTo(await sign({ ...claims, role }))
     expect(desk, `for ${role}`).toBe(401)
@@ -163,7 +163,7 @@ test('a token of ours that has ended, never ends, or is for somebody else opens 
   })
 })
 
-test('a refresh token, a PKCE code or the public key is no bearer token', async () => {
+test('a refresh token, a PKCE code or the public key is refused as a bearer token', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   for (const bearer of [data.session?.refresh_token ?? '', crypto.randomUUID(), 'a.b.c', '..', '']) {
@@ -176,7 +176,7 @@ test('a refresh token, a PKCE code or the public key is no bearer token', async 
   expect(desk).toBe(401)
 })
 
-/** A stranger's targets for a link, which must lead to the desk instead. */
+/** Targets that a stranger may name for a link. The link must lead to the desk instead. */
 function foreignTargets(site: string) {
   const { protocol, host, origin, hostname } = new URL(site)
   const isLoopback = hostname === '127.0.0.1'
@@ -246,7 +246,7 @@ function foreignTargets(site: string) {
     '?x',
     '#x',
     'x'.repeat(5_000),
-    // The application form under all its names.
+    // The application form, in all spellings of its address.
     site,
     `${site}/`,
     `${site}//`,
@@ -296,7 +296,7 @@ const thisMachine = [
   'http://[::1]:9/x',
 ]
 
-/** The valid targets of links, which an organiser's own program may ask for. */
+/** The valid targets of links, which an organiser's own program may name. */
 const allowed = (site: string) => [
   `${site}/desk`,
   `${site}/desk?x=1`,
@@ -317,21 +317,21 @@ test.each([
   ['with a SITE_URL that has a path', 'https://example.org/re/treat'],
   ['with a SITE_URL that ends in a slash', 'https://example.org/retreat/'],
 ])(
-  '%s, a link leads below the site (or to this machine if that is the site), and never to the form',
+  '%s, a link leads to a page below the site (or to this machine if it is the site), and never to the form',
   async (_how, siteUrl) => {
     const freshServer = await server.another({ siteUrl })
     const site = (siteUrl ?? freshServer.origin).replace(/\/$/, '')
     const desk = `${site}/desk`
     const targets = [
-      ...foreignTargets(site).map((given) => [given, desk] as const),
-      ...allowed(site).map((given) => [given, new URL(given).href] as const),
+      ...foreignTargets(site).map((target) => [target, desk] as const),
+      ...allowed(site).map((target) => [target, new URL(target).href] as const),
     ]
-    for (const [given, expected] of targets) {
+    for (const [target, expected] of targets) {
       for (const token of ['nothing', 'pkce_nothing']) {
-        const query = new URLSearchParams({ token, type: 'magiclink', redirect_to: given })
-        const answer = await freshServer.call('GET', `verify?${query.toString()}`)
-        expect(answer.status, `for ${given}`).toBe(303)
-        expect(withoutResult(answer.headers.get('location')), `for ${given}`).toBe(expected)
+        const query = new URLSearchParams({ token, type: 'magiclink', redirect_to: target })
+        const response = await freshServer.call('GET', `verify?${query.toString()}`)
+        expect(response.status, `for ${target}`).toBe(303)
+        expect(withoutResult(response.headers.get('location')), `for ${target}`).toBe(expected)
       }
     }
     const repeated =
@@ -345,123 +345,133 @@ test.each([
 test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
-])('%s, an email contains only a link of the site, which leads back below it', async (_how, siteUrl) => {
-  const freshServer = await server.another({ siteUrl })
-  const site = siteUrl ?? freshServer.origin
-  const leadsTo = async (path: string, isPkce: boolean, headers: Record<string, string> = {}) => {
-    const email = await server.organiser()
-    const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
-    const body = { email, ...(isPkce ? challenge : {}) }
-    expect(await readResponse(freshServer.call('POST', path, body, headers))).toEqual({
-      status: 200,
-      body: {},
-    })
-    const [mail] = await server.mail.waitFor(1, email)
-    expect(mail?.text).not.toContain('evil')
-    // An email scanner finds a button there, and uses nothing up.
-    if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
-    expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
-    const opened = await fetch((mail?.link ?? '').replace(site, freshServer.origin), {
-      redirect: 'manual',
-      headers: { 'x-forwarded-for': unusedIpAddress() },
-    })
-    const location = opened.headers.get('location') ?? ''
-    // Otherwise it would prove nothing about a link that signs in.
-    expect(location).toMatch(isPkce ? /[?&]code=/ : /#access_token=/)
-    return withoutResult(location)
-  }
-  // A sample: the test above tried all of them.
-  const hostile = foreignTargets(site).filter((given, index) => given.length < 1_000 && index % 3 === 0)
-  const targets = [
-    ...hostile.map((given) => [given, `${site}/desk`] as const),
-    ...allowed(site).map((given) => [given, new URL(given).href] as const),
-  ]
-  await Promise.all(
-    targets.map(async ([given, led], index) => {
-      const path = index % 3 ? 'otp' : 'recover'
-      const isToDesk = new URL(led).pathname === new URL(`${site}/desk`).pathname
-      const expected = (isPkce: boolean) => (isToDesk && !isPkce ? 'the button' : led)
-      const query = new URLSearchParams({ redirect_to: given }).toString()
-      expect(await leadsTo(`${path}?${query}`, index % 2 === 0), `for ${given}`).toBe(
-        expected(index % 2 === 0),
-      )
-      // A header holds one line of ASCII characters.
-      if (!/^[\x21-\x7e]+$/.test(given)) return
-      const headers = { redirect_to: given, referer: 'https://evil.example/', origin: 'https://evil.example' }
-      expect(await leadsTo(path, index % 2 === 1, headers), `for ${given} in a header`).toBe(
-        expected(index % 2 === 1),
-      )
-    }),
-  )
-})
+])(
+  '%s, the only link in an email leads to the site, and from there only to pages below it',
+  async (_how, siteUrl) => {
+    const freshServer = await server.another({ siteUrl })
+    const site = siteUrl ?? freshServer.origin
+    const targetOfEmail = async (path: string, isPkce: boolean, headers: Record<string, string> = {}) => {
+      const email = await server.organiser()
+      const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
+      const body = { email, ...(isPkce ? challenge : {}) }
+      expect(await readResponse(freshServer.call('POST', path, body, headers))).toEqual({
+        status: 200,
+        body: {},
+      })
+      const [mail] = await server.mail.waitFor(1, email)
+      expect(mail?.text).not.toContain('evil')
+      // This page has a button, so that an email scanner that opens the link does not use it up.
+      if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
+      expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
+      const opened = await fetch((mail?.link ?? '').replace(site, freshServer.origin), {
+        redirect: 'manual',
+        headers: { 'x-forwarded-for': unusedIpAddress() },
+      })
+      const location = opened.headers.get('location') ?? ''
+      // Checks that the link signs in.
+      expect(location).toMatch(isPkce ? /[?&]code=/ : /#access_token=/)
+      return withoutResult(location)
+    }
+    // Every third target is enough, because the test above tries all of them.
+    const hostile = foreignTargets(site).filter((target, index) => target.length < 1_000 && index % 3 === 0)
+    const targets = [
+      ...hostile.map((target) => [target, `${site}/desk`] as const),
+      ...allowed(site).map((target) => [target, new URL(target).href] as const),
+    ]
+    await Promise.all(
+      targets.map(async ([target, expectedTarget], index) => {
+        const path = index % 3 ? 'otp' : 'recover'
+        const isToDesk = new URL(expectedTarget).pathname === new URL(`${site}/desk`).pathname
+        const expected = (isPkce: boolean) => (isToDesk && !isPkce ? 'the button' : expectedTarget)
+        const query = new URLSearchParams({ redirect_to: target }).toString()
+        expect(await targetOfEmail(`${path}?${query}`, index % 2 === 0), `for ${target}`).toBe(
+          expected(index % 2 === 0),
+        )
+        // A header can only have ASCII characters.
+        if (!/^[\x21-\x7e]+$/.test(target)) return
+        const headers = {
+          redirect_to: target,
+          referer: 'https://evil.example/',
+          origin: 'https://evil.example',
+        }
+        expect(await targetOfEmail(path, index % 2 === 1, headers), `for ${target} in a header`).toBe(
+          expected(index % 2 === 1),
+        )
+      }),
+    )
+  },
+)
 
-test('without SITE_URL, the form is no target under another name of this machine either', async () => {
+test('without SITE_URL, a link does not lead to the form under another name of this machine either', async () => {
   const { port } = new URL(server.origin)
-  for (const given of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
-    const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: given })
-    const answer = await server.call('GET', `verify?${query.toString()}`)
-    expect(withoutResult(answer.headers.get('location')), `for ${given}`).toBe(`${server.origin}/desk`)
+  for (const target of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
+    const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: target })
+    const response = await server.call('GET', `verify?${query.toString()}`)
+    expect(withoutResult(response.headers.get('location')), `for ${target}`).toBe(`${server.origin}/desk`)
   }
 })
 
-/** Sends a request with unchanged headers, including the host's. Gives the whole response. */
+/** Sends a request with exactly these headers, `host` included. Returns the whole response. */
 function sendRaw(origin: string, head: string[], body = '') {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
-    let answer = ''
+    let response = ''
     const socket = connect(Number(port), hostname, () =>
       socket.write(
         `${head.join('\r\n')}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
       ),
     )
-    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
-    socket.on('close', () => resolve(answer))
+    socket.on('data', (chunk) => (response += chunk.toString('latin1')))
+    socket.on('close', () => resolve(response))
   })
 }
 
 test.each([
   ['without SITE_URL', undefined],
   ['with SITE_URL', 'https://example.org/retreat'],
-])('%s, no header decides the target of a link or the issuer of a token', async (_how, siteUrl) => {
-  const freshServer = await server.another({ siteUrl })
-  const site = siteUrl ?? freshServer.origin
-  const evil = [
-    'host: evil.example',
-    'apikey: public-anon-key',
-    'content-type: application/json',
-    'x-forwarded-host: evil.example',
-    'x-forwarded-proto: evil',
-    'x-forwarded-port: 666',
-    'x-forwarded-prefix: /evil',
-    'x-forwarded-server: evil.example',
-    'x-forwarded-for: 198.51.100.7',
-    'x-original-url: /evil',
-    'x-rewrite-url: /evil',
-    'x-host: evil.example',
-    'forwarded: for=198.51.100.7;host=evil.example;proto=evil',
-    'referer: https://evil.example/',
-    'origin: https://evil.example',
-  ]
-  const email = await server.organiser()
-  await sendRaw(freshServer.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
-  const [mail] = await server.mail.waitFor(1, email)
-  expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
-  expect(mail?.text.toLowerCase()).not.toContain('evil')
-  const body = JSON.stringify({ type: 'email', email, token: mail?.code })
-  const signedIn = await sendRaw(freshServer.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
-  const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
-  expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
-  const secret = await operatorSecret(server.database.owner, email)
-  const opened = await sendRaw(freshServer.origin, [
-    `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
-    ...evil,
-  ])
-  expect(opened).toMatch(/^HTTP\/1\.1 303 /)
-  expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
-  // With its absolute address too.
-  const absolute = await sendRaw(freshServer.origin, [
-    'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
-    ...evil,
-  ])
-  expect(absolute).not.toMatch(/\r\nlocation: [^\r]*evil/)
-})
+])(
+  '%s, no header of a request changes the target of a link or the issuer of a token',
+  async (_how, siteUrl) => {
+    const freshServer = await server.another({ siteUrl })
+    const site = siteUrl ?? freshServer.origin
+    const evil = [
+      'host: evil.example',
+      'apikey: public-anon-key',
+      'content-type: application/json',
+      'x-forwarded-host: evil.example',
+      'x-forwarded-proto: evil',
+      'x-forwarded-port: 666',
+      'x-forwarded-prefix: /evil',
+      'x-forwarded-server: evil.example',
+      'x-forwarded-for: 198.51.100.7',
+      'x-original-url: /evil',
+      'x-rewrite-url: /evil',
+      'x-host: evil.example',
+      'forwarded: for=198.51.100.7;host=evil.example;proto=evil',
+      'referer: https://evil.example/',
+      'origin: https://evil.example',
+    ]
+    const email = await server.organiser()
+    await sendRaw(freshServer.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
+    const [mail] = await server.mail.waitFor(1, email)
+    expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
+    expect(mail?.text.toLowerCase()).not.toContain('evil')
+    const body = JSON.stringify({ type: 'email', email, token: mail?.code })
+    const signedIn = await sendRaw(freshServer.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
+    const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
+    expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
+    const secret = await operatorSecret(server.database.owner, email)
+    const opened = await sendRaw(freshServer.origin, [
+      `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
+      ...evil,
+    ])
+    expect(opened).toMatch(/^HTTP\/1\.1 303 /)
+    expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
+    // The request line may also have an absolute URL.
+    const absolute = await sendRaw(freshServer.origin, [
+      'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
+      ...evil,
+    ])
+    expect(absolute).not.toMatch(/\r\nlocation: [^\r]*evil/)
+  },
+)

@@ -9,7 +9,7 @@ import { extent, seed } from '../../testing/extent.ts'
 
 /** The number of connections, each with up to four requests. */
 const pipelines = extent(150, 4_000)
-/** Makes the server report its memory on a signal. */
+/** A module that makes the server print its memory on SIGUSR2. */
 const memoryReporter = `data:text/javascript,${encodeURIComponent(`
   import { setFlagsFromString } from 'node:v8'
   import { runInNewContext } from 'node:vm'
@@ -88,7 +88,7 @@ const method = fc.oneof(
   fc.constantFrom('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'FOO', 'get'),
 )
 
-/** An optional header: usually present if it is `mostly`, and once in this many times if it is `seldom`. */
+/** Makes a header optional. A `mostly` header is usually sent, and a `seldom` one once in this many times. */
 const mostly = (line: fc.Arbitrary<string>) => fc.option(line, { freq: 5, nil: '' })
 const seldom = (times: number, line: fc.Arbitrary<string>) =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant('') }, { weight: 1, arbitrary: line })
@@ -131,7 +131,7 @@ const headers = fc
   )
   .map((lines) => ['host: fuzz', ...lines.filter((line) => line !== '')].join('\r\n'))
 
-/** A request as bytes, sometimes malformed or cut off at some point. */
+/** A request as bytes, sometimes malformed or cut off. */
 const request = fc
   .record({
     method,
@@ -146,97 +146,97 @@ const request = fc
     ),
     sent: fc.oneof({ weight: 29, arbitrary: fc.constant(1) }, fc.double({ min: 0, max: 1, noNaN: true })),
   })
-  .map(({ encoding, framing, sent, ...given }) => {
-    const content = Buffer.from(given.body, encoding)
+  .map(({ encoding, framing, sent, ...parts }) => {
+    const content = Buffer.from(parts.body, encoding)
     const lengths: Record<string, string> = {
       'as it is': `${content.length}`,
       longer: `${content.length + 5}`,
     }
     const frame =
       framing === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${lengths[framing] ?? framing}`
-    const head = `${given.method} ${given.target} HTTP/${given.version}\r\n${given.headers}\r\n${frame}\r\n\r\n`
+    const head = `${parts.method} ${parts.target} HTTP/${parts.version}\r\n${parts.headers}\r\n${frame}\r\n\r\n`
     const payload =
       framing === 'chunked' ? [`${content.length.toString(16)}\r\n`, content, '\r\n0\r\n\r\n'] : [content]
     const whole = Buffer.concat([head, ...payload].map((part) => Buffer.from(part as string, 'latin1')))
     return whole.subarray(0, Math.ceil(whole.length * sent)).toString('latin1')
   })
 const piece = fc.oneof({ weight: 49, arbitrary: request }, anyBytes(500))
-/** Usually a single request: nonsense after it would suppress its response. */
+/** One to four requests. Usually a single one, because nonsense after a request would suppress its response. */
 const pipeline = fc.oneof(
   { weight: 3, arbitrary: piece.map((only) => [only]) },
   fc.array(piece, { minLength: 2, maxLength: 4 }),
 )
 
-/** Sends a pipeline of requests on one connection, in pieces. Gives everything that came back. */
+/** Sends pipelined requests on one connection. Returns everything that the server sent. */
 function exchange(pieces: string[]) {
   const { hostname, port } = new URL(server.origin)
   return new Promise<string>((resolve) => {
     const chunks: Buffer[] = []
     const finish = () => resolve(Buffer.concat(chunks).toString('latin1'))
     const socket = connect(Number(port), hostname, () => {
-      // The last one is answered after all others, and ends the connection.
-      for (const part of [...pieces, last]) socket.write(part, 'latin1')
+      // The server responds to this request last, and then closes the connection.
+      for (const part of [...pieces, closingRequest]) socket.write(part, 'latin1')
     })
-    // An earlier request may never end.
+    // A malformed request before it may never end.
     socket.setTimeout(200, () => socket.end())
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('error', finish)
     socket.on('close', finish)
   })
 }
-const last = 'GET /healthz HTTP/1.1\r\nhost: fuzz\r\nconnection: close\r\n\r\n'
+const closingRequest = 'GET /healthz HTTP/1.1\r\nhost: fuzz\r\nconnection: close\r\n\r\n'
 
-/** Megabytes of the server's memory after garbage collection. */
+/** Measures the server's memory after garbage collection, in megabytes. */
 async function memory() {
-  const before = server.output().length
+  const outputLength = server.output().length
   server.process.kill('SIGUSR2')
-  const reportedBytes = () => /^held: (\d+)$/m.exec(server.output().slice(before))?.[1]
+  const reportedBytes = () => /^held: (\d+)$/m.exec(server.output().slice(outputLength))?.[1]
   await expect.poll(reportedBytes, { message: 'what the server holds' }).toBeTypeOf('string')
   return Number(reportedBytes()) / 2 ** 20
 }
 
-test(`${pipelines} connections with requests of nonsense: never a 5xx, a stack trace or another applicant's data`, async () => {
+test(`${pipelines} connections with nonsense requests never get a 5xx, a stack trace or another applicant's data`, async () => {
   const secret = anApplication({ first_name: 'Topsecret', email: 'topsecret@example.com' })
   expect(await send(server.origin, secret)).toBe(201)
   const statuses = new Map<string, number>()
-  let sent = 0
+  let sentMegabytes = 0
   const property = fc.asyncProperty(pipeline, async (requests) => {
-    sent += requests.join('').length / 2 ** 20
-    const answer = await exchange(requests)
-    for (const [, status = ''] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+    sentMegabytes += requests.join('').length / 2 ** 20
+    const response = await exchange(requests)
+    for (const [, status = ''] of response.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
-    expect(answer).not.toMatch(/HTTP\/1\.1 5\d\d |\n\s+at .+:\d+:\d+|topsecret@|root:x:0/)
+    expect(response).not.toMatch(/HTTP\/1\.1 5\d\d |\n\s+at .+:\d+:\d+|topsecret@|root:x:0/)
   })
   const play = (part: number) => fc.assert(property, { seed: seed + part, numRuns: pipelines / 2 })
   // The first half fills caches. Memory must not grow afterwards.
   await play(0)
   const before = await memory()
-  sent = 0
+  sentMegabytes = 0
   await play(1)
   const after = await memory()
   console.log('answers by status:', Object.fromEntries(statuses))
   console.log(
-    `MB held half-way and at the end, and sent: ${[before, after, sent].map((each) => each.toFixed(1)).join(', ')}`,
+    `MB held half-way and at the end, and sent: ${[before, after, sentMegabytes].map((each) => each.toFixed(1)).join(', ')}`,
   )
 
-  // Otherwise only the first checks would have been tested.
+  // Checks that the requests reached more than the first checks of the server.
   expect([...statuses.keys()]).toEqual(
     expect.arrayContaining(['201', '400', '401', '404', ...extent([], ['405', '413', '415', '431'])]),
   )
-  // Almost nothing of the requests is kept. Halves differ by a megabyte even without requests.
-  expect(after - before).toBeLessThan(1 + sent / 10)
+  // The server must keep almost nothing of the requests. The measurements differ by a megabyte even without requests.
+  expect(after - before).toBeLessThan(1 + sentMegabytes / 10)
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(server.output()).not.toMatch(/"level":"error"|topsecret/)
 }, 600_000)
 
-test('a request that is sent slowly is cut off, and others do not wait for it', async () => {
+test('a request that is sent too slowly gets a timeout, and other requests do not wait for it', async () => {
   const { hostname, port } = new URL(server.origin)
   const socket = connect(Number(port), hostname)
   const closed = new Promise<string>((resolve) => {
-    let answer = ''
-    socket.on('data', (chunk) => (answer += chunk.toString()))
-    socket.on('close', () => resolve(answer))
+    let response = ''
+    socket.on('data', (chunk) => (response += chunk.toString()))
+    socket.on('close', () => resolve(response))
   })
   socket.write('POST /rest/v1/retreat_applications HTTP/1.1\r\nhost: x\r\n')
   expect(await send(server.origin, anApplication())).toBe(201)

@@ -42,7 +42,7 @@ const post = (body: string, length = body.length) =>
 const native = (fields: Record<string, string>) =>
   fetch(server.origin, { method: 'POST', body: new URLSearchParams(fields) })
 
-test('200 connections that send much and never read cost little, and another visitor is served', async () => {
+test('200 connections that send large bodies and never read cost little memory, and other visitors are served', async () => {
   await (await fetch(server.origin)).text()
   const before = memory()
   const body = `reason=${'<'.repeat(mostBytes - 7)}`
@@ -52,26 +52,26 @@ test('200 connections that send much and never read cost little, and another vis
   const sent = (200 * mostBytes) / 2 ** 20
   expect(memory() - before - sent).toBeLessThan(100)
   for (const socket of sockets) socket.destroy()
-  // Until the server has noticed that they ended.
+  // Waits until the server has noticed that the connections are closed.
   await until('room for a large request', async () => {
     return (await native({ reason: 'x'.repeat(mostBytes / 2) })).status !== 503
   })
 })
 
-test('above a limit large requests are refused at once, and small ones are served', async () => {
-  // Only the beginning of each is sent.
+test('above a limit, further large requests are refused at once, and small requests are served', async () => {
+  // Only the beginning of each request is sent.
   const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', mostBytes))))
   const sendLarge = () => native({ reason: 'x'.repeat(mostBytes / 2) })
-  // The server handles them one after another.
-  let refused = await sendLarge()
-  await until('a refusal', async () => (refused = await sendLarge()).status === 503)
-  expect(await refused.text()).toContain('Too much is sent right now.')
+  // The server handles the large requests one after another, so the limit takes effect after a while.
+  let refusal = await sendLarge()
+  await until('a refusal', async () => (refusal = await sendLarge()).status === 503)
+  expect(await refusal.text()).toContain('Too much is sent right now.')
   const small = anApplication()
   expect((await native({ ...small, consent: 'true' })).status).toBe(200)
   expect(await send(server.origin, anApplication())).toBe(201)
-  const released = sockets.map((socket) => once(socket, 'close'))
+  const closed = sockets.map((socket) => once(socket, 'close'))
   for (const socket of sockets) socket.destroy()
-  await Promise.all(released)
+  await Promise.all(closed)
   const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(mostBytes / 2 - 100_000) }
   const large = { ...anApplication(answers), consent: 'true' }
   await until('room for a large request', async () => (await native(large)).status !== 503)
@@ -79,29 +79,29 @@ test('above a limit large requests are refused at once, and small ones are serve
 })
 
 test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
-  'the page accepts only forms, and not %s',
+  'a post to the page is accepted only as a form, and not as %s',
   async (type) => {
-    const answer = await fetch(server.origin, {
+    const response = await fetch(server.origin, {
       method: 'POST',
       headers: { 'content-type': type },
       body: '{}',
     })
-    expect(answer.status).toBe(415)
-    expect(await answer.text()).toContain('Submission Failed')
+    expect(response.status).toBe(415)
+    expect(await response.text()).toContain('Submission Failed')
   },
 )
 
-test('a body that is not our form is refused before it is parsed', async () => {
-  const answer = await fetch(server.origin, {
+test('a body with too many fields for the form is refused before it is parsed', async () => {
+  const response = await fetch(server.origin, {
     method: 'POST',
     headers: { 'content-type': form },
     body: 'a&'.repeat(mostBytes / 2),
   })
-  expect(answer.status).toBe(400)
-  expect(await answer.text()).toContain('This is not what the form sends.')
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('This is not what the form sends.')
 })
 
-test('a refused form comes back filled up to a size; beyond that with its sentence alone', async () => {
+test('a refused form is returned with its answers up to a size, and beyond that only with the error message', async () => {
   const filled = await (await native({ first_name: 'Ada', reason: '<'.repeat(16_000) })).text()
   expect(filled).toContain('value="Ada"')
   expect(filled).toContain('&lt;'.repeat(16_000))
@@ -111,7 +111,7 @@ test('a refused form comes back filled up to a size; beyond that with its senten
   expect(empty.length).toBeLessThan(40_000)
 })
 
-test('a form without the ticked box is no consent', async () => {
+test('a form without the ticked box is refused, because it has no consent', async () => {
   const application = anApplication()
   const { consent, ...answers } = application
   expect(consent).toBe(true)
@@ -128,12 +128,12 @@ test('a form without the ticked box is no consent', async () => {
   expect((await native({ ...answers, consent: 'true' })).status).toBe(200)
 })
 
-test('the message of a refusal is short, however long the refused text', async () => {
-  const answer = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
+test('the message of a refusal is short, even if the refused text is long', async () => {
+  const response = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
     body: JSON.stringify({ ...anApplication(), consent: 'x'.repeat(200_000) }),
   })
-  expect(answer.status).toBe(400)
-  expect((await answer.text()).length).toBeLessThan(2_000)
+  expect(response.status).toBe(400)
+  expect((await response.text()).length).toBeLessThan(2_000)
 })

@@ -26,7 +26,7 @@ function mailSettings(port: number) {
   return { SMTP_URL, MAIL_FROM: 'hello@example.org' }
 }
 
-/** Makes an organiser. Gives the printed link. */
+/** Adds an organiser. Returns the printed link. */
 async function addOrganiser(email: string) {
   const { stdout } = await runCommand(['organisers', '--add', email], settings)
   return stdout.trim()
@@ -37,7 +37,7 @@ interface Tokens {
   refresh_token: string
 }
 
-test('wrong codes count across a restart; the emailed link, a session and the keys survive it', async () => {
+test('wrong codes are counted across a restart, and an emailed link, a session and the keys survive it', async () => {
   const email = 'restarted@example.org'
   const first = await startServer(settings)
   const call = callTo(first.origin)
@@ -54,20 +54,20 @@ test('wrong codes count across a restart; the emailed link, a session and the ke
   await first.stop()
 
   const second = await startServer(settings)
-  const later = callTo(second.origin)
-  for (const token of wrong.slice(3, 5)) expect((await guess(later, token)).status).toBe(403)
-  expect((await guess(later, code)).status).toBe(403)
-  expect((await later('POST', 'otp', { email })).status).toBe(429)
+  const callSecond = callTo(second.origin)
+  for (const token of wrong.slice(3, 5)) expect((await guess(callSecond, token)).status).toBe(403)
+  expect((await guess(callSecond, code)).status).toBe(403)
+  expect((await callSecond('POST', 'otp', { email })).status).toBe(429)
   const { search } = new URL(verifyLink(link))
-  const opened = await later('GET', `verify${search}`)
+  const opened = await callSecond('GET', `verify${search}`)
   expect(opened.headers.get('location')).toContain('#access_token=')
   const bearer = { authorization: `Bearer ${access_token}` }
-  expect((await later('GET', 'user', undefined, bearer)).status).toBe(200)
-  expect((await later('POST', 'token?grant_type=refresh_token', { refresh_token })).status).toBe(200)
-  expect((await readResponse(later('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
+  expect((await callSecond('GET', 'user', undefined, bearer)).status).toBe(200)
+  expect((await callSecond('POST', 'token?grant_type=refresh_token', { refresh_token })).status).toBe(200)
+  expect((await readResponse(callSecond('GET', '.well-known/jwks.json'))).body).toEqual({ keys })
 })
 
-test('no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails', async () => {
+test('no log contains a code, token, secret, password or address of an organiser, after successes and failures', async () => {
   const email = 'mark-organiser@example.org'
   const newEmail = 'mark-changed@example.org'
   const passwords = ['MARK-password', 'MARK-wrong-password']
@@ -86,14 +86,14 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   const mailsTo = async (to: string, number: number) => {
     const mails = await mail.waitFor(number, to)
     for (const { code, link } of mails) {
-      // The notice of a change has neither.
+      // The notice of a change has neither a code nor a link.
       if (code !== '') secrets.push(code)
       if (link !== '') secrets.push(secretOf(link))
     }
     return mails.at(-1) ?? { code: '', link: '' }
   }
 
-  // The operator's link, opened twice as in a browser.
+  // Opens the operator's link twice, as in a browser.
   const link = await addOrganiser(email)
   secrets.push(secretOf(link))
   const path = `verify${new URL(verifyLink(link)).search}`
@@ -102,7 +102,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   secrets.push(fragment.get('access_token') ?? '', fragment.get('refresh_token') ?? '')
   await call('GET', path)
 
-  // A code: wrong, right, again.
+  // Sends a wrong code, the right code, and the right code again.
   await call('POST', 'otp?redirect_to=https://mark-evil.example/', { email })
   await call('POST', 'otp', { email })
   const { code } = await mailsTo(email, 1)
@@ -111,7 +111,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   await call('POST', 'verify', { type: 'email', email, token: code })
   const { headers } = session
 
-  // Refresh, a password, a code to confirm it, a change of address.
+  // Refreshes the session, sets and uses a password, asks for a confirming code, and changes the address.
   const refreshed = await tokensOf(
     call('POST', 'token?grant_type=refresh_token', { refresh_token: session.refresh_token }),
   )
@@ -127,22 +127,22 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   await mailsTo(newEmail, 1)
   await call('POST', 'verify', { type: 'email_change', email, token: old.code })
 
-  // A second factor.
+  // Sets up and uses a second factor.
   const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }
   const enrolled = await readResponse(call('POST', 'factors', enrolment, headers))
-  // Refused because of its name.
+  // This one is refused because of its name.
   await call('POST', 'factors', enrolment, headers)
   const factor = enrolled.body as { id: string; totp: { secret: string; uri: string } }
-  const shown = codeOf(factor.totp.secret)
-  secrets.push(factor.totp.secret, factor.totp.uri, shown)
+  const factorCode = codeOf(factor.totp.secret)
+  secrets.push(factor.totp.secret, factor.totp.uri, factorCode)
   const from = { ...headers, 'x-forwarded-for': '192.0.2.1' }
   const challenge = await readResponse(call('POST', `factors/${factor.id}/challenge`, {}, from))
   const { id: challenge_id } = challenge.body as { id: string }
   await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: 'mark-0' }, from)
-  await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from))
-  await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: shown }, from)
+  await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: factorCode }, from))
+  await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: factorCode }, from)
 
-  // Requests that never reach a call, and requests that fail in one.
+  // Sends requests that are refused before a call runs, and requests that fail in a call.
   await call('GET', `verify?token=mark-token&type=mark-type&redirect_to=http://localhost/mark-target`)
   await call('GET', `mark-path/mark-token?apikey=mark-key`)
   await call('POST', 'verify', { type: 'email', email: 'mark-\u0000@example.org', token: 'mark-token' })
@@ -156,7 +156,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   await server.stop()
   output += server.output()
 
-  // Mail servers that refuse, and that do not exist.
+  // Uses a mail server that refuses, and one that does not exist.
   const refusing = await startMailServer({ user, refusesRecipients: true })
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
@@ -173,7 +173,7 @@ test('no code, token, secret, password or address of an organiser stands in a lo
   }
   await refusing.close()
 
-  // Otherwise there would be no log to search.
+  // Checks that the log has these requests.
   for (const route of ['otp', 'verify', 'token', 'user', 'factors/:id/verify', 'logout']) {
     expect(output).toContain(`"route":"/auth/v1/${route}"`)
   }

@@ -18,13 +18,13 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-/** The parts of a token response. */
+/** The tokens in a response. */
 interface Tokens {
   access_token: string
   refresh_token: string
 }
 
-/** The email that somebody gets after asking to sign in. */
+/** Asks for an email to sign in. Returns its code and link. */
 async function requestEmail(email: string, fields: Record<string, unknown> = {}) {
   expect(await readResponse(server.call('POST', 'otp', { email, ...fields }))).toEqual({
     status: 200,
@@ -34,13 +34,13 @@ async function requestEmail(email: string, fields: Record<string, unknown> = {})
   return { code: mail?.code ?? '', link: mail?.link ?? '' }
 }
 
-/** Other codes. */
+/** Returns this many codes that differ from the right one. */
 const wrongCodes = (code: string, count: number) =>
   Array.from({ length: count }, (_, index) => String((Number(code) + 1 + index) % 1_000_000).padStart(6, '0'))
 
 const codeRefused = { status: 403, body: expect.objectContaining({ error_code: 'otp_expired' }) as unknown }
 
-/** The tokens after a sign-in with the operator's link. */
+/** Signs in with the operator's link. Returns the tokens. */
 async function signIn(email: string): Promise<Tokens> {
   const { client } = await server.signedIn(email)
   const { data } = await client.auth.getSession()
@@ -54,7 +54,7 @@ const sessionOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { session_id: string })
     .session_id
 
-test('five wrong codes from anywhere invalidate a code on every server, even a new one; its link still works', async () => {
+test('five wrong codes from any address invalidate a code on every server, even a new server, but not its link', async () => {
   const email = await server.organiser()
   const { code, link } = await requestEmail(email)
   const other = await server.another()
@@ -66,8 +66,8 @@ test('five wrong codes from anywhere invalidate a code on every server, even a n
       codeRefused,
     )
   }
-  const later = await server.another()
-  for (const call of [server.call, other.call, later.call]) {
+  const newServer = await server.another()
+  for (const call of [server.call, other.call, newServer.call]) {
     expect(await readResponse(call('POST', 'verify', { type: 'email', email, token: code }))).toEqual(
       codeRefused,
     )
@@ -76,11 +76,11 @@ test('five wrong codes from anywhere invalidate a code on every server, even a n
   expect(opened.headers.get('location')).toContain('#access_token=')
 })
 
-test('thirty wrong passwords from anywhere are compared, for an account or none, on every server; then its links sign in', async () => {
+test('at most thirty wrong passwords for an email address are compared, with or without an account; links still sign in', async () => {
   const email = await server.organiser()
   const { client } = await server.signedIn(email)
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
-  const [other, later] = [await server.another(), await server.another()]
+  const [other, third] = [await server.another(), await server.another()]
   const tryPassword = (address: string, password: string, { call } = other) =>
     readResponse(call('POST', 'token?grant_type=password', { email: address, password }))
   const refused = (status: number, error_code: string, msg: string) => ({
@@ -91,19 +91,21 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   const tooMany = refused(429, 'over_request_rate_limit', 'Request rate limit reached')
   const stranger = `${email}.example`
   for (const address of [email, stranger]) {
-    // Each comes from its own IP address.
-    const answers = await Promise.all(
+    // Each request comes from a different IP address.
+    const responses = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>
         tryPassword(address.toUpperCase(), 'a guess', index % 2 ? other : server),
       ),
     )
-    expect(answers.filter(({ status }) => status === 400)).toEqual(Array.from({ length: 30 }, () => wrong))
-    expect(answers.filter(({ status }) => status !== 400)).toEqual(Array.from({ length: 270 }, () => tooMany))
+    expect(responses.filter(({ status }) => status === 400)).toEqual(Array.from({ length: 30 }, () => wrong))
+    expect(responses.filter(({ status }) => status !== 400)).toEqual(
+      Array.from({ length: 270 }, () => tooMany),
+    )
   }
-  expect(await tryPassword(email, 'correct horse', later)).toEqual(tooMany)
+  expect(await tryPassword(email, 'correct horse', third)).toEqual(tooMany)
   expect((await client.auth.getUser()).data.user?.email).toBe(email)
   await server.call('POST', 'otp', { email })
-  // The other email reports the password.
+  // One of the two emails reports the new password, and has no link.
   const link = (await server.mail.waitFor(2, email)).map((mail) => mail.link).join('')
   expect(
     await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
@@ -116,7 +118,7 @@ test('thirty wrong passwords from anywhere are compared, for an account or none,
   expect(await tryPassword(stranger, 'a guess')).toEqual(wrong)
 })
 
-test('the memory for wrong passwords is bounded, and many addresses do not reset one', async () => {
+test('the number of counts of wrong passwords is limited, and many addresses do not remove a count at its limit', async () => {
   const { owner } = server.database
   await owner`delete from private.password_tries`
   await owner`insert into private.password_tries values (sha256('ada'), now() - interval '1 minute', 30)`
@@ -134,7 +136,7 @@ test('the memory for wrong passwords is bounded, and many addresses do not reset
     ])
 })
 
-test('a code after four wrong tries still signs in', async () => {
+test('a code still signs in after four wrong codes', async () => {
   const email = await server.organiser()
   const { code } = await requestEmail(email)
   for (const token of wrongCodes(code, 4)) {
@@ -146,13 +148,13 @@ test('a code after four wrong tries still signs in', async () => {
   expect(right.status).toBe(200)
 })
 
-test('simultaneous guesses are counted one by one', async () => {
+test('each of many simultaneous wrong codes is counted', async () => {
   const email = await server.organiser()
   const { code } = await requestEmail(email)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     wrongCodes(code, 30).map((token) => server.call('POST', 'verify', { type: 'email', email, token })),
   )
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403))
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 403))
   const [row] = await server.database.owner<{ wrong_codes: number }[]>`
     select wrong_codes from auth.one_time_tokens where relates_to = ${email}`
   expect(row?.wrong_codes).toBe(5)
@@ -161,14 +163,14 @@ test('simultaneous guesses are counted one by one', async () => {
   )
 })
 
-test('after five codes that ended by wrong guesses, emails have only a link until somebody signs in', async () => {
+test('after wrong guesses ended five codes, emails have only a link until the organiser signs in', async () => {
   const email = await server.organiser()
-  let mails = 0
-  const ask = async (fields: Record<string, unknown> = {}) => {
+  let mailCount = 0
+  const requestNext = async (fields: Record<string, unknown> = {}) => {
     await server.database.owner`delete from private.mail_requests`
-    await server.call('POST', mails % 2 === 0 ? 'otp' : 'recover', { email, ...fields })
-    mails += 1
-    const mail = (await server.mail.waitFor(mails, email)).at(-1)
+    await server.call('POST', mailCount % 2 === 0 ? 'otp' : 'recover', { email, ...fields })
+    mailCount += 1
+    const mail = (await server.mail.waitFor(mailCount, email)).at(-1)
     if (mail === undefined) throw new Error('no mail came')
     return mail
   }
@@ -180,27 +182,27 @@ test('after five codes that ended by wrong guesses, emails have only a link unti
     }
   }
   const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
-  const hasNone = 'Your link for Unplugged.'
-  for (let dead = 0; dead < 4; dead += 1) await guess((await ask()).code, 5)
-  // A code with fewer wrong tries still counts the guesses, and a link opened by a program is no sign-in.
-  const opened = await ask({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
+  const withoutCode = 'Your link for Unplugged.'
+  for (let ended = 0; ended < 4; ended += 1) await guess((await requestNext()).code, 5)
+  // Guesses at a code with fewer wrong tries count too. A program that opens a link does not count as a sign-in.
+  const opened = await requestNext({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
   await guess(opened.code, 4)
   expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')
-  const last = await ask()
+  const last = await requestNext()
   expect(last.subject).toEqual(hasCode)
   await guess(last.code, 1)
 
-  const without = await ask()
-  expect(without).toMatchObject({
-    subject: hasNone,
+  const linkOnly = await requestNext()
+  expect(linkOnly).toMatchObject({
+    subject: withoutCode,
     link: expect.stringContaining('/desk#token_hash=') as unknown,
   })
-  expect(without.text).not.toMatch(/Your code is/)
-  const { link } = await ask()
+  expect(linkOnly.text).not.toMatch(/Your code is/)
+  const { link } = await requestNext()
   expect(
     await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
   ).toMatchObject({ status: 200 })
-  const { code, subject } = await ask()
+  const { code, subject } = await requestNext()
   expect(subject).toEqual(hasCode)
   expect(
     await readResponse(server.call('POST', 'verify', { type: 'email', email, token: code })),
@@ -209,7 +211,7 @@ test('after five codes that ended by wrong guesses, emails have only a link unti
   })
 })
 
-test('the link cannot be computed from the address and the code, or from the table', async () => {
+test('a link cannot be computed from the address and the code, or from the row in the database', async () => {
   const email = await server.organiser()
   const { code, link } = await requestEmail(email)
   const [row] = await server.database.owner<{ token_hash: string; code_hash: string }[]>`
@@ -251,7 +253,7 @@ test('a code is invalid for another address and for another purpose', async () =
   }
 })
 
-/** Sets up a second factor with the current code. The client is then at `aal2`, and was at `aal1` before. */
+/** Signs in and sets up a second factor. The session `before` is at `aal1`, and the client is at `aal2`. */
 async function withFactor(email: string) {
   const { client } = await server.signedIn(email)
   const before = (await client.auth.getSession()).data.session
@@ -283,7 +285,7 @@ const tooMany = {
   body: expect.objectContaining({ error_code: 'over_request_rate_limit' }) as unknown,
 }
 
-test('guesses at a second factor count for the account, from every address and in every session', async () => {
+test('wrong codes of a second factor are counted for the account, from all IP addresses and sessions together', async () => {
   const email = await server.organiser()
   const { id, secret } = await withFactor(email)
   const thieves = [await signIn(email), await signIn(email)].map(({ access_token }) => ({
@@ -302,26 +304,26 @@ test('guesses at a second factor count for the account, from every address and i
   // Other accounts are not affected.
   const other = await withFactor(await server.organiser())
   expect(other.id).not.toBe('')
-  // A quarter of an hour later.
+  // Moves the count back by a quarter of an hour.
   await server.database.owner`
     update private.account_counts set began = began - interval '901 seconds' where what = 'factor guesses'`
   expect(await sendFactorCode(thief, id, codeOf(secret, 1))).toMatchObject({ status: 200 })
 })
 
-test('a code of a second factor works once, even if it is sent ten times at once', async () => {
+test('a code of a second factor is accepted only once, even if it is sent ten times at once', async () => {
   const email = await server.organiser()
   const { id, secret, code, client } = await withFactor(email)
   const headers = await bearerOf(client)
   expect(await sendFactorCode(headers, id, code)).toMatchObject({ status: 422 })
   const next = codeOf(secret, 1)
-  const answers = await Promise.all(Array.from({ length: 10 }, () => sendFactorCode(headers, id, next)))
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => sendFactorCode(headers, id, next)))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
-test('a session from before the second factor gains nothing from its refresh token', async () => {
+test('the refresh token of a session from before the second factor is refused', async () => {
   const { before } = await withFactor(await server.organiser())
-  const answer = await refreshBy(before?.refresh_token ?? '')
-  expect(answer).toMatchObject({ status: 400, body: { error_code: 'refresh_token_already_used' } })
+  const response = await refreshBy(before?.refresh_token ?? '')
+  expect(response).toMatchObject({ status: 400, body: { error_code: 'refresh_token_already_used' } })
 })
 
 test('a refresh token with one changed bit is refused, even with a correct checksum, and the real one still works', async () => {
@@ -329,7 +331,7 @@ test('a refresh token with one changed bit is refused, even with a correct check
   const bytes = Buffer.from(token, 'base64url')
   const sealed = (signed: Buffer) =>
     Buffer.concat([signed, createHash('sha256').update(signed).digest().subarray(0, 4)])
-  // Otherwise the test would forge nothing.
+  // Checks that this computes the checksum as the server does.
   expect(sealed(bytes.subarray(0, -4)).equals(bytes)).toBe(true)
   const forged = [...bytes.keys()].flatMap((position) => {
     const changed = Buffer.from(bytes)
@@ -340,7 +342,7 @@ test('a refresh token with one changed bit is refused, even with a correct check
     const text = each.toString('base64url')
     expect((await refreshBy(text)).status, `for ${text}`).toBe(400)
   }
-  // Signed with public values.
+  // Tokens that are signed with public values.
   const head = bytes.subarray(0, -20)
   for (const key of ['', Buffer.alloc(32), head.subarray(1, 17), 'public-anon-key']) {
     const hmac = createHmac('sha256', key).update(head).digest().subarray(0, 16)
@@ -352,7 +354,7 @@ test('a refresh token with one changed bit is refused, even with a correct check
   expect((await refreshBy(token)).status).toBe(200)
 })
 
-test('reuse of a stolen refresh token ends the session for the thief and its owner, with their access tokens', async () => {
+test('reusing an old refresh token ends the session with all its refresh and access tokens', async () => {
   const { refresh_token: first } = await signIn(await server.organiser())
   const next = async (token: string) => (await refreshBy(token)).body as Tokens
   const second = await next(first)
@@ -360,7 +362,7 @@ test('reuse of a stolen refresh token ends the session for the thief and its own
   await server.database.owner`
     update auth.sessions set refreshed_at = refreshed_at - interval '11 seconds'
     where id = ${sessionOf(third.access_token)}`
-  // The response with the last token may have been lost.
+  // The last but one token is still accepted, because the response with the last one may have been lost.
   expect((await next(second.refresh_token)).refresh_token).toBe(third.refresh_token)
   expect(await refreshBy(first)).toMatchObject({
     status: 400,
@@ -394,7 +396,7 @@ function callDesk(token: string, origin = server.origin) {
   )
 }
 
-test('an access token ends with its session, its account, or its right, at once and on every server', async () => {
+test('an access token is refused at once on every server after its session, its account or its rights have ended', async () => {
   const { owner } = server.database
   const other = await server.another()
   const emails = await Promise.all(Array.from({ length: 4 }, () => server.organiser()))
@@ -406,8 +408,8 @@ test('an access token ends with its session, its account, or its right, at once 
     expect(await callDesk(access_token, other.origin)).toEqual({ status: 200, body: { email } })
   }
   const tokenOf = (email: string) => tokens.get(email) ?? ''
-  const { access_token: elsewhere } = await signIn(signedOut)
-  await server.call('POST', 'logout?scope=global', undefined, { authorization: `Bearer ${elsewhere}` })
+  const { access_token: secondToken } = await signIn(signedOut)
+  await server.call('POST', 'logout?scope=global', undefined, { authorization: `Bearer ${secondToken}` })
   await removeOrganiser(owner, removed)
   await owner`
     delete from private.organisers where account_id = (select id from auth.users where email = ${dismissed})`
@@ -419,22 +421,24 @@ test('an access token ends with its session, its account, or its right, at once 
   expect((await callDesk(tokenOf(kept), other.origin)).status).toBe(200)
 })
 
-test('of ten simultaneous uses of one code on two servers, one signs in', async () => {
+test('if a code is used ten times at once on two servers, only one use signs in', async () => {
   const email = await server.organiser()
   const { code } = await requestEmail(email)
   const other = await server.another()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
       readResponse(
         (index % 2 ? server : other).call('POST', 'verify', { type: 'email', email, token: code }),
       ),
     ),
   )
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status !== 200)).toEqual(Array.from({ length: 9 }, () => codeRefused))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status !== 200)).toEqual(
+    Array.from({ length: 9 }, () => codeRefused),
+  )
 })
 
-test('of ten simultaneous uses of one link, in both ways and beside its code, one signs in', async () => {
+test('if the link and the code of an email are used twelve times at once, only one use signs in', async () => {
   const email = await server.organiser()
   const { code, link } = await requestEmail(email)
   const secret = secretOf(link)
@@ -443,9 +447,9 @@ test('of ten simultaneous uses of one link, in both ways and beside its code, on
     () => server.call('POST', 'verify', { type: 'magiclink', token_hash: secret }),
     () => server.call('POST', 'verify', { type: 'email', email, token: code }),
   ]
-  const answers = await Promise.all(ways.flatMap((use) => [use(), use(), use(), use()]))
+  const responses = await Promise.all(ways.flatMap((use) => [use(), use(), use(), use()]))
   const texts = await Promise.all(
-    answers.map(async (answer) => `${answer.headers.get('location')} ${await answer.text()}`),
+    responses.map(async (response) => `${response.headers.get('location')} ${await response.text()}`),
   )
   expect(texts.filter((text) => text.includes('access_token'))).toHaveLength(1)
   const [row] = await server.database.owner<{ sessions: number }[]>`
@@ -454,7 +458,7 @@ test('of ten simultaneous uses of one link, in both ways and beside its code, on
   expect(row?.sessions).toBe(1)
 })
 
-/** The code that a client gets after it asked for an email with PKCE and the link was opened. */
+/** Asks for an email with PKCE and opens its link. Returns the code that the client gets. */
 async function authCodeOf(email: string, verifier: string) {
   const { link } = await requestEmail(email, {
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -467,7 +471,7 @@ async function authCodeOf(email: string, verifier: string) {
 const exchange = (auth_code: string, code_verifier: string) =>
   readResponse(server.call('POST', 'token?grant_type=pkce', { auth_code, code_verifier }))
 
-test('of ten simultaneous uses of one PKCE code one signs in, and none without the verifier', async () => {
+test('if a PKCE code is used ten times at once, only one use signs in, and no use without the verifier', async () => {
   const verifier = randomUUID() + randomUUID()
   const code = await authCodeOf(await server.organiser(), verifier)
   const challenge = createHash('sha256').update(verifier).digest('base64url')
@@ -477,9 +481,9 @@ test('of ten simultaneous uses of one PKCE code one signs in, and none without t
       body: { error_code: 'bad_code_verifier' },
     })
   }
-  const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status === 404)).toHaveLength(9)
 })
 
 test('a verifier with the length of the challenge in characters, but not in bytes, is wrong', async () => {
@@ -497,25 +501,25 @@ test('a verifier with the length of the challenge in characters, but not in byte
   expect(await exchange(code, challenge)).toMatchObject({ status: 200 })
 })
 
-test('ten simultaneous refreshes on two servers all get the same next token', async () => {
+test('if a session is refreshed ten times at once on two servers, all get the same new token', async () => {
   const { refresh_token: token } = await signIn(await server.organiser())
   const other = await server.another()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, index) => refreshBy(token, (index % 2 ? server : other).call)),
   )
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-  const next = new Set(answers.map(({ body }) => (body as Tokens).refresh_token))
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
+  const next = new Set(responses.map(({ body }) => (body as Tokens).refresh_token))
   expect(next.size).toBe(1)
   expect(next).not.toContain(token)
 })
 
-test('of ten simultaneous requests for an email one is granted, and one email arrives', async () => {
+test('of ten simultaneous requests for an email only one is accepted, and one email arrives', async () => {
   const email = await server.organiser()
   const freshServer = await server.another()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => freshServer.call('POST', 'otp', { email })),
   )
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+  expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
     200,
     ...Array.from({ length: 9 }, () => 429),
   ])
@@ -524,19 +528,19 @@ test('of ten simultaneous requests for an email one is granted, and one email ar
   expect(await server.mail.waitFor(1, email)).toHaveLength(1)
 })
 
-test('two simultaneous confirmations of a change of address change it', async () => {
-  // Their order is random.
+test('an address is changed even if both confirmations arrive at the same time', async () => {
+  // Repeats, because the order of the confirmations is random.
   for (let round = 0; round < 5; round += 1) {
     const { client, email } = await server.signedIn()
     const to = `changed-${randomUUID()}@example.org`
     expect((await client.auth.updateUser({ email: to })).error).toBeNull()
     const mails = [...(await server.mail.waitFor(1, email)), ...(await server.mail.waitFor(1, to))]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       mails.map(({ code, to: [address = ''] }) =>
         server.call('POST', 'verify', { type: 'email_change', email: address, token: code }),
       ),
     )
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
     const { data } = await client.auth.getUser()
     expect(data.user?.email, `round ${round}`).toBe(to)
   }

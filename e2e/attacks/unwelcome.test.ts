@@ -21,19 +21,19 @@ beforeAll(async () => {
 const key = { apikey: 'public-anon-key', 'content-type': 'application/json' }
 const path = '/rest/v1/retreat_applications'
 
-/** Sends the exact bytes. Gives everything that came back until the server ended the connection. */
+/** Sends the exact bytes. Returns everything that the server sent until it closed the connection. */
 function sendRaw(origin: string, ...parts: string[]) {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {
-    let answer = ''
+    let response = ''
     const socket = connect(Number(port), hostname, () => socket.write(parts.join('')))
-    socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
-    socket.on('error', () => resolve(answer))
-    socket.on('close', () => resolve(answer))
+    socket.on('data', (chunk) => (response += chunk.toString('latin1')))
+    socket.on('error', () => resolve(response))
+    socket.on('close', () => resolve(response))
   })
 }
 
-/** A server of its own for one test. */
+/** Starts a separate server for one test. */
 async function withServer<T>(
   settings: Record<string, string>,
   run: (freshServer: RunningServer) => Promise<T>,
@@ -43,48 +43,48 @@ async function withServer<T>(
   return await run(freshServer)
 }
 
-test('a body over 256 KiB is refused in the shape of the data interface', async () => {
-  // The longest answers that are allowed, within the limit of a body.
+test('a body over 256 KiB is refused in the error format of the data interface', async () => {
+  // These are the longest form answers that fit into the limit of a body.
   const fits = anApplication({ reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(61_000) })
   expect(await send(server.origin, fits)).toBe(201)
-  const answer = await fetch(server.origin + path, {
+  const response = await fetch(server.origin + path, {
     method: 'POST',
     headers: key,
     body: JSON.stringify(anApplication({ reason: 'x'.repeat(256 * 1024) })),
   })
-  expect(answer.status).toBe(413)
-  expect(await answer.json()).toMatchObject({ code: 'HTTP413', details: null, hint: null })
+  expect(response.status).toBe(413)
+  expect(await response.json()).toMatchObject({ code: 'HTTP413', details: null, hint: null })
 })
 
-test('a native post over the limit returns the page with a red box', async () => {
+test('a native post over the limit returns the page with an error message', async () => {
   const body = new URLSearchParams({ reason: 'x'.repeat(256 * 1024) })
-  const answer = await fetch(server.origin, { method: 'POST', body })
-  expect(answer.status).toBe(413)
-  expect(await answer.text()).toMatch(/Submission Failed.*too large/s)
+  const response = await fetch(server.origin, { method: 'POST', body })
+  expect(response.status).toBe(413)
+  expect(await response.text()).toMatch(/Submission Failed.*too large/s)
 })
 
 test('headers over 16 KiB are refused', async () => {
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server.origin,
     `GET / HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(17_000)}\r\n\r\n`,
   )
-  expect(answer).toMatch(/^HTTP\/1.1 431 /)
+  expect(response).toMatch(/^HTTP\/1.1 431 /)
 })
 
-test('an address has a limit of applications a minute, and reads when it may continue', async ({
+test('applications from one IP address are limited a minute, and the refusal says when to try again', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/429/)
   await withServer({ RATE_LIMIT_PER_MINUTE: '1' }, async ({ origin }) => {
     expect(await send(origin, anApplication())).toBe(201)
-    const answer = await fetch(origin + path, {
+    const response = await fetch(origin + path, {
       method: 'POST',
       headers: key,
       body: JSON.stringify(anApplication()),
     })
-    expect(answer.status).toBe(429)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await answer.json()).toMatchObject({
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toMatchObject({
       message: expect.stringMatching(/^Too many applications/) as string,
     })
 
@@ -96,16 +96,16 @@ test('an address has a limit of applications a minute, and reads when it may con
     const native = await fetch(origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) })
     expect(native.status).toBe(429)
     expect(await native.text()).toContain('Too many applications')
-    // An array does not avoid the limit.
+    // Rows in an array count too.
     const rows = [anApplication(), anApplication()]
     const several = await fetch(origin + path, { method: 'POST', headers: key, body: JSON.stringify(rows) })
     expect(several.status).toBe(429)
-    // Reads of the page have no limit.
+    // Requests for the page are not limited.
     expect((await fetch(origin)).status).toBe(200)
   })
 })
 
-test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise warned of once', async () => {
+test('X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logged once as a warning', async () => {
   const post = async (origin: string, address: string) => {
     const headers = { ...key, 'x-forwarded-for': address }
     return (await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(anApplication()) }))
@@ -120,7 +120,7 @@ test('X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise 
   await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ origin, output }) => {
     expect(await post(origin, '192.0.2.1')).toBe(201)
     expect(await post(origin, '192.0.2.2')).toBe(201)
-    // One proxy is trusted, and the visitor wrote everything before its entry.
+    // Only the last entry is the trusted proxy's. A visitor may write anything before it.
     expect(await post(origin, '192.0.2.9, 192.0.2.1')).toBe(429)
     expect(output()).not.toContain('TRUST_PROXY')
   })
@@ -135,7 +135,7 @@ test('the public key permits no reads', async () => {
   expect(await send(server.origin, secret)).toBe(201)
   const leaks = [secret.email, secret.reason, secret.last_name]
   const body = JSON.stringify(secret)
-  // Without a request for the rows, the insert is refused as a repetition.
+  // An insert that does not ask for rows gets 409, because the application is already stored.
   const attempts: [
     status: number,
     method: string,
@@ -171,39 +171,39 @@ test('the public key permits no reads', async () => {
     [401, 'DELETE', '?email=neq.x', { prefer: 'return=representation' }],
   ]
   for (const [status, method, query, headers, sent] of attempts) {
-    const answer = await fetch(server.origin + path + query, {
+    const response = await fetch(server.origin + path + query, {
       method,
       headers: { ...key, ...headers },
       ...(sent === undefined ? {} : { body: sent }),
     })
-    const text = `${JSON.stringify([...answer.headers])}${await answer.text()}`
-    expect(answer.status, `${method} ${query}`).toBe(status)
+    const text = `${JSON.stringify([...response.headers])}${await response.text()}`
+    expect(response.status, `${method} ${query}`).toBe(status)
     for (const leak of leaks) expect(text, `${method} ${query}`).not.toContain(leak)
   }
 })
 
-test('requests in one pipeline get separate responses, and none of them reads', async () => {
+test('pipelined requests get separate responses, and none of them can read applications', async () => {
   const secret = anApplication({ first_name: 'Secret' })
   expect(await send(server.origin, secret)).toBe(201)
   const body = JSON.stringify(anApplication())
   const head = `host: x\r\napikey: public-anon-key\r\ncontent-type: application/json\r\n`
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server.origin,
     `POST ${path} HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     `GET ${path}?select=* HTTP/1.1\r\n${head}\r\n`,
     `POST ${path}?select=* HTTP/1.1\r\n${head}prefer: return=representation\r\ncontent-length: 2\r\n\r\n{}`,
     `GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
   )
-  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([
+  expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual([
     'HTTP/1.1 201',
     'HTTP/1.1 401',
     'HTTP/1.1 401',
     'HTTP/1.1 200',
   ])
-  expect(answer).not.toContain(secret.email)
+  expect(response).not.toContain(secret.email)
 })
 
-test('a request that states its length twice, or in two ways, is refused', async () => {
+test('a request with both a content length and chunked encoding is refused', async () => {
   const smuggled = `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
   const both = await sendRaw(
     server.origin,
@@ -213,10 +213,12 @@ test('a request that states its length twice, or in two ways, is refused', async
   expect(both.match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })
 
-test('the page allows its own scripts and style by hash, and calls to nobody else', async ({ visitor }) => {
-  const answer = await fetch(server.origin)
-  const html = await answer.text()
-  const policy = answer.headers.get('content-security-policy') ?? ''
+test('the page allows only its own scripts and styles, by hash, and requests only to its own origin', async ({
+  visitor,
+}) => {
+  const response = await fetch(server.origin)
+  const html = await response.text()
+  const policy = response.headers.get('content-security-policy') ?? ''
   expect(policy).not.toContain('unsafe')
   expect(policy).toContain("default-src 'none'")
   expect(policy).toMatch(/script-src 'self' 'strict-dynamic' 'sha256-[^']+';/)
@@ -226,12 +228,12 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect(policy).toContain("base-uri 'none'")
   expect(policy).toContain("form-action 'self'")
   expect(html).not.toContain('http-equiv="content-security-policy"')
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
   })
-  expect([...answer.headers.keys()]).not.toContain('server')
-  expect([...answer.headers.keys()]).not.toContain('x-powered-by')
+  expect([...response.headers.keys()]).not.toContain('server')
+  expect([...response.headers.keys()]).not.toContain('x-powered-by')
 
   visitor.allowConsoleError(/Content Security Policy/)
   const page = await visitor.open(server.origin)
@@ -249,15 +251,15 @@ test('the page allows its own scripts and style by hash, and calls to nobody els
   expect(ran).toBe('Unplugged.')
 })
 
-test('responses have Strict-Transport-Security behind TLS, and otherwise not', async () => {
+test('responses have Strict-Transport-Security only if the request came over TLS', async () => {
   expect((await fetch(server.origin)).headers.get('strict-transport-security')).toBeNull()
   await withServer({ TRUST_PROXY: '1' }, async ({ origin }) => {
-    const answer = await fetch(origin, { headers: { 'x-forwarded-proto': 'https' } })
-    expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000')
+    const response = await fetch(origin, { headers: { 'x-forwarded-proto': 'https' } })
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000')
   })
 })
 
-test("neither the server's log nor the database's names an applicant or holds an answer", async () => {
+test("neither the server's log nor the database's log contains an applicant's name or a form answer", async () => {
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(500).end('receiver says no'),
   )

@@ -28,8 +28,8 @@ beforeAll(async () => {
 
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
-describe.sequential('from an empty folder to an erased application', { shuffle: false }, () => {
-  test('a command creates no database, and says so if there is none', async () => {
+describe.sequential('commands on one database, from an empty folder on', { shuffle: false }, () => {
+  test('without a database a command creates none, and says that there is none', async () => {
     const { code, stdout, stderr } = await runCommand(['applications'], settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
@@ -45,7 +45,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
     ])
     expect(lines.filter((line) => line.includes('as root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
-    // The address is the last line of the start, even after delayed log lines.
+    // The address is the last line of the start, even if log lines are delayed.
     expect(lines.at(-2)).toBe(`Unplugged. is ready at ${server.origin}/`)
     expect(await list()).toBe('No applications yet.\n')
   })
@@ -53,7 +53,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
   test('applications are listed with and without a running server', async () => {
     const server = await startServer(settings)
     expect(server.output()).not.toContain('The schema')
-    const nasty = anApplication({
+    const hostile = anApplication({
       first_name: '\u001b[31mEve\u0007\u009b',
       company: '=1+1',
       linkedin: '@eve',
@@ -61,7 +61,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       reason: 'a "quoted", line\nand another\rand a third',
       custom_solution: '-2+3+cmd|x',
     })
-    await send(server.origin, nasty)
+    await send(server.origin, hostile)
     await send(server.origin, anApplication({ first_name: 'Later' }))
     const whileRunning = await list()
     expect(whileRunning.indexOf('Later')).toBeLessThan(whileRunning.indexOf('Eve'))
@@ -77,7 +77,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(second).toMatchObject(nasty)
+    expect(second).toMatchObject(hostile)
 
     const csv = await list('--csv')
     expect(csv.startsWith(`\ufeff${csvHeader(tableColumns)}`)).toBe(true)
@@ -88,7 +88,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(csv).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/)
   })
 
-  test('an application is erased for good, after a question', async () => {
+  test('an application is erased for good, after the command has asked for confirmation', async () => {
     const rows = (await list('--json'))
       .trim()
       .split('\n')
@@ -106,18 +106,20 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await erase('', '--delete', id)).toMatchObject({ code: 1 })
     expect(await list('--json')).toContain(id)
 
-    // Several are erased together or not at all.
-    const unknown = '00000000-0000-4000-8000-000000000000'
-    const none = await erase('', '--delete', id, '--delete', unknown, '--yes')
-    expect(none).toMatchObject({
+    // Several applications are erased together, or none of them.
+    const unknownId = '00000000-0000-4000-8000-000000000000'
+    const withUnknown = await erase('', '--delete', id, '--delete', unknownId, '--yes')
+    expect(withUnknown).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`There is no application ${unknown}: nothing was erased.\n`) as string,
+      stderr: expect.stringContaining(
+        `There is no application ${unknownId}: nothing was erased.\n`,
+      ) as string,
     })
     expect(await list('--json')).toContain(id)
     const both = await erase('', '--delete', id, '--delete', other, '--yes')
     expect(both).toMatchObject({ code: 0, stdout: 'Erased 2 applications.\n' })
     expect(await list()).toBe('No applications yet.\n')
-    // The history of the desk, too.
+    // The desk's history records the erasure.
     const database = await openDatabase(
       { dataDir: directory.path, databaseUrl: undefined },
       { schema: 'check' },
@@ -131,13 +133,13 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await send(server.origin, anApplication())
   })
 
-  test('each command names its database outside its normal output', async () => {
+  test('each command names its database on the standard error', async () => {
     const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
     expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
     expect(stdout).toMatch(/^id,created_at,/)
   })
 
-  test('a full output is reported in one sentence', async () => {
+  test('output to a full disk is reported in one sentence', async () => {
     const { stderr } = await promisify(execFile)(
       'sh',
       ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
@@ -146,7 +148,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): make room .*\n$/)
   })
 
-  test('the newest are listed first', async () => {
+  test('the newest applications are listed first', async () => {
     const database = await openDatabase(
       { dataDir: directory.path, databaseUrl: undefined },
       { schema: 'check' },
@@ -154,7 +156,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await database.owner`delete from public.retreat_applications`
     const names = ['second', 'first', 'third']
     for (const [index, first_name] of names.entries()) {
-      // Not in the order of their insertion.
+      // The times are not in the order of insertion.
       const created_at = new Date(Date.UTC(2026, 0, [2, 3, 1][index]))
       await database.owner`
       insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name }), created_at })}`
@@ -193,10 +195,10 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
 
   const anId = async () => (JSON.parse((await list('--json')).split('\n')[0] ?? '') as { id: string }).id
 
-  test('an export shows its progress on the terminal, and not in the file', async () => {
+  test('an export to a file shows its progress only on the terminal', async () => {
     const file = join(directory.path, 'export.csv')
-    // `script` gives the command a terminal, which is only its standard error here.
-    const shown = await promisify(execFile)(
+    // `script` gives the command a terminal. Only the standard error goes to it here.
+    const terminal = await promisify(execFile)(
       'script',
       [
         '--quiet',
@@ -207,13 +209,13 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       ],
       { env: { ...process.env, ...settings } },
     )
-    expect(shown.stdout).toContain('\r3 applications\r\n')
+    expect(terminal.stdout).toContain('\r3 applications\r\n')
     expect(await readFile(file, 'utf8')).toMatch(
       /^\ufeffid,created_at(?!.*applications).*,true,new,[^\r\n]*\r\n$/s,
     )
   })
 
-  test("the list shows each delivery's state, and failed ones are retried on request", async () => {
+  test('the list shows the state of each delivery, and `webhooks --retry` retries failed deliveries', async () => {
     let status = 410
     const receiver = await startReceiver((_request, response) => response.writeHead(status).end('Busy\nnow'))
     const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
@@ -235,7 +237,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
       /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
     )
 
-    // After the receiver is repaired, waiting retries need not wait longer.
+    // With `--all`, retries that wait for their time are made at once.
     const database = await openDatabase(
       { dataDir: directory.path, databaseUrl: undefined },
       { schema: 'check' },
@@ -254,7 +256,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(await server.stop()).toBe(0)
   })
 
-  test('commands share the database: the last one to end stops it', async () => {
+  test('commands that run at the same time share the database, and the last one to end stops it', async () => {
     const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
     const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
     const [one, two] = await Promise.all([first, second])
@@ -266,18 +268,18 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
 
   test('with DATABASE_URL the server and the commands use that database', async () => {
     const postgres = await startPostgres()
-    const elsewhere = { DATA_DIR: '/nowhere', DATABASE_URL: postgres.url() }
-    const server = await startServer(elsewhere)
+    const withUrl = { DATA_DIR: '/nowhere', DATABASE_URL: postgres.url() }
+    const server = await startServer(withUrl)
     expect(server.output()).toContain('PostgreSQL at 127.0.0.1:')
     await send(server.origin, anApplication())
-    expect((await runCommand(['applications'], elsewhere)).stdout).toContain('1 application.')
+    expect((await runCommand(['applications'], withUrl)).stdout).toContain('1 application.')
     expect(await server.stop()).toBe(0)
   })
 
-  test('a port in use is reported in one sentence', async () => {
-    const taken = createServer()
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-    const { port } = taken.address() as AddressInfo
+  test('a port that is in use is reported in one sentence', async () => {
+    const otherProgram = createServer()
+    await new Promise<void>((resolve) => otherProgram.listen(0, '127.0.0.1', resolve))
+    const { port } = otherProgram.address() as AddressInfo
     const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
     expect(code).toBe(1)
     expect(stderr).toBe(
@@ -291,7 +293,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     [{ DATA_DIR: '/etc/hostname/data' }, 'DATA_DIR is "/etc/hostname/data"'],
     [{ DATA_DIR: '/proc/x' }, 'DATA_DIR is "/proc/x"'],
     [{ DATA_DIR: `/tmp/${'deep/'.repeat(30)}` }, 'should be shorter'],
-  ])('a start with %o ends in one sentence', async (wrong, sentence) => {
+  ])('a start with %o fails with one sentence', async (wrong, sentence) => {
     const { code, stderr, stdout } = await runCommand([], { ...settings, ...wrong })
     expect(code).toBe(1)
     expect(stderr).toContain(sentence)
@@ -299,13 +301,13 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     expect(stdout).not.toContain('is ready')
   })
 
-  test('a start that cannot read its own files names them, and blames no setting', async ({ skip }) => {
+  test('a start that cannot read the files of the program names them, and no setting', async ({ skip }) => {
     const program = await temporaryDirectory()
     const { path } = program
     await promisify(execFile)('cp', ['-r', 'build', 'dist', 'start.js', 'package.json', path])
     await symlink(join(process.cwd(), 'node_modules'), join(path, 'node_modules'))
     const assets = join(path, 'dist', 'assets')
-    // Not even root may look into another user's file system.
+    // Root, too, may not read this file system, which belongs to another user.
     const restore = await makeUnresponsive(assets, 65_534).catch(() => cannotRun(skip, noMount))
     const child = spawn(process.execPath, ['start.js'], {
       cwd: path,
@@ -320,7 +322,7 @@ describe.sequential('from an empty folder to an erased application', { shuffle: 
     await restore()
   })
 
-  test('an unknown option is reported with the known ones', async () => {
+  test('an unknown option is reported with the known options', async () => {
     const { code, stderr } = await runCommand(['applications', '--xml'], settings)
     expect(code).toBe(1)
     expect(stderr).toContain("Unknown option '--xml'")

@@ -22,13 +22,13 @@ const idsOf = (stdout: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { id: string; email: string })
 
-test('a backup taken during inserts is restored completely, and nothing is delivered twice', async () => {
+test('a backup that is taken during inserts is restored completely, and nothing is delivered twice', async () => {
   const directory = await temporaryDirectory()
   const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
 
-  // Some were delivered before the backup, some were refused, and those during the backup wait.
+  // Before the backup, some deliveries succeed and some are refused. Those of the backup's time are pending.
   let refusing = false
   const hook = await startReceiver((_request, response) => response.writeHead(refusing ? 500 : 200).end())
   const delivering = await startServer({ ...original, WEBHOOK_URL: hook.origin })
@@ -69,32 +69,32 @@ test('a backup taken during inserts is restored completely, and nothing is deliv
   expect(backup.stdout).toContain(`Wrote ${rows.length} applications`)
   const emails = new Set(rows.map(({ email }) => email))
   for (const { email } of [...delivered, ...refused]) expect(emails).toContain(email)
-  // The backup is of one moment: it has the first of the applications sent meanwhile.
-  const before = meanwhile.filter((email) => emails.has(email))
-  expect(before).toEqual(meanwhile.slice(0, before.length))
-  expect(rows).toHaveLength(delivered.length + refused.length + before.length)
+  // The backup is a snapshot: of the applications sent meanwhile, it has all up to one.
+  const backedUpMeanwhile = meanwhile.filter((email) => emails.has(email))
+  expect(backedUpMeanwhile).toEqual(meanwhile.slice(0, backedUpMeanwhile.length))
+  expect(rows).toHaveLength(delivered.length + refused.length + backedUpMeanwhile.length)
   const originals = new Map(listed.map((row) => [row.id, row]))
   expect(rows).toEqual(rows.map(({ id }) => originals.get(id)))
 
-  // The remaining deliveries are made once, and the others are not repeated.
+  // The pending deliveries are made once, and the earlier ones are not repeated.
   const second = await startReceiver()
-  const again = await startServer({ ...copy, WEBHOOK_URL: second.origin })
+  const restoredServer = await startServer({ ...copy, WEBHOOK_URL: second.origin })
   const last = anApplication()
-  expect(await send(again.origin, last)).toBe(201)
-  const expected = refused.length + before.length + 1
+  expect(await send(restoredServer.origin, last)).toBe(201)
+  const expected = refused.length + backedUpMeanwhile.length + 1
   const deliveries = await second.waitFor(expected)
   const ids = deliveries.map(({ headers }) => headers['webhook-id'])
   expect(new Set(ids).size).toBe(expected)
   expect(ids.filter((id) => deliveredIds.has(String(id)))).toEqual([])
-  expect(await send(again.origin, refused[0] ?? last)).toBe(409)
-  await again.stop()
+  expect(await send(restoredServer.origin, refused[0] ?? last)).toBe(409)
+  await restoredServer.stop()
   expect((await runCommand(['webhooks'], copy)).stdout).toMatch(
     new RegExp(`^delivered +${rows.length + 1}$`, 'm'),
   )
   expect(second.received).toHaveLength(expected)
 })
 
-/** The stored data of the desk, as in the database of a server. */
+/** Reads the stored data of the desk from the database of a running server. */
 async function deskOf(dataDir: string) {
   const database = connectToFiles(dataDir)
   const rows = {
@@ -109,7 +109,7 @@ async function deskOf(dataDir: string) {
     invitations: await database`select * from private.invitations order by application_id`,
     places: await database`select version, places, days, zone from private.places`,
     postman: await database`select stopped, problem from private.postman`,
-    // No backup contains it: it is rebuilt.
+    // Backups do not contain this table. A restore rebuilds it.
     searched: await database`select * from private.search_vectors`,
     applications: await database<{ id: string }[]>`select id from public.retreat_applications order by id`,
   }
@@ -117,7 +117,7 @@ async function deskOf(dataDir: string) {
   return rows
 }
 
-test("a restore brings back the organisers' work on the applications, and a closed door", async () => {
+test('a restore brings back decisions, notes, letters, settings and RSVPs, and a closed door', async () => {
   const directory = await temporaryDirectory()
   const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = await prepareDatabase(join(directory.path, 'copy'))
@@ -148,7 +148,7 @@ test("a restore brings back the organisers' work on the applications, and a clos
     await client.rpc('desk_set_blind', { blind: true }),
   ])
     expect(error).toBeNull()
-  // A letter that is being sent, as a postman sees it.
+  // Stores a letter that a mail sender is sending, and the delivery to the automation that waits for it.
   const postman = connectToFiles(original.DATA_DIR)
   const sending = act()
   await postman`
@@ -157,12 +157,13 @@ test("a restore brings back the organisers' work on the applications, and a clos
     select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${sending},
       kind = 'decision'
     from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as trip (kind, state, attempts)`
-  // A delivery to an automation without an email, as its template says.
+  // Stores a letter that is delivered only to an automation.
   await postman`
     with letter as (update private.letters set state = 'released' where template = 'declined' returning id, application_id)
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act)
     select 'decision', application_id, id, 'Sorry', 'No.', ${act()} from letter`
-  // An automatic letter, and two that were withdrawn while being sent: one by a decision, and one to one person by an organiser.
+  // Stores a receipt, and two letters that were withdrawn while they were sent: one by a decision, and a personal one by an
+  // organiser.
   await postman`
     with letter as (
       insert into private.letters (application_id, template, subject, body, state)
@@ -211,28 +212,28 @@ test("a restore brings back the organisers' work on the applications, and a clos
 
   expect((await runCommand(['restore', '--from', folder], copy)).code).toBe(0)
   const restored = await startServer(copy)
-  // It may have been sent since, so somebody has to check.
-  const sometime = expect.any(Date) as Date
+  // A restore cancels pending letters, because the original server may have sent them after the backup.
+  const anyTime = expect.any(Date) as Date
   const letters = before.letters.map((letter) => ({
     ...letter,
     state: letter['template'] === 'waitlisted' ? 'dropped' : 'draft',
-    drafted_at: sometime,
+    drafted_at: anyTime,
   }))
   const deliveries = before.deliveries.map((delivery) => ({
     ...delivery,
     state: 'cancelled',
     due_at: null,
-    recalled_at: sometime,
+    recalled_at: anyTime,
   }))
   expect(await deskOf(copy.DATA_DIR)).toEqual({ ...before, letters, deliveries })
   expect(await send(restored.origin, anApplication())).toBe(403)
   expect(await send(restored.origin, stored[0] ?? anApplication())).toBe(409)
 
-  // Later events come after the restored ones.
+  // New events follow the restored ones in the history.
   const next = await runCommand(['organisers', '--link', 'ada@example.org'], copy)
-  const again = (await signInByLink(restored.origin, next.stdout)).client
+  const restoredClient = (await signInByLink(restored.origin, next.stdout)).client
   const note = { act: act(), application: first, note: 'And a boat.' }
-  expect((await again.rpc('desk_note', note)).data).toMatchObject([
+  expect((await restoredClient.rpc('desk_note', note)).data).toMatchObject([
     { kind: 'status', author: 'ada@example.org' },
     { kind: 'note', detail: { note: 'Has a cabin: "yes"\n\u2028' } },
     { kind: 'answer', detail: { answer: 'coming' } },
@@ -240,7 +241,7 @@ test("a restore brings back the organisers' work on the applications, and a clos
   ])
   await restored.stop()
 
-  // A database without applications may have a history, which would mix with the other's.
+  // A database without applications may have a history, which would be mixed with the restored one.
   await rm(copy.DATA_DIR, { recursive: true })
   await prepareDatabase(copy.DATA_DIR)
   await runCommand(['door', '--close'], copy)
@@ -249,7 +250,7 @@ test("a restore brings back the organisers' work on the applications, and a clos
   expect(refused.stderr).toMatch(/The database holds a history of the desk already: .*\n$/)
 })
 
-test('a database from before the desk or the receipts is backed up, and restored behind a closed door', async () => {
+test('a database from before the desk and the receipts is backed up, and is restored while the door is closed', async () => {
   const directory = await temporaryDirectory()
   const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = await prepareDatabase(join(directory.path, 'copy'))
@@ -304,7 +305,7 @@ test('a backup of the first versions, without a manifest, is restored with a war
   await send(server.origin, application)
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
-  // As the first versions wrote it: two files, and the older columns of a delivery.
+  // Makes a backup like those of the first versions, which had two files and older columns of deliveries.
   const delivery = JSON.parse(await readFile(join(folder, 'private.deliveries.jsonl'), 'utf8')) as Record<
     string,
     unknown
@@ -331,9 +332,9 @@ test('a backup of the first versions, without a manifest, is restored with a war
   )
   const rows = idsOf((await runCommand(['applications', '--json'], copy)).stdout)
   expect(rows).toEqual(idsOf((await runCommand(['applications', '--json'], original)).stdout))
-  const again = await startServer(copy)
-  expect(await send(again.origin, application)).toBe(409)
-  await again.stop()
+  const restoredServer = await startServer(copy)
+  expect(await send(restoredServer.origin, application)).toBe(409)
+  await restoredServer.stop()
   const database = await openDatabase({ dataDir: copy.DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
   expect(
     await database.owner`
@@ -342,7 +343,7 @@ test('a backup of the first versions, without a manifest, is restored with a war
   ).toEqual([{ is_known: true }])
 })
 
-test('an impossible backup or restore is refused in one sentence and leaves nothing', async () => {
+test('an impossible backup or restore is refused with one sentence and leaves no files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
@@ -374,7 +375,7 @@ test('an impossible backup or restore is refused in one sentence and leaves noth
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
-  // Even a cut at the end of a line is detected.
+  // A file that is cut at the end of a line is detected too.
   for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
     await isRefused(/is not a whole backup: public\.retreat_applications\.jsonl/)
@@ -402,7 +403,7 @@ test('an impossible backup or restore is refused in one sentence and leaves noth
     await isRefused(/is not a whole backup: its manifest\.json is not what was written there/)
     await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
   }
-  // Errors that only the database detects.
+  // These errors are detected only by the database.
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
   const nonsense = '{"something": "else"}\n'
   await writeFile(rows, nonsense)
@@ -410,7 +411,7 @@ test('an impossible backup or restore is refused in one sentence and leaves noth
   await isRefused(/is not a whole backup \(column "something"/)
   await writeFile(rows, whole)
   await writeFile(join(folder, 'manifest.json'), manifest)
-  // Files that would block, or be read without end.
+  // These files would block the restore, or be read without end.
   await rm(deliveries)
   await promisify(execFile)('mkfifo', [deliveries])
   await isRefused(/is not a regular file/)
@@ -423,7 +424,7 @@ test('an impossible backup or restore is refused in one sentence and leaves noth
   expect((await readdir(directory.path)).toSorted()).toEqual(['backup', 'data'])
 })
 
-/** A database large enough that a backup takes a while, made once. */
+/** The folder of a database that is large enough that a backup takes a while. It is filled only once. */
 const large = await temporaryDirectory()
 let filling: Promise<void> | undefined
 async function fill() {
@@ -435,14 +436,14 @@ async function fill() {
   await database.close()
 }
 
-/** The settings for a copy of it. */
+/** Makes a copy of the large database. Returns the settings for it. */
 async function filled(path: string) {
   await (filling ??= fill())
   await cp(join(large.path, 'data'), path, { recursive: true })
   return { DATA_DIR: path }
 }
 
-test('files beside a backup are kept, and nobody else can read what is written', async () => {
+test('a backup keeps the files beside it, and no other user can read its files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'photos')
@@ -456,7 +457,7 @@ test('files beside a backup are kept, and nobody else can read what is written',
   }
 })
 
-test('a backup onto a full disk ends in one sentence and leaves nothing', async ({ skip }) => {
+test('a backup onto a full disk ends with one sentence and leaves no files', async ({ skip }) => {
   const directory = await temporaryDirectory()
   const settings = await filled(join(directory.path, 'data'))
   const small = join(directory.path, 'small')
@@ -467,7 +468,7 @@ test('a backup onto a full disk ends in one sentence and leaves nothing', async 
   expect(await readdir(small)).toEqual([])
 })
 
-test('an interrupted backup leaves nothing, and no running database', async () => {
+test('an interrupted backup leaves no files and no running database', async () => {
   const directory = await temporaryDirectory()
   const settings = await filled(join(directory.path, 'data'))
   const { PATH = '', HOME = '' } = process.env
@@ -489,15 +490,15 @@ test('an interrupted backup leaves nothing, and no running database', async () =
   expect(await readdir(settings.DATA_DIR)).not.toContain('.s.PGSQL.5432')
 })
 
-/** The automatic backups of a server. A name with a dot in front is still being written. */
+/** The names of a server's automatic backups. A name that begins with a dot is an unfinished backup. */
 const backupsIn = async (dir: string) => (await readdir(dir)).filter((name) => name !== 'erasures')
 const digestOf = (id: string) => createHash('sha256').update(id).digest('hex')
 const readiness = async ({ origin }: { origin: string }) => {
-  const answer = await fetch(`${origin}/readyz`)
-  return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
+  const response = await fetch(`${origin}/readyz`)
+  return { ...((await response.json()) as Record<string, unknown>), status: response.status }
 }
 
-test('a restore of an automatic backup erases again everybody who was erased since, unless it is told not to', async () => {
+test('a restore of an automatic backup erases the applications again that were erased since, unless `--keep-erased` is given', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
@@ -524,7 +525,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   await runCommand(['applications', '--delete', byCommand?.id ?? '', '--yes'], settings)
   await expect.poll(list).toBe([byDesk, byCommand].map((one) => `${digestOf(one?.id ?? '')}\n`).join(''))
   await server.stop()
-  // A list with a cut end or foreign lines still counts.
+  // A list with an incomplete last line or with other lines is still used.
   await writeFile(
     join(dir, 'erasures'),
     `${(await list()).replace('\n', '\nof the retreat\n')}${'a'.repeat(9)}`,
@@ -536,17 +537,17 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
   expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([left])
-  const again = await startServer({ ...copy, BACKUP_DIR: dir })
+  const restoredServer = await startServer({ ...copy, BACKUP_DIR: dir })
   expect((await deskOf(copy.DATA_DIR)).history).toMatchObject([
     { application_id: null, author: 'operator', kind: 'erased', detail: { applications: 2 } },
   ])
-  await again.stop()
+  await restoredServer.stop()
   expect(await list()).toMatch(/aaa$/)
 
   const whole = await prepareDatabase(join(directory.path, 'whole'))
   const kept = await runCommand([...from, '--keep-erased'], whole)
   expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
-  // The list in BACKUP_DIR counts too, if the backup is in another folder.
+  // If the backup is in another folder, the list in BACKUP_DIR is used too.
   await cp(join(dir, name), join(directory.path, 'elsewhere'), { recursive: true })
   await rm(whole.DATA_DIR, { recursive: true })
   const elsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
@@ -555,7 +556,7 @@ test('a restore of an automatic backup erases again everybody who was erased sin
   )
 })
 
-test('a check restores a backup in another place, compares it row by row, and leaves nothing', async () => {
+test('a check restores a backup into a temporary database, compares it row by row, and leaves no files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
@@ -579,7 +580,7 @@ test('a check restores a backup in another place, compares it row by row, and le
     ) as string,
   })
 
-  // Errors that digests do not show: a manifest with other counts, and a row that is restored with another text.
+  // These errors do not change digests: a manifest with other counts, and a row whose text changes when it is restored.
   const path = (name: string) => join(folder, name)
   const [manifest, rows] = await Promise.all(
     ['manifest.json', 'public.retreat_applications.jsonl'].map((name) => readFile(path(name), 'utf8')),
@@ -606,10 +607,10 @@ test('a check restores a backup in another place, compares it row by row, and le
     stderr: expect.stringMatching(/rows of public\.retreat_applications differ\.\n$/) as string,
   })
 
-  // Earlier versions wrote less into it, and the first nothing.
+  // Manifests of earlier versions have fewer fields, and the first versions wrote no manifest.
   await rewrite(rows ?? '')
-  const older = await readFile(path('manifest.json'), 'utf8')
-  await writeFile(path('manifest.json'), older.replace('"timeZone":"UTC",', ''))
+  const currentManifest = await readFile(path('manifest.json'), 'utf8')
+  await writeFile(path('manifest.json'), currentManifest.replace('"timeZone":"UTC",', ''))
   expect((await check()).stdout).toMatch(/restored aside and counted; the version that made it/)
   for (const name of await readdir(folder)) {
     if (!name.includes('applications')) await rm(path(name))
@@ -618,7 +619,7 @@ test('a check restores a backup in another place, compares it row by row, and le
   expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
 })
 
-test('a full or read-only disk for backups is reported, harms nothing else, and no erasure is lost', async ({
+test('a full or read-only disk for backups is reported, applications are still stored, and no erasure is lost', async ({
   skip,
 }) => {
   const directory = await temporaryDirectory()
@@ -660,14 +661,14 @@ test('a full or read-only disk for backups is reported, harms nothing else, and 
   expect(await readiness(server)).toMatchObject({ status: 200, backupsFailingSince: expect.any(String) })
   await server.stop()
   await run('mount', ['-o', 'remount,rw', dir])
-  const again = await startServer(settings)
-  await again.waitForOutput('"msg":"backup made"')
+  const restarted = await startServer(settings)
+  await restarted.waitForOutput('"msg":"backup made"')
   await expect.poll(list).toBe(`${digestOf(first)}\n${digestOf(second)}\n`)
-  await expect.poll(() => readiness(again)).toMatchObject({ backupsFailingSince: null })
-  await again.stop()
+  await expect.poll(() => readiness(restarted)).toMatchObject({ backupsFailingSince: null })
+  await restarted.stop()
 })
 
-test('a server stopped or killed during a backup leaves no partial one under its name', async () => {
+test('a server that is stopped or killed during a backup leaves no partial backup with the name of a finished one', async () => {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
@@ -686,23 +687,23 @@ test('a server stopped or killed during a backup leaves no partial one under its
   const [left = ''] = await backupsIn(dir)
   expect(left).toMatch(/^\.unplugged-/)
 
-  const again = await startServer(settings)
-  await again.waitForOutput('"msg":"backup made"')
+  const restarted = await startServer(settings)
+  await restarted.waitForOutput('"msg":"backup made"')
   const [made = '', ...others] = await backupsIn(dir)
   expect({ made, others }).toEqual({ made: expect.stringMatching(/^unplugged-/) as string, others: [] })
-  await again.stop()
+  await restarted.stop()
   const manifest = await readFile(join(dir, made, 'manifest.json'), 'utf8')
   expect(JSON.parse(manifest)).toMatchObject({
     files: { 'public.retreat_applications.jsonl': { rows: 3000 } },
   })
 })
 
-test('the schema changes after a backup, and if none is possible the server starts anyway and says so', async () => {
+test('a server makes a backup before it changes the schema, and if that fails, it starts anyway and says so', async () => {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const settings = await prepareDatabase(join(directory.path, 'data'))
-  /** Removes the newest part of the schema, as in the database of an earlier version. */
+  /** Removes a part of the schema, so that the database is like that of an earlier version. */
   const setBack = async () => {
     const database = connectToFiles(settings.DATA_DIR)
     await database.unsafe(`
@@ -732,9 +733,11 @@ test('the schema changes after a backup, and if none is possible the server star
   })
   expect(restored.stdout).toMatch(/^Restored 1 application to /)
 
-  const without = await startServer({ ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
-  expect(without.output()).toContain('"msg":"the backup before the schema changes failed"')
-  expect(without.output()).toContain('by 1 migration. The backup before it failed, and the log says why: ')
-  expect(without.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
-  expect(await send(without.origin, anApplication())).toBe(201)
+  const withoutBackup = await startServer({ ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
+  expect(withoutBackup.output()).toContain('"msg":"the backup before the schema changes failed"')
+  expect(withoutBackup.output()).toContain(
+    'by 1 migration. The backup before it failed, and the log says why: ',
+  )
+  expect(withoutBackup.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
+  expect(await send(withoutBackup.origin, anApplication())).toBe(201)
 })

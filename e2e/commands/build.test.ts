@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../testing/server.ts'
 import { buildCopy, copyCheckout } from '../../testing/static-site.ts'
 
-/** Every file of a build, by its name. */
+/** Reads all files of a build, by their names. */
 async function filesOf(folder: string) {
   const names = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
@@ -13,7 +13,7 @@ async function filesOf(folder: string) {
   return Object.fromEntries(files.map((file, index) => [file.slice(folder.length), contents[index]]))
 }
 
-test("a second page adds no byte to the applicants' page, its script, or its headers", async () => {
+test("another page in the build does not change the applicants' page, its script, or its headers", async () => {
   const directory = await temporaryDirectory()
   const alone = await copyCheckout(join(directory.path, 'alone'))
   await buildCopy(alone, {})
@@ -21,7 +21,7 @@ test("a second page adds no byte to the applicants' page, its script, or its hea
   expect(Object.keys(before)).toContain('/index.html')
 
   const both = await copyCheckout(join(directory.path, 'both'))
-  // It shares all common modules with the first: React, the client, the palette, the drawings.
+  // The second page shares all common modules with the first: React, the client, the palette, the drawings.
   const pages = join(both, 'src', 'pages')
   await cp(join(pages, 'apply'), join(pages, 'second'), { recursive: true })
   const entry = await readFile(join(pages, 'second', 'main.tsx'), 'utf8')

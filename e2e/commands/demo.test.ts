@@ -12,9 +12,9 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 
-/** A folder outside the demonstration. Settings point to it, and nothing may be written to it. */
+/** A folder that settings name. The demonstration ignores them, so it must write nothing to this folder. */
 let elsewhere: string
-/** The demonstration makes its folder in this one. */
+/** The temporary directory, in which the demonstration makes its folder. */
 let temporary: string
 let checkout: string
 let receiver: Receiver
@@ -42,13 +42,13 @@ beforeAll(async () => {
   await writeFile(join(checkout, '.env'), lines.join(''))
 })
 
-/** The folder of a demonstration, marked as used. `abandon` leaves it as a killed demonstration would. */
+/** Makes the folder of a demonstration, marked as used. After `abandon` it is like that of a killed demonstration. */
 async function createFolder(name: string) {
   const path = join(temporary, `unplugged-demo-${name}`)
   await mkdir(path, { mode: 0o700 })
   const server = createServer().listen(join(path, 'new.sock'))
   await once(server, 'listening')
-  // After a rename the file remains when nobody listens any more.
+  // After a rename, Node.js does not remove the file when the server closes.
   await rename(join(path, 'new.sock'), join(path, '.used.sock'))
   const abandon = async () => {
     server.close()
@@ -79,7 +79,7 @@ function runDemo() {
   )
 }
 
-/** The database of the running demonstration, as its owner. */
+/** Connects to the database of the running demonstration, as its owner. */
 async function connect() {
   const name = (await readdir(temporary)).find((each) => !each.endsWith('-used'))
   const path = join(temporary, name ?? '')
@@ -88,13 +88,13 @@ async function connect() {
   return sql
 }
 
-test('the demonstration shows its own people and letters, ignores all settings, and removes everything at its end', async () => {
+test('the demonstration has people and letters, ignores all settings, and removes everything when it ends', async () => {
   const used = await createFolder('used')
   await (await createFolder('killed')).abandon()
   const demo = runDemo()
   const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.waitForValue))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
-  // The folder of another demonstration stays, and that of a killed one is removed.
+  // The folder of another running demonstration is kept, and the folder of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))
   expect(await readdir(temporary)).toHaveLength(2)
   const sql = await connect()
@@ -102,8 +102,8 @@ test('the demonstration shows its own people and letters, ignores all settings, 
   const { origin } = new URL(page ?? '')
   const { client, refused } = await signInByLink(origin, link ?? '')
   expect(refused).toBe(null)
-  const desk = createDesk(async (name, given) => {
-    const { data } = await client.rpc(name, given).throwOnError()
+  const desk = createDesk(async (name, parameters) => {
+    const { data } = await client.rpc(name, parameters).throwOnError()
     return data as unknown
   })
   const query = { filter: {}, zone: 'UTC', shown: [], oldest: null }

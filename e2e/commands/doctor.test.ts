@@ -22,10 +22,10 @@ beforeAll(async () => {
   directory = await dataDirectory()
 })
 
-/** The printed findings, by name. */
+/** Reads the printed findings, by name. */
 function findingsIn(stdout: string) {
   const lines = [...stdout.matchAll(/^(\S+(?: \S+)?) {2,}(ok|not set|wrong|not known) +(.*)$/gm)]
-  return Object.fromEntries(lines.map(([, about, verdict, said]) => [about, `${verdict}: ${said}`]))
+  return Object.fromEntries(lines.map(([, about, verdict, sentence]) => [about, `${verdict}: ${sentence}`]))
 }
 
 const isListening = async (path: string) => {
@@ -40,7 +40,7 @@ const isListening = async (path: string) => {
   }
 }
 
-test('if all is well each line of the doctor is ok, it exits with 0, and its test email arrives on request', async () => {
+test('without problems no line of the doctor is wrong, it exits with 0, and `--send` sends a test email', async () => {
   const receiver = await startReceiver()
   const mailServer = await startMailServer({ user: { name: 'ada', password: 'hunter2' } })
   const port = await freePort()
@@ -51,27 +51,27 @@ test('if all is well each line of the doctor is ok, it exits with 0, and its tes
     WEBHOOK_URL: receiver.origin,
     WEBHOOK_SECRET: secret,
     SMTP_URL: `smtp://ada:hunter2@127.0.0.1:${mailServer.port}`,
-    // This name needs no name server.
+    // The check of `localhost` asks no name server.
     MAIL_FROM: 'Unplugged. <hello@localhost>',
   }
   const server = await startServer(settings)
   await runCommand(['organisers', '--add', 'ada@example.org'], settings)
 
-  const quiet = await runCommand(['doctor'], settings)
-  // All except a Node.js without security releases, which the start reports too.
+  const withoutSending = await runCommand(['doctor'], settings)
+  // The tests may run on a Node.js without security releases, which is a problem. The start reports it too.
   const { problem } = checkSupport()
   const code = problem === undefined ? 0 : 1
-  expect(quiet).toMatchObject({ code, stderr: '' })
+  expect(withoutSending).toMatchObject({ code, stderr: '' })
   const lines = server.output().split('\n')
   expect(lines.filter((line) => /no security releases/.test(line))).toEqual(
     problem === undefined ? [] : [problem],
   )
-  expect(quiet.stdout).not.toContain('hunter2')
+  expect(withoutSending.stdout).not.toContain('hunter2')
   const { version } = (await (await fetch(`${server.origin}/healthz`)).json()) as { version: string }
-  expect(quiet.stdout).toContain(`This is version ${version}.\n`)
+  expect(withoutSending.stdout).toContain(`This is version ${version}.\n`)
   expect(server.output()).toContain(`This is version ${version}.\n`)
   expect((await runCommand(['--version'], {})).stdout).toBe(`${version}\n`)
-  expect(findingsIn(quiet.stdout)).toEqual({
+  expect(findingsIn(withoutSending.stdout)).toEqual({
     settings: expect.stringMatching(/^ok: From the environment/) as string,
     runtime: expect.stringContaining(problem ?? `ok: Node.js ${process.versions.node}`) as string,
     database: expect.stringMatching(/^ok: PostgreSQL in .*, version 18\.\d+, \d+ [kM]B\.$/) as string,
@@ -90,12 +90,12 @@ test('if all is well each line of the doctor is ok, it exits with 0, and its tes
     organisers: 'ok: 1, of whom 0 have a second factor.',
   })
   expect([mailServer.received, receiver.received]).toEqual([[], []])
-  // The server's log does not treat it as a visitor.
+  // The server does not treat the doctor's request as a visitor's.
   expect(server.output()).not.toContain('X-Forwarded-For')
 
-  const loud = await runCommand(['doctor', '--send', 'grace@example.org'], settings)
-  expect(loud.code).toBe(code)
-  expect(findingsIn(loud.stdout)).toMatchObject({
+  const withSending = await runCommand(['doctor', '--send', 'grace@example.org'], settings)
+  expect(withSending.code).toBe(code)
+  expect(findingsIn(withSending.stdout)).toMatchObject({
     'test mail': `ok: 127.0.0.1:${mailServer.port} took a mail to grace@example.org: see whether it arrives, and where.`,
     'test delivery': `ok: ${receiver.origin} took a delivery of the type "test" (200).`,
   })
@@ -103,15 +103,15 @@ test('if all is well each line of the doctor is ok, it exits with 0, and its tes
   expect(mail?.subject).toBe('[Test] Unplugged. can write to you')
   const [delivery] = await receiver.waitFor(1)
   expect(new URLSearchParams(delivery?.body).get('type')).toBe('test')
-  const sign = () =>
+  const verifySignature = () =>
     new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>, {
       jsonParse: false,
     })
-  expect(sign).not.toThrow()
+  expect(verifySignature).not.toThrow()
   expect(delivery?.headers['webhook-id']).toMatch(/^test_/)
 })
 
-test('without a server the doctor starts the embedded database to read it, stops it again, and reports problems', async () => {
+test('without a server the doctor starts the embedded database, reads it, stops it, and reports problems', async () => {
   const port = await freePort()
   const settings = {
     DATA_DIR: directory.path,
@@ -136,28 +136,28 @@ test('without a server the doctor starts the embedded database to read it, stops
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
 })
 
-test('files of another PostgreSQL version are not touched, and one line says how to convert them', async () => {
-  const old = await temporaryDirectory()
-  await mkdir(join(old.path, 'pgdata'))
-  const settings = { DATA_DIR: old.path, PORT: String(await freePort()) }
+test('the doctor does not change files of another PostgreSQL version, and says in one line how to convert them', async () => {
+  const outdated = await temporaryDirectory()
+  await mkdir(join(outdated.path, 'pgdata'))
+  const settings = { DATA_DIR: outdated.path, PORT: String(await freePort()) }
   const advice = {
     16: 'which this version does not bring over: start a version of this program in between first, which does.',
     17: 'and this version has 18: start the server once, which brings it over.',
     19: 'and this version has 18: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).',
   }
-  for (const [major, what] of Object.entries(advice)) {
-    await writeFile(join(old.path, 'pgdata', 'PG_VERSION'), `${major}\n`)
+  for (const [major, sentence] of Object.entries(advice)) {
+    await writeFile(join(outdated.path, 'pgdata', 'PG_VERSION'), `${major}\n`)
     const { code, stdout, stderr } = await runCommand(['doctor'], settings)
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(findingsIn(stdout)['database']).toBe(
-      `wrong: DATA_DIR is "${old.path}", whose database is PostgreSQL ${major}'s, ${what}`,
+      `wrong: DATA_DIR is "${outdated.path}", whose database is PostgreSQL ${major}'s, ${sentence}`,
     )
   }
-  await writeFile(join(old.path, 'pgdata', 'PG_VERSION'), '')
+  await writeFile(join(outdated.path, 'pgdata', 'PG_VERSION'), '')
   expect(findingsIn((await runCommand(['doctor'], settings)).stdout)['database']).toContain(
     'restore a backup into a new DATA_DIR',
   )
-  expect(await readdir(old.path)).toEqual(['pgdata'])
+  expect(await readdir(outdated.path)).toEqual(['pgdata'])
 })
 
 test('without a database, or with an invalid setting, the doctor says so and creates nothing', async () => {
@@ -171,7 +171,7 @@ test('without a database, or with an invalid setting, the doctor says so and cre
     disk: `not known: There is no ${path} yet.`,
   })
   const { PATH = '' } = process.env
-  // The reader ends before the first line.
+  // The reader of the pipe ends before the first line.
   const piped = await promisify(execFile)('sh', ['-c', 'node start.js doctor | :'], {
     env: { PATH, DATA_DIR: path, PORT: String(await freePort()) },
   })

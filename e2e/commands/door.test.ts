@@ -6,12 +6,12 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
-test("a command closes, opens and shows the door beside a server, in the machine's time zone", async () => {
+test("a command closes, opens and shows the door while a server runs, with times in the machine's time zone", async () => {
   const directory = await dataDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
   const run = (...args: string[]) =>
     runCommand(['door', ...args], { DATA_DIR: directory.path, TZ: 'Asia/Kathmandu' })
-  /** Its output, with every time as "T". */
+  /** Runs the command. Returns its output, with "T" for each time. */
   const door = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
@@ -28,7 +28,7 @@ test("a command closes, opens and shows the door beside a server, in the machine
   )
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(await door('--open')).toBe('The door is open since T.\nLast changed on T by operator.\n')
-  // The sentence is kept for the next time.
+  // The sentence stays stored while the door is open.
   expect(await door('--close')).toBe(closed)
   expect(await door('--sentence', 'Later.')).toContain('The door is closed.\nApplicants read: Later.\n')
 
@@ -36,7 +36,7 @@ test("a command closes, opens and shows the door beside a server, in the machine
     [['--close', '--open'], '--close and --open are two things: choose one.\n'],
     [['--close', '--until', '2999-01-01T00:00'], '--close and --until are two things: choose one.\n'],
     [['--close', '--after', '1'], '--close and --after are two things: choose one.\n'],
-    // The database checks this.
+    // The database refuses this one.
     [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
   ] as const) {
     const { code, stdout, stderr } = await run(...args)
@@ -49,13 +49,13 @@ test("a command closes, opens and shows the door beside a server, in the machine
   expect(await door()).toContain('The door is closed.\nApplicants read: Later.\n')
 })
 
-test("the door of a hosted project is closed and opened by the project's owner", async () => {
+test('with the database address of the owner, the command closes and opens the door of a hosted project', async () => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'with_door')
   const settings = { DATABASE_URL: project.url }
   await (await startServer(settings)).stop()
   const { first_name, last_name, email, phone, linkedin, company, reason } = anApplication()
-  const applies = () =>
+  const apply = () =>
     project.asSupabase.begin(async (transaction) => {
       await transaction`set local role anon`
       await transaction`
@@ -65,9 +65,9 @@ test("the door of a hosted project is closed and opened by the project's owner",
     })
   const closed = await runCommand(['door', '--close', '--sentence', 'Not now.'], settings)
   expect(closed).toMatchObject({ code: 0, stdout: expect.stringContaining('closed.\n') as string })
-  await expect(applies()).rejects.toMatchObject({ code: 'PT403', message: 'Not now.' })
+  await expect(apply()).rejects.toMatchObject({ code: 'PT403', message: 'Not now.' })
   expect((await runCommand(['door', '--open'], settings)).code).toBe(0)
-  await applies()
+  await apply()
   await runCommand(['door', '--close'], settings)
-  await expect(applies()).rejects.toMatchObject({ code: '23505' })
+  await expect(apply()).rejects.toMatchObject({ code: '23505' })
 })

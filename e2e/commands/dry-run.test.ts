@@ -6,7 +6,7 @@ import { loadDump, rowsOf } from '../../testing/fixtures.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../testing/server.ts'
 
-/** Everything that an update changes: rows, migrations, and the catalogs of all schemas, roles included. */
+/** Reads everything that an update may change: rows, migrations, the catalogues of all schemas, and roles. */
 async function everythingOf(sql: Sql) {
   const recorded = await sql`select * from supabase_migrations.schema_migrations order by version`
   const classes = await sql`
@@ -16,7 +16,7 @@ async function everythingOf(sql: Sql) {
   return { rows: await rowsOf(sql), recorded, classes, functions, roles }
 }
 
-test('a dry run over a database of 1.0.0 reports all changes and makes none; the update then makes them', async () => {
+test('a dry run over a database of 1.0.0 reports all changes without making them, and the update makes them', async () => {
   const postgres = await startPostgres()
   const { admin } = postgres
   await loadDump(admin)
@@ -29,7 +29,7 @@ test('a dry run over a database of 1.0.0 reports all changes and makes none; the
   expect(migrations.length).toBeGreaterThan(1)
   expect(migrations.at(-1)).toBe(newestVersion)
   expect(stdout).toMatch(/^They took \d+\.\d s, in which nobody can apply\. Everything was undone\.$/m)
-  // The disk of another machine is unknown.
+  // The free space on another machine's disk is unknown.
   expect(stdout).toMatch(/^The update needs \d+ MB of disk for a while\.$/m)
 
   const reportedCounts = Object.fromEntries(
@@ -43,22 +43,22 @@ test('a dry run over a database of 1.0.0 reports all changes and makes none; the
   const [counts] = await admin<Record<string, string>[]>`
     select (select count(*) from private.letters)::text as letters, (select count(*) from private.deliveries)::text as deliveries,
       (select count(*) from private.invitations)::text as invitations`
-  const formerly = (table: string) => String(before.rows[table]?.length)
+  const countBefore = (table: string) => String(before.rows[table]?.length)
   expect(reportedCounts).toMatchObject({
-    'private.letters': { was: formerly('private.letters'), is: counts?.['letters'] },
+    'private.letters': { was: countBefore('private.letters'), is: counts?.['letters'] },
     'private.deliveries': { was: 'no table', is: counts?.['deliveries'] },
     'private.invitations': { was: 'no table', is: counts?.['invitations'] },
-    'private.webhook_outbox': { was: formerly('private.webhook_outbox'), is: 'no table' },
+    'private.webhook_outbox': { was: countBefore('private.webhook_outbox'), is: 'no table' },
   })
 
-  const again = await runCommand(['--dry-run'], { DATABASE_URL: postgres.url() })
-  expect(again).toMatchObject({
+  const afterUpdate = await runCommand(['--dry-run'], { DATABASE_URL: postgres.url() })
+  expect(afterUpdate).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Version \S+ changes nothing of the schema\.\n$/) as string,
   })
 })
 
-test('a dry run of a failing update explains it in a sentence and exits with 1, and so does the start', async () => {
+test('a dry run and a start that fail to update explain the failure in one sentence and exit with 1', async () => {
   const postgres = await startPostgres()
   const { admin } = postgres
   await loadDump(admin)
@@ -74,7 +74,7 @@ test('a dry run of a failing update explains it in a sentence and exits with 1, 
   }
 })
 
-test('a dry run beside a server with an embedded database leaves the server alone, and lists the options', async () => {
+test('a dry run does not disturb a running server, and `npm start` has help and refuses unknown options', async () => {
   const { path } = await dataDirectory()
   const server = await startServer({ DATA_DIR: path })
   expect(await runCommand(['--dry-run'], { DATA_DIR: path })).toMatchObject({

@@ -5,7 +5,7 @@ import { startMailServer } from '../../testing/mail-server.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer } from '../../testing/server.ts'
 
-test('a command counts, lists, retries and stops letters beside a server', async () => {
+test('a command counts, lists, retries and stops letters while a server runs', async () => {
   let refuses = true
   const [postgres, mailServer] = await Promise.all([
     startPostgres(),
@@ -34,7 +34,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
   expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
   expect(mailServer.received).toEqual([])
   expect(await letters('--start')).toBe('Sending resumed.\n')
-  // As after a release, each can be stopped for a minute.
+  // After `--start`, as after a release, each letter can be stopped for a minute.
   expect(
     await postgres.admin`select from private.deliveries where due_at > now() + interval '30 seconds'`,
   ).toHaveLength(3)
@@ -66,7 +66,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
     code: 1,
     stderr: '--stop and --retry are two things: choose one.\n',
   })
-  // A retry is listed with the last reply, and a problem of all letters with the next retry.
+  // The list shows a pending retry with the last reply. The counts show a problem of the mail server with the next retry.
   await postgres.admin`update private.postman set problem = 'It is not there.', failing_since = now(),
     paused_until = now() + interval '1 hour'`
   await postgres.admin`
@@ -76,7 +76,7 @@ test('a command counts, lists, retries and stops letters beside a server', async
     / {2}next try 2\S+ \S+ \(\S+\) {2}mail {2}Travel {2}\S+ {2}451 later\n$/,
   )
   expect(await letters()).toMatch(/\nLetters are kept since 2.*: It is not there\. Next try 2.*\n$/)
-  // The log names nobody.
+  // The log has no address and no reply of the mail server.
   expect(server.output()).not.toMatch(/a\d@example\.org|such user/)
   expect(await server.stop()).toBe(0)
 })

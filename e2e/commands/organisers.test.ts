@@ -18,7 +18,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-test('an organiser is added, signs in once with the printed link, and loses access at once when removed', async () => {
+test('an added organiser signs in once with the printed link, and loses access at once when removed', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path, SITE_URL: 'https://example.org/retreat' }
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
@@ -30,7 +30,7 @@ test('an organiser is added, signs in once with the printed link, and loses acce
   expect(added.stdout).toMatch(
     /^https:\/\/example\.org\/retreat\/desk#token_hash=[0-9a-f]{64}&type=magiclink\n$/,
   )
-  // Opening the link shows a page with a button, and uses nothing up.
+  // Opening the link shows a page with a button, and does not use the link up.
   await fetch(`${server.origin}/desk`)
   const { client, refused } = await signInByLink(server.origin, added.stdout)
   expect(refused).toBeNull()
@@ -47,7 +47,7 @@ test('an organiser is added, signs in once with the printed link, and loses acce
   expect((await organisers()).stdout).toBe('')
 })
 
-test('organisers are added before a server runs, and a restart ends no session, key or link', async () => {
+test('organisers can be added before a server runs, and sessions, keys and links survive a restart', async () => {
   const directory = await dataDirectory()
   const port = await freePort()
   const settings = { DATA_DIR: directory.path, PORT: String(port) }
@@ -76,17 +76,17 @@ test('organisers are added before a server runs, and a restart ends no session, 
   expect(await keys(next.origin)).toEqual(before)
   expect((await signInByLink(next.origin, second.stdout)).refused).toBeNull()
 
-  // Another key signs from now on. Signatures of the first one remain valid.
+  // Makes a new key for signing. Signatures of the first key remain valid.
   expect(await runCommand(['organisers', '--new-key'], settings)).toMatchObject({ code: 0 })
   await next.stop()
-  // A running server looks for another key only at intervals.
+  // Starts another server, because a running server looks for a new key only at intervals.
   const last = await startServer(settings)
   const after = await keys(last.origin)
   expect(after.keys.map(({ kid }) => kid)).toContain(before.keys[0]?.kid)
   expect(after.keys).toHaveLength(2)
 })
 
-test('without a public address a link leads to where the server listens, and to no other program', async () => {
+test('without SITE_URL a link leads to the running server, and no link is made if another program is at its port', async () => {
   const [directory, foreign] = [await dataDirectory(), await startReceiver()]
   const settings = { DATA_DIR: directory.path, PORT: new URL(foreign.origin).port }
   const link = (...args: string[]) => runCommand(['organisers', ...args, 'ada@example.org'], settings)
@@ -114,7 +114,7 @@ test('without a public address a link leads to where the server listens, and to 
   await refused('PORT is "0", and no server runs on this database: start it first.')
 })
 
-test('a lost second factor is removed: the organiser is signed out and signs in without it', async () => {
+test('`--reset-factor` ends all sessions of an organiser, who then signs in without a second factor', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   const server = await startServer(settings)
@@ -134,14 +134,14 @@ test('a lost second factor is removed: the organiser is signed out and signs in 
 
   const reset = await runCommand(['organisers', '--reset-factor', 'ada@example.org'], settings)
   expect(reset).toMatchObject({ code: 0 })
-  for (const before of [client, withoutCode]) {
-    expect((await before.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  for (const formerClient of [client, withoutCode]) {
+    expect((await formerClient.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   }
   const { client: afterwards } = await signInByLink(server.origin, await link())
   expect(await afterwards.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 })
 
-test('a wrong address, an unknown one and two options at once end in a sentence', async () => {
+test('an invalid address, an unknown address and two options at once are each refused with a sentence', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   await (await startServer(settings)).stop()
@@ -184,10 +184,10 @@ test('two servers on one database share keys, sessions and codes', async () => {
   })
   const { client } = await signInByLink(one.origin, stdout)
   const { data } = await client.auth.getSession()
-  const beside = clientOf(two.origin)
+  const clientOfTwo = clientOf(two.origin)
   const tokens = data.session ?? { access_token: '', refresh_token: '' }
-  expect((await beside.auth.setSession(tokens)).error).toBeNull()
-  expect(await beside.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  expect((await clientOfTwo.auth.setSession(tokens)).error).toBeNull()
+  expect(await clientOfTwo.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 
   const asking = clientOf(one.origin)
   expect((await asking.auth.signInWithOtp({ email: 'ada@example.org' })).error).toBeNull()
@@ -196,7 +196,7 @@ test('two servers on one database share keys, sessions and codes', async () => {
     code: 'over_email_send_rate_limit',
   })
   const [received] = await mail.waitFor(1, 'ada@example.org')
-  const verified = await beside.auth.verifyOtp({
+  const verified = await clientOfTwo.auth.verifyOtp({
     email: 'ada@example.org',
     token: received?.code ?? '',
     type: 'email',
@@ -204,7 +204,7 @@ test('two servers on one database share keys, sessions and codes', async () => {
   expect(verified.error).toBeNull()
 })
 
-test('a backup contains the accounts, and no session, code, second factor or key; a restore says so', async () => {
+test('a backup has the accounts without sessions, codes, second factors and keys, and a restore says so', async () => {
   const [database, directory] = [await dataDirectory(), await temporaryDirectory()]
   const settings = { DATA_DIR: database.path }
   const restored = { DATA_DIR: join(directory.path, 'restored') }
@@ -253,13 +253,15 @@ test('a backup contains the accounts, and no session, code, second factor or key
   expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 })
 
-test("a hosted project's accounts are not changed: only the right is granted and revoked", async () => {
+test("for a hosted project, the command changes only who is an organiser, and not the project's accounts", async () => {
   const project = await newProject(postgres, 'organised')
   const settings = { DATABASE_URL: project.url }
   const server = await startServer(settings)
-  const answer = await fetch(`${server.origin}/auth/v1/user`, { headers: { apikey: 'public-anon-key' } })
-  expect(answer.status).toBe(404)
-  expect(((await answer.json()) as { msg: string }).msg).toMatch(/^Nobody signs in here: .* Supabase project/)
+  const response = await fetch(`${server.origin}/auth/v1/user`, { headers: { apikey: 'public-anon-key' } })
+  expect(response.status).toBe(404)
+  expect(((await response.json()) as { msg: string }).msg).toMatch(
+    /^Nobody signs in here: .* Supabase project/,
+  )
   await server.stop()
 
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
@@ -283,7 +285,7 @@ test("a hosted project's accounts are not changed: only the right is granted and
     stderr: expect.stringMatching(/Supabase project's, which sends the links/) as string,
   })
 
-  // The steps of the project's own data interface with the token of a session.
+  // These are the steps of a project's data interface for a call with the token of a session.
   const [account] = await project.asSupabase<{ id: string }[]>`select id from auth.users`
   const session = crypto.randomUUID()
   await project.asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${account?.id ?? ''}, 'aal1')`
@@ -301,7 +303,7 @@ test("a hosted project's accounts are not changed: only the right is granted and
 
   const directory = await temporaryDirectory()
   await runCommand(['backup', '--to', join(directory.path, 'backup')], settings)
-  // Their rights mean nothing without the accounts, which belong to the project.
+  // The backup has no organisers, because their accounts belong to the project.
   expect(await readdir(join(directory.path, 'backup'))).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/^auth\.|organisers/)]),
   )

@@ -13,7 +13,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 
-/** A checkout of its own, whose build is made and removed. A build takes four seconds of processor time. */
+/** A separate checkout, whose build is made and removed. A build takes four seconds of processor time. */
 let checkout: string
 let dataDir: string
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const lock = () => join(checkout, 'node_modules', '.unplugged-build')
 
-/** Runs a command in the checkout that needs no database. */
+/** Runs a command in the checkout, by default one that needs no database. */
 function start(args: string[] = ['verify', '--help'], settings: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, ['start.js', ...args], {
@@ -44,16 +44,16 @@ function start(args: string[] = ['verify', '--help'], settings: Record<string, s
   const ended = once(child, 'close') as Promise<[number | null]>
   return {
     child,
-    printed: (text: string) =>
+    waitForText: (text: string) =>
       new Promise<void>((resolve) => waiting.add(() => output.includes(text) && resolve())),
     end: async () => ({ code: (await ended)[0], output }),
   }
 }
 
-/** Starts a build, and stops it when it has begun. */
+/** Starts a build, and interrupts it when it has begun. */
 async function startAndStopBuild() {
   const stopped = start()
-  await stopped.printed('Building')
+  await stopped.waitForText('Building')
   stopped.child.kill('SIGINT')
   expect(await stopped.end()).toMatchObject({
     code: 1,
@@ -61,8 +61,8 @@ async function startAndStopBuild() {
   })
 }
 
-describe.sequential('one checkout with repeated builds', { shuffle: false }, () => {
-  test('an interrupted build says so, the next start builds again, and later ones build nothing', async () => {
+describe.sequential('a checkout that is built repeatedly', { shuffle: false }, () => {
+  test('an interrupted build says so, the next start builds again, and later starts do not build', async () => {
     await startAndStopBuild()
     const next = await start().end()
     expect(next).toMatchObject({ code: 0, output: expect.stringMatching(/^Building .*\.\.\.\n/) as string })
@@ -75,7 +75,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     const file = join(checkout, 'package.json')
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/"version": ".*"/, `"version": "${number}"`))
-    /** Makes a commit. Gives its version. */
+    /** Makes a commit. Returns its version. */
     const commit = () => {
       const git = (...words: string[]) => execFileSync('git', words, { cwd: checkout }).toString()
       git('init', '--quiet')
@@ -100,19 +100,19 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     await rm(join(checkout, '.git'), { recursive: true })
   })
 
-  test('a start during another build names it, waits, and needs none of its own; it takes an abandoned lock', async () => {
+  test('a start during another build waits for it and does not build, and an abandoned lock does not stop a start', async () => {
     const [dist, aside] = [join(checkout, 'dist'), join(checkout, 'aside')]
     await rename(dist, aside)
     await writeFile(lock(), String(process.pid))
     const waitingStart = start()
-    await waitingStart.printed(`Waiting for process ${process.pid}, which is building.`)
+    await waitingStart.waitForText(`Waiting for process ${process.pid}, which is building.`)
     await rename(aside, dist)
     await rm(lock())
     const waited = await waitingStart.end()
     expect(waited.code).toBe(0)
     expect(waited.output).not.toContain('Building')
 
-    // Locks of a process that is gone, and of one that builds longer than any build takes.
+    // Tries the lock of a process that has ended, and a lock that is older than any build takes.
     await rm(dist, { recursive: true })
     await writeFile(lock(), '999999999')
     await startAndStopBuild()
@@ -121,7 +121,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     expect(await start().end()).toMatchObject({ code: 0 })
   })
 
-  test('a file .env with a byte order mark is read from its first line on', async () => {
+  test('a file .env with a byte order mark is read, its first line included', async () => {
     await writeFile(join(checkout, '.env'), '\uFEFFPORT=first\nHOST=x\n')
     const { code, output } = await start([]).end()
     expect({ code, output }).toMatchObject({
@@ -132,7 +132,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
   })
 
   test('an unreadable file .env is reported in one sentence', async () => {
-    // Root reads every file, but no folder.
+    // Root may read every file, so a folder stands for an unreadable file.
     await mkdir(join(checkout, '.env'))
     expect(await start().end()).toEqual({
       code: 1,
@@ -142,7 +142,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     await rm(join(checkout, '.env'), { recursive: true })
   })
 
-  test("visitors of a running server still get their page's files after an update", async () => {
+  test('visitors of a running server still get the files of its pages after a new build', async () => {
     const server = await startServer({ DATA_DIR: dataDir }, checkout)
     const scriptOf = async () =>
       /data-page="\.([^"]+)"/.exec(await (await fetch(server.origin)).text())?.[1] ?? ''
@@ -152,11 +152,11 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     await writeFile(desk, (await readFile(desk, 'utf8')).replace('Applications · Unplugged.', 'A new desk'))
     const { code, output } = await start(['applications'], { DATA_DIR: dataDir }).end()
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Building') as string })
-    // The server continues unchanged, and its script is available.
+    // The running server still serves its pages and their script.
     expect(await scriptOf()).toBe(before)
     const script = await fetch(server.origin + before, { headers: { 'accept-encoding': 'br' } })
     expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br'])
-    // Nobody had opened the desk before.
+    // The desk was not opened before the new build, and is still the earlier one.
     expect(await (await fetch(`${server.origin}/desk`)).text()).toContain('<title>Applications · Unplugged.')
     expect(await server.stop()).toBe(0)
     const updated = await startServer({ DATA_DIR: dataDir }, checkout)
@@ -166,7 +166,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
     expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
   })
 
-  test('an older server keeps serving while a newer version starts; a new start of it refuses in a sentence', async () => {
+  test('an older server keeps serving while a newer version starts, but an older version cannot start again after it', async () => {
     const postgres = await startPostgres()
     const receiver = await startReceiver()
     const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }
@@ -190,7 +190,7 @@ describe.sequential('one checkout with repeated builds', { shuffle: false }, () 
       ((await (await fetch(`${origin}/healthz`)).json()) as { version: string }).version
     expect([await versionOf(older.origin), await versionOf(newer.origin)]).toEqual([version, '99.0.0'])
 
-    // Each has the rows of the other, and each row is delivered once.
+    // Each server knows the other's applications, and each application is delivered once.
     for (const [first, second] of [
       [older, newer],
       [newer, older],

@@ -18,7 +18,7 @@ let settings: Record<string, string>
 beforeAll(async () => {
   directory = await dataDirectory()
   settings = { DATA_DIR: directory.path }
-  // Makes the schema.
+  // The start creates the schema.
   await (await startServer(settings)).stop()
 })
 
@@ -46,22 +46,22 @@ const people = (count: number) =>
 interface Options {
   args?: string
   environment?: Record<string, string>
-  /** The path of programs while it runs. */
+  /** The `PATH` of the command. */
   path?: string
-  /** A step to run meanwhile. */
+  /** A step to run while the command runs. */
   meanwhile?: (terminal: Terminal) => Promise<unknown>
 }
 
 interface Terminal {
-  /** Resolves when the text appears after the previous one. */
+  /** Resolves when the text appears after the previously awaited text. */
   waitForText: (text: string) => Promise<unknown>
   press: (keys: string) => void
-  /** Presses keys now, and again whenever the text appears, since less forgets keys when it is interrupted. */
+  /** Presses keys now, and again whenever the text appears, because less forgets keys when it is interrupted. */
   keepPressing: (keys: string, text: string) => void
   signal: (name: NodeJS.Signals) => void
 }
 
-/** Runs the list to its end on a terminal of 60 columns, made by `script`. */
+/** Runs the command to its end on a terminal of 60 columns, which `script` makes. */
 async function onTerminal({ args = '', environment = {}, path, meanwhile = async () => {} }: Options = {}) {
   const { PATH = '', HOME = '' } = process.env
   const command = `stty cols 60 rows 24; echo pid=$$.; PATH=${path ?? PATH} exec ${process.execPath} start.js applications ${args}`
@@ -85,7 +85,7 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
     }
   }
   await meanwhile({
-    waitForText: waitForText,
+    waitForText,
     press: (keys) => child.stdin.write(keys),
     keepPressing(keys, text) {
       child.stdin.write(keys)
@@ -94,7 +94,7 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
     signal: (name) => process.kill(Number(/pid=(\d+)/.exec(output)?.[1]), name),
   })
   const [code] = await closed
-  // A terminal ends its lines with both characters.
+  // A terminal ends its lines with \r\n.
   const screen = output.replaceAll('\r\n', '\n').replace(/^pid=.*\nUsing .*\n/, '')
   return { code, screen }
 }
@@ -146,7 +146,7 @@ ${' '.repeat(16)}
 `)
 })
 
-test('without a pager the newest is the last, next to the prompt', async () => {
+test('without a pager the newest application is the last, next to the prompt', async () => {
   await store(...people(3))
   const environment = { PAGER: 'cat' }
   const { screen } = await onTerminal({ environment })
@@ -154,8 +154,8 @@ test('without a pager the newest is the last, next to the prompt', async () => {
   expect(namesOn(screen)).toEqual(['Number-0', 'Number-1', 'Number-2'])
 })
 
-test('a pager gets all applications, the newest first, after their number', async () => {
-  // More than one query of the database reads.
+test('a pager gets the number of applications and then all of them, the newest first', async () => {
+  // These are more applications than a query reads at once.
   await store(...people(1200))
   const { code, screen } = await onTerminal({ environment: { PAGER: "sed 's/^/| /'" } })
   expect(code).toBe(0)
@@ -164,13 +164,13 @@ test('a pager gets all applications, the newest first, after their number', asyn
   expect(namesOn(screen)).toEqual(Array.from({ length: 1200 }, (_, index) => `Number-${1199 - index}`))
 })
 
-test('applications of one moment each appear once', async () => {
+test('applications with equal times each appear once', async () => {
   await store(...people(1200))
   const database = await openDatabase(
     { dataDir: directory.path, databaseUrl: undefined },
     { schema: 'check' },
   )
-  // Differences below the precision of a JavaScript Date.
+  // Some times are equal, and others differ by less than a JavaScript Date shows.
   await database.owner`
     update public.retreat_applications
     set created_at = timestamptz '2026-01-01' + (right(id::text, 4)::int / 3) * interval '1 microsecond'`
@@ -188,7 +188,7 @@ test.each(['no-such-pager', './package.json'])('if the pager is %s, the list is 
   expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
 })
 
-test('if less is missing, too, the list is printed without a message', async () => {
+test('if less is missing, the list is printed without a message', async () => {
   await store(...people(2))
   const server = await startServer(settings)
   const { code, screen } = await onTerminal({ path: '/nowhere' })
@@ -198,24 +198,24 @@ test('if less is missing, too, the list is printed without a message', async () 
   expect(namesOn(screen)).toEqual(['Number-0', 'Number-1'])
 })
 
-test('a pager that ends early ends the command quietly, with the database', async () => {
+test('a pager that ends early ends the command without a message, and the database stops', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({ environment: { PAGER: 'head -n 1' } })
   expect({ code, screen }).toEqual({ code: 0, screen: '1,200 applications.\n' })
   expect(await isDatabaseStopped()).toBe(true)
 })
 
-/** Like less, it ignores Ctrl-C and waits until it is told to quit. */
-const patient = "trap '' INT; head -n 1; echo reading; read key < /dev/tty; echo quitting"
+/** A pager that, like less, ignores Ctrl-C and waits for a key. */
+const pagerLikeLess = "trap '' INT; head -n 1; echo reading; read key < /dev/tty; echo quitting"
 
-test('Ctrl-C belongs to the pager: the command waits for its end', async () => {
+test('Ctrl-C does not end the command while a pager runs', async () => {
   await store(...people(1200))
   const { code, screen } = await onTerminal({
-    environment: { PAGER: patient },
-    meanwhile: async ({ waitForText: shows, press }) => {
-      await shows('reading')
+    environment: { PAGER: pagerLikeLess },
+    meanwhile: async ({ waitForText, press }) => {
+      await waitForText('reading')
       press('\u0003')
-      await shows('^C')
+      await waitForText('^C')
       press('q\n')
     },
   })
@@ -227,15 +227,15 @@ test('Ctrl-C belongs to the pager: the command waits for its end', async () => {
 test.each(['SIGTERM', 'SIGHUP'] as const)(
   'a %s ends the pager, and no database keeps running',
   async (signal) => {
-    // So few that all of them are already buffered for the reader.
+    // These few applications fit into the buffer of the pager's pipe.
     await store(...people(3))
     const { screen } = await onTerminal({
-      // A pager that ignores the loss of its terminal.
+      // This pager ignores the loss of its terminal.
       environment: { PAGER: "trap '' HUP; echo reader=$$.; exec sleep 600" },
-      meanwhile: async ({ waitForText: shows, signal: send }) => {
-        await shows('reader=')
-        await shows('.')
-        send(signal)
+      meanwhile: async ({ waitForText, signal: sendSignal }) => {
+        await waitForText('reader=')
+        await waitForText('.')
+        sendSignal(signal)
       },
     })
     expect(screen.replace(/\d+/, '1')).toBe(`reader=1.\n${signal === 'SIGTERM' ? 'Interrupted.\n' : ''}`)
@@ -249,19 +249,21 @@ const bell = '\u0007'
 const hasLess = spawnSync('less', ['--version']).error === undefined
 const noLess = 'There is no less: apt-get install less.'
 
-/** Without the characters that less adds for the terminal. */
+/** Removes the escape sequences that less adds for the terminal. */
 // oxlint-disable-next-line no-control-regex
 const plain = (screen: string) => screen.replaceAll(/\u001b(\[\?1[hl]|\[[mK]|[=>])|\r/g, '')
 
-test('less shows the newest, and q ends it', async ({ skip }) => {
+test('less shows the newest application first, Ctrl-C does not end the command, and q does', async ({
+  skip,
+}) => {
   if (!hasLess) return cannotRun(skip, noLess)
   await store(...people(1200))
   const { code, screen } = await onTerminal({
-    meanwhile: async ({ waitForText: shows, press, keepPressing }) => {
-      await shows(prompt)
+    meanwhile: async ({ waitForText, press, keepPressing }) => {
+      await waitForText(prompt)
       press('\u0003')
-      // A prompt does not always follow.
-      await shows(bell)
+      // less does not always show a prompt after this, but always rings the bell.
+      await waitForText(bell)
       keepPressing('q', prompt)
     },
   })
@@ -293,7 +295,7 @@ test("an applicant's text cannot control the terminal", async () => {
   }
 })
 
-test('--json and --csv are the same on a terminal and in a file', async () => {
+test('--json and --csv print the same on a terminal and into a file', async () => {
   await store(...people(2))
   for (const args of ['--json', '--csv --no-bom']) {
     const { stdout } = await runCommand(['applications', ...args.split(' ')], settings)
@@ -302,7 +304,7 @@ test('--json and --csv are the same on a terminal and in a file', async () => {
   }
 })
 
-test('the list says on a terminal, too, that there are no applications yet', async () => {
+test('on a terminal the list also says that there are no applications yet', async () => {
   await store()
   expect(await onTerminal({ environment: { PAGER: '' } })).toEqual({
     code: 0,

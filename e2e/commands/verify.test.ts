@@ -17,13 +17,13 @@ const key = 'public-anon-key'
 const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
 const lines = (stdout: string, mark: string) => stdout.split('\n').filter((line) => line.startsWith(mark))
 
-/** Verifies a stand-in with the test's responses. */
-async function verifyStandIn(answer: Parameters<typeof startReceiver>[0]) {
-  const standIn = await startReceiver(answer)
+/** Verifies a stand-in for a backend, which sends the test's responses. */
+async function verifyStandIn(respond: Parameters<typeof startReceiver>[0]) {
+  const standIn = await startReceiver(respond)
   return { ...(await verify('--url', standIn.origin, '--key', key)), received: standIn.received }
 }
 
-test('our own server passes each check and keeps one application, which is deleted as instructed', async () => {
+test('our own server passes each check, one application is left, and the printed statement deletes it', async () => {
   const { path: DATA_DIR } = await temporaryDirectory()
   const server = await startServer({ DATA_DIR })
   const { code, stdout, stderr } = await verify('--url', `${server.origin}/rest/v1/`, '--key', key)
@@ -41,14 +41,14 @@ test('our own server passes each check and keeps one application, which is delet
   expect(await database.owner.unsafe(sql)).toMatchObject({ count: 1 })
 })
 
-test('each check passes through the gateway of a project, with a publishable key and with the older one', async () => {
+test('each check passes through the gateway of a hosted project, with a publishable key and with an older key', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const gateway = await startHostedGateway({ origin: server.origin, key })
-  for (const shown of [publishableKey, olderKey]) {
-    const { code, stdout, stderr } = await verify('--url', gateway.origin, '--key', shown)
+  for (const projectKey of [publishableKey, olderKey]) {
+    const { code, stdout, stderr } = await verify('--url', gateway.origin, '--key', projectKey)
     expect({ code, stderr, failed: lines(stdout, '✗') }).toEqual({ code: 0, stderr: '', failed: [] })
   }
-  // A request without a key tests for a response, and one check shows a wrong key.
+  // `verify` first sends a request without a key, to see whether there is a server. One check sends a wrong key.
   const refusedRequests = [
     'HEAD /rest/v1/: No API key found in request',
     'POST /rest/v1/retreat_applications: Invalid API key',
@@ -59,7 +59,7 @@ test('each check passes through the gateway of a project, with a publishable key
   expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')
 })
 
-test('a closed door is reported once, the other checks run, and nothing remains', async () => {
+test('a closed door is reported once, the checks that do not need it run, and no application is left', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const door = (...args: string[]) => runCommand(['door', ...args], { DATA_DIR: directory.path })
   const stored = async () =>
@@ -82,7 +82,7 @@ test('a closed door is reported once, the other checks run, and nothing remains'
   await door('--open')
 })
 
-test('each function of the desk is checked, and a missing one is reported', async () => {
+test('each function of the desk is checked, and a missing function is reported', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const database = await openDatabase(
     { dataDir: directory.path, databaseUrl: undefined },
@@ -107,7 +107,7 @@ test('each function of the desk is checked, and a missing one is reported', asyn
   )
 })
 
-test('a wrong key is reported once, and nothing else is tried', async () => {
+test('a wrong key is reported once, and no check runs', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const { code, stdout, stderr } = await verify('--url', server.origin, '--key', 'another-key')
   expect({ code, stdout, stderr }).toEqual({
@@ -117,14 +117,14 @@ test('a wrong key is reported once, and nothing else is tried', async () => {
   })
 })
 
-test('nothing has to wait within a limit of thirty applications a minute', async () => {
+test('all checks fit into a limit of thirty applications a minute without waiting', async () => {
   const server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '30' })
   const { code, stderr } = await verify('--url', server.origin, '--key', key)
   expect(stderr).toBe('')
   expect(code).toBe(0)
 })
 
-test('a backend that stores everything and allows reads fails; the rows are not shown', async () => {
+test('a backend that stores everything and allows reads fails the checks, and its rows are not printed', async () => {
   const { code, stdout, stderr, received } = await verifyStandIn(({ method }, response) => {
     if (method === 'GET') response.end('[{"first_name":"Ada"}]')
     else response.writeHead(201).end('{"message":"Ada"}')
@@ -139,13 +139,13 @@ test('a backend that stores everything and allows reads fails; the rows are not 
   expect(stdout).toMatch(/may be left\. Their email is verify\+\w+@example\.com/)
   expect(stderr).toBe(`${checks.length - 2} of ${checks.length} checks failed.\n`)
 
-  // Browsers send a preflight request without the headers that it is about.
+  // As in a browser, a preflight request names the headers but does not have them.
   const preflight = received.find(({ method }) => method === 'OPTIONS')
   expect(preflight?.headers['access-control-request-headers']).toContain('apikey')
   expect(preflight?.headers).not.toHaveProperty('apikey')
 })
 
-test('a website that is no backend fails each check, and cannot control the terminal', async () => {
+test('a website that is not a backend fails each check, and its responses cannot control the terminal', async () => {
   const { code, stdout } = await verifyStandIn((_request, response) =>
     response.writeHead(500).end('<p>\u001b[2J\u009bNo\n✓ such page'),
   )
@@ -175,7 +175,7 @@ test.each([
   [['--url', 'http://127.0.0.1', '--key', 'two words'], '--key is "two words"'],
   [['--url', 'http://127.0.0.1', '--key', 'sb_secret_x'], '--key (not shown) is a secret key'],
   [['--url', 'http://127.0.0.1', '--key', secretJwt], '--key (not shown) is a secret key'],
-])('%j ends in one sentence', async (args, sentence) => {
+])('%j is refused with one sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await verify(...args)
   expect(code).toBe(1)
   expect(stderr).toContain(sentence)
@@ -183,11 +183,11 @@ test.each([
   expect(stdout).toBe('')
 })
 
-test('a missing response is reported in one sentence', async () => {
-  const gone: Receiver = await startReceiver()
-  await gone.close()
-  const { code, stdout, stderr } = await verify('--url', `${gone.origin}/`, '--key', key)
+test('a backend that cannot be reached is reported in one sentence', async () => {
+  const ended: Receiver = await startReceiver()
+  await ended.close()
+  const { code, stdout, stderr } = await verify('--url', `${ended.origin}/`, '--key', key)
   expect(code).toBe(1)
-  expect(stderr).toBe(`--url is "${gone.origin}", where nothing answers (ECONNREFUSED).\n`)
+  expect(stderr).toBe(`--url is "${ended.origin}", where nothing answers (ECONNREFUSED).\n`)
   expect(stdout).toBe('')
 })

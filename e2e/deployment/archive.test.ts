@@ -32,10 +32,10 @@ const { PATH = '', HOME = '' } = process.env
 const operate = 'docs/operate.md'
 const fixtures = resolve('testing/fixtures-1.0.0')
 
-/** An installed 1.0.0. */
+/** The folder of an installed 1.0.0. */
 let formerFolder: string
 let archive: string
-/** The folder of this version, in the docs and in its archive. */
+/** The name of this version's folder in the docs, and in the archive. */
 let folder: Record<'inDocs' | 'ours', string>
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await run('npm', ['ci', '--omit=dev'], { cwd: formerFolder, env: { PATH, HOME } })
 })
 
-/** Runs commands that an operator pastes into a shell. Gives the output and the exit code. */
+/** Runs commands that an operator pastes into a shell. Returns the output and the exit code. */
 async function paste(commands: string, cwd: string, environment: Record<string, string> = {}) {
   const options = { cwd, env: { PATH, HOME, ...environment } }
   return run('sh', ['-c', commands], options).then(
@@ -61,7 +61,7 @@ async function paste(commands: string, cwd: string, environment: Record<string, 
   )
 }
 
-test('the release archive is installed as documented, without development tools, and starts', async () => {
+test('the release archive can be installed as documented, has no development tools, and starts', async () => {
   const directory = await temporaryDirectory()
   await cp(archive, join(directory.path, basename(archive)))
   const [install = ''] = (
@@ -78,13 +78,13 @@ test('the release archive is installed as documented, without development tools,
     `The release archive takes ${(await sizeOf(archive)).toFixed(1)} MB, installed ${megabytes.toFixed(0)} MB.`,
   )
   expect(megabytes).toBeLessThan(70)
-  for (const left of ['vite', 'vitest', 'fastify', 'react'])
-    await expect(access(join(product, 'node_modules', left))).rejects.toThrow('ENOENT')
+  for (const excluded of ['vite', 'vitest', 'fastify', 'react'])
+    await expect(access(join(product, 'node_modules', excluded))).rejects.toThrow('ENOENT')
   await expect(run('npm', ['run', '--silent', 'demo'], inProduct)).rejects.toMatchObject({
     stderr: 'The demonstration is part of the repository, and not of the release archive.\n',
   })
 
-  // A copied folder may have such times.
+  // A copy may make package.json newer than the build, which must not start another build.
   await utimes(join(product, 'package.json'), Date.now() / 1000, Date.now() / 1000)
   const application = anApplication()
   const server = await startServer({}, product)
@@ -93,7 +93,7 @@ test('the release archive is installed as documented, without development tools,
   for (const page of ['/', '/desk'])
     expect((await fetch(await scriptOf(server.origin, page))).status).toBe(200)
   expect(await server.stop()).toBe(0)
-  // Beside the folder of the version.
+  // The data are beside the folder of the version.
   expect(await readdir(directory.path)).toContain('unplugged-data')
   const { stdout } = await run('npm', ['run', '--silent', 'applications', '--', '--json'], inProduct)
   expect(JSON.parse(stdout)).toMatchObject(application)
@@ -106,11 +106,11 @@ async function scriptOf(origin: string, page = '/') {
 }
 
 /**
- * A machine with a running 1.0.0, as in its docs: in a folder `unplugged`, with the data of the fixtures. The folders of the docs
- * are below its root. The test provides its own `systemctl` and `sudo`.
+ * Makes a folder that stands for a machine with 1.0.0, installed in `unplugged` as its docs say. The folders of the docs are
+ * below its root. It has its own `systemctl` and `sudo`.
  *
  * @param settings The database, and the folder of backups.
- * @param putAside The work of `put-aside`, instead of commands in the docs.
+ * @param putAside The work of the program `put-aside`, which a test puts in place of commands of the docs.
  */
 async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {
   const { path: root } = await temporaryDirectory()
@@ -164,7 +164,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     product,
     backups,
     output: () => server?.output() ?? '',
-    /** The test's values in the commands of the docs. */
+    /** The values that replace those in the commands of the docs. */
     replacements: {
       [folder.inDocs]: folder.ours,
       '/opt': opt,
@@ -173,7 +173,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     },
     paste: (commands: string, environment: Record<string, string> = {}) =>
       paste(commands, root, { PATH: `${bin}:${PATH}`, ...environment }),
-    /** Runs a command of the version that the link points to. Gives the output. */
+    /** Runs a command of the version that the link points to. Returns the output. */
     command: async (...args: string[]) =>
       (await run(process.execPath, [join(product, 'start.js'), ...args], { env: { PATH, HOME } })).stdout,
   }
@@ -189,15 +189,15 @@ const emailsOf = (lines: string) =>
     .toSorted()
 
 /** Fills the database of 1.0.0 with the fixtures, and sends an application. */
-async function fill({ command, origin, paste: pasteThere }: Machine) {
+async function fill({ command, origin, paste: pasteOnMachine }: Machine) {
   await command('restore', '--from', join(fixtures, 'backup'))
   await command('door', '--open')
-  await pasteThere('systemctl start unplugged')
+  await pasteOnMachine('systemctl start unplugged')
   expect(await send(origin, anApplication({ email: 'before@example.org' }))).toBe(201)
 }
 
-/** Updates it as documented, after a failed try without npm's registry. */
-async function update({ paste: pasteThere, command, origin, opt }: Machine) {
+/** Updates the machine as documented, after an attempt that fails because npm's registry cannot be reached. */
+async function update({ paste: pasteOnMachine, command, origin, opt }: Machine) {
   const [install = '', makeLink = ''] = await readCommands(operate, 'Update', {
     [folder.inDocs]: folder.ours,
     '/opt': opt,
@@ -205,25 +205,25 @@ async function update({ paste: pasteThere, command, origin, opt }: Machine) {
   const before = await command('applications', '--json')
   const script = await scriptOf(origin)
   await cp(archive, join(opt, basename(archive)))
-  expect(await pasteThere(makeLink)).toMatchObject({ code: 0 })
+  expect(await pasteOnMachine(makeLink)).toMatchObject({ code: 0 })
 
   const offline = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
-  const failed = await pasteThere(install, { ...offline, npm_config_cache: join(opt, 'no-cache') })
+  const failed = await pasteOnMachine(install, { ...offline, npm_config_cache: join(opt, 'no-cache') })
   expect(failed.code).not.toBe(0)
   expect(failed.stderr).toContain('ECONNREFUSED')
   expect(await readlink(join(opt, 'unplugged'))).toBe('unplugged-1.0.0')
-  // That version is still complete, including PostgreSQL's programs.
-  await pasteThere('systemctl restart unplugged')
+  // 1.0.0 is still complete, including PostgreSQL's programs.
+  await pasteOnMachine('systemctl restart unplugged')
   expect(await command('applications', '--json')).toBe(before)
 
-  expect(await pasteThere(install)).toMatchObject({ code: 0 })
+  expect(await pasteOnMachine(install)).toMatchObject({ code: 0 })
   expect(await readlink(join(opt, 'unplugged'))).toBe(folder.ours)
   expect(await command('applications', '--json')).toBe(before)
   expect((await fetch(script)).status).toBe(200)
   return before
 }
 
-/** Sends an application after the update, and erases an earlier one. */
+/** Sends an application after the update, and erases an earlier one. Returns the erased email addresses. */
 async function useAfterUpdate({ origin, command }: Machine, before: string) {
   expect(await send(origin, anApplication({ email: 'since@example.org' }))).toBe(201)
   const [erased = ''] = before.split('\n')
@@ -231,7 +231,7 @@ async function useAfterUpdate({ origin, command }: Machine, before: string) {
   return emailsOf(erased)
 }
 
-test('an update from 1.0.0 is installed and undone as documented, and later changes are carried over', async () => {
+test('an update from 1.0.0 can be installed and undone as documented, and later applications are carried over', async () => {
   const machine = await machineOf100({ DATA_DIR: '/var/lib/unplugged', BACKUP_DIR: '/var/backups/unplugged' })
   const { origin, opt, backups, command, replacements } = machine
   await fill(machine)
@@ -263,8 +263,8 @@ test('an update from 1.0.0 is installed and undone as documented, and later chan
   const kept = emailsOf(before).filter((email) => email !== erased)
   expect(emailsOf(await command('applications', '--json'))).toEqual(kept)
 
-  const carried = await machine.paste(`${readAside}${sendAgain}`)
-  expect(carried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(409\n)*201\n$/) as string })
+  const carriedOver = await machine.paste(`${readAside}${sendAgain}`)
+  expect(carriedOver).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(409\n)*201\n$/) as string })
   expect(emailsOf(await command('applications', '--json'))).toEqual([...kept, 'since@example.org'].toSorted())
   expect(await readFile(join(machine.root, 'since.csv'), 'utf8')).toContain('since@example.org')
   await machine.paste('systemctl stop unplugged')
@@ -274,7 +274,7 @@ test('an update from 1.0.0 is installed and undone as documented, and later chan
 const timeOf = (backup: string) =>
   /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(backup)?.slice(1).join(':').replace('T:', 'T') ?? ''
 
-test('if 1.0.0 has its database in its folder, the documented commands move it beside the versions', async () => {
+test('if the database of 1.0.0 is inside its folder, the documented commands move the database beside the versions', async () => {
   const machine = await machineOf100({})
   const { opt, command } = machine
   atTestEnd(() => endDatabase(join(opt, 'unplugged-data')))
@@ -289,7 +289,7 @@ test('if 1.0.0 has its database in its folder, the documented commands move it b
   await machine.paste('systemctl stop unplugged')
 })
 
-test('an update from 1.0.0 also works with DATABASE_URL and a manual backup, which the update asks for', async () => {
+test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup, and the start says that it made no backup', async () => {
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
   const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')

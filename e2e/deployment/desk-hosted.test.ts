@@ -28,13 +28,14 @@ import {
 } from '../../testing/supabase-lite.ts'
 import { test } from '../../testing/visitor.ts'
 
-/** The version in docs/hosted.md. */
+/** The version that docs/hosted.md names. */
 const cli = 'supabase@3.1.0'
 
-// The hosted way with as much of Supabase as is available here. It has the real PostgreSQL with a project's roles and default
-// privileges, `supabase db push`, and the static build on another origin. Before the database is a foreign server:
-// `@supabase/lite`, Supabase's own small one. docs/decisions/0053-calls-of-the-pages.md lists its limits. It accepts the key as a bearer, so
-// the pages use a stand-in for the project's gateway, which does not.
+// These tests run the product with a hosted project, as far as Supabase is available here. They have the real PostgreSQL
+// with a project's roles and default privileges, `supabase db push`, and the static build on another origin.
+// `@supabase/lite`, Supabase's small server, runs in place of a project's servers.
+// docs/decisions/0053-calls-of-the-pages.md lists its limits. Lite accepts the public key as a bearer token. A project does
+// not, so the pages call a stand-in for its gateway.
 let lite: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
 let site: string
@@ -46,7 +47,8 @@ beforeAll(async () => {
   if (!(await fetchSupabaseLite(liteFolder))) return
   const database = await startPostgres()
   project = await newProject(database)
-  // As the project's sign-in it owns the schema of accounts. As its data interface it may become the caller's role.
+  // Lite's role `door` owns the schema of accounts, like a project's sign-in. Like a project's data interface, it may become
+  // the caller's role.
   await project.asSupabase.unsafe(`
     set client_min_messages = warning;
     drop schema auth cascade;
@@ -58,8 +60,8 @@ beforeAll(async () => {
   site = `http://127.0.0.1:${await freePort()}`
   const started = await startSupabaseLite(liteFolder, database.url('project', 'door'), site)
   lite = started
-  // Further parts of a project: second factors, and the record of its sign-in's migrations. Its owner may read the accounts. The
-  // CLI records the other migrations itself.
+  // Adds what Lite lacks of a project: second factors, the record of the sign-in's migrations, and the owner's right to read
+  // accounts. The CLI records the other migrations.
   await project.asSupabase.unsafe(`
     drop schema supabase_migrations cascade;
     create table auth.schema_migrations (version text primary key);
@@ -82,8 +84,8 @@ beforeAll(async () => {
   await host.register(fastifyStatic, { root })
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
   atTestEnd(() => host.close())
-  // Its first call with row level security tries to grant everything to everybody. The database refuses that to a role that does
-  // not own the tables.
+  // In its first call with row level security, Lite tries to grant everything to everybody. The database refuses that,
+  // because Lite's role does not own the tables.
   await clientOf(started).rpc('desk_me')
 })
 
@@ -94,11 +96,11 @@ function clientOf({ origin, publicKey }: SupabaseLite): SupabaseClient {
   })
 }
 
-/** A signed-in account of the project, made as a user would if sign-ups are on. */
-async function account(at: SupabaseLite, email: string) {
-  const client = clientOf(at)
+/** Makes an account of the project by a sign-up, and signs in. */
+async function account(server: SupabaseLite, email: string) {
+  const client = clientOf(server)
   const requested = await client.auth.signInWithOtp({ email, options: { shouldCreateUser: true } })
-  const token = /Your code is (\d{6})\./.exec(mailTo(at, email))?.[1] ?? ''
+  const token = /Your code is (\d{6})\./.exec(mailTo(server, email))?.[1] ?? ''
   const signedIn = await client.auth.verifyOtp({ email, token, type: 'magiclink' })
   expect([requested.error, signedIn.error]).toEqual([null, null])
   return client
@@ -110,7 +112,9 @@ const mailTo = ({ mails }: SupabaseLite, email: string) =>
 const makeOrganiser = (email: string) =>
   runCommand(['organisers', '--add', email], { DATABASE_URL: project.url })
 
-test('a foreign server lets only organisers call the desk, and nobody read a table', async ({ skip }) => {
+test('through `@supabase/lite` only organisers can call the functions of the desk, and nobody can read a table', async ({
+  skip,
+}) => {
   if (!lite) return cannotRun(skip, noLite)
   const stranger = await account(lite, 'stranger@example.org')
   const clients = { visitor: clientOf(lite), stranger, former: await account(lite, 'former@example.org') }
@@ -119,8 +123,8 @@ test('a foreign server lets only organisers call the desk, and nobody read a tab
   expect((await clients.former.rpc('desk_me')).data).toEqual({ email: 'former@example.org' })
   await runCommand(['organisers', '--remove', 'former@example.org'], { DATABASE_URL: project.url })
 
-  for (const [who, client] of Object.entries(clients)) {
-    expect([who, (await client.rpc('desk_me')).error?.code]).toEqual([who, '42501'])
+  for (const [name, client] of Object.entries(clients)) {
+    expect([name, (await client.rpc('desk_me')).error?.code]).toEqual([name, '42501'])
     const { error } = await client.from('retreat_applications').select()
     expect(error?.code).toBe('42501')
   }
@@ -134,7 +138,7 @@ const on = (page: Page) => ({
   },
 })
 
-test('a foreign server accepts an application, and the static desk lists, decides, notes, undoes and exports it', async ({
+test('through `@supabase/lite` an applicant applies, and on the static desk an organiser decides, notes, undoes and exports', async ({
   visitor,
   skip,
 }) => {
@@ -155,8 +159,8 @@ test('a foreign server accepts an application, and the static desk lists, decide
   await page.getByLabel('Email', { exact: true }).fill(email)
   await desk.button('Send code').click()
   await page.getByLabel('Code', { exact: true }).waitFor()
-  // The email is our template. This server accepts no code of the type `email`, which the real one uses, so the test follows the
-  // link.
+  // The email has our template. The test follows its link, because Lite does not accept codes of the type `email`, which the
+  // desk sends.
   const [, link = ''] = /href="([^"]*)"/.exec(mailTo(lite, email)) ?? []
   expect(link).toMatch(`${site}/desk/#token_hash=`)
   await page.goto(link.replaceAll('&amp;', '&'))
@@ -199,7 +203,7 @@ test('a foreign server accepts an application, and the static desk lists, decide
   const table = (await buffer(await (await saved).createReadStream())).toString()
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
-  // And the organiser who decided.
+  // The table has the organiser who decided.
   expect(table).toMatch(/,declined,,,[^,@]+@[^,]+,/)
 
   await desk.button('Sign out').click()
@@ -210,7 +214,7 @@ test('a foreign server accepts an application, and the static desk lists, decide
   expect(new Set(events.map(({ author }) => author as string))).toEqual(new Set([email]))
 })
 
-test('our server beside the project sends its letters, before that a mail program does; both contain the link', async ({
+test('with a hosted project, a mail program or our server sends letters with the link, and the link takes an RSVP', async ({
   visitor: guest,
   skip,
 }) => {
@@ -222,47 +226,48 @@ test('our server beside the project sends its letters, before that a mail progra
     const { error } = await visitor.from('retreat_applications').insert(anApplication({ email }))
     expect(error).toBeNull()
   }
-  const ask = async <Answer>(name: string, given: object = {}) => {
-    const { data, error } = await organiser.rpc(name, given)
+  const call = async <Result>(name: string, parameters: object = {}) => {
+    const { data, error } = await organiser.rpc(name, parameters)
     if (error) throw error
-    return data as Answer
+    return data as Result
   }
   await project.owner`update private.letter_settings set hold = '0'`
   await apply('eve@example.com')
-  const { applications } = await ask<{ applications: { id: string; version: number }[] }>('desk_list', {
+  const { applications } = await call<{ applications: { id: string; version: number }[] }>('desk_list', {
     filter: { search: 'eve@example.com' },
   })
   const decisions = applications.map(({ id, version }) => ({ id, version, status: 'accepted' }))
-  await ask('desk_decide', { act: crypto.randomUUID(), decisions })
-  const { letters } = await ask<{ letters: { id: string; application: string; seen: string }[] }>(
+  await call('desk_decide', { act: crypto.randomUUID(), decisions })
+  const { letters } = await call<{ letters: { id: string; application: string; seen: string }[] }>(
     'desk_drafts',
     {
       occasion: 'accepted',
     },
   )
-  const own = letters.filter(({ application }) => application === applications[0]?.id)
-  const send = () => ask('desk_release', { act: crypto.randomUUID(), letters: own })
-  const isThere = async () => (await ask<{ postman: { is_there: boolean } }>('desk_letters')).postman.is_there
-  expect(await isThere()).toBe(false)
+  const drafts = letters.filter(({ application }) => application === applications[0]?.id)
+  const send = () => call('desk_release', { act: crypto.randomUUID(), letters: drafts })
+  const isSenderRunning = async () =>
+    (await call<{ postman: { is_there: boolean } }>('desk_letters')).postman.is_there
+  expect(await isSenderRunning()).toBe(false)
   await expect(send()).rejects.toMatchObject({
     message: expect.stringContaining('No letter can be sent') as string,
   })
 
-  const [draft] = own
-  const handed = await ask<{ body: string }>('desk_hand_over', {
+  const [draft] = drafts
+  const handedOver = await call<{ body: string }>('desk_hand_over', {
     act: crypto.randomUUID(),
     letter: draft?.id,
     seen: draft?.seen,
     site,
     zone: 'Europe/Berlin',
   })
-  const [link = ''] = /\S+\/answer\/#\S+/.exec(handed.body) ?? []
+  const [link = ''] = /\S+\/answer\/#\S+/.exec(handedOver.body) ?? []
   expect(link.startsWith(`${site}/answer/#`)).toBe(true)
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true }
   const page = await guest.open(link, phone)
   await page.getByRole('button', { name: 'I am coming' }).press('Enter')
   await page.getByText('You are coming. See you there.').waitFor()
-  expect(await ask('desk_places')).toMatchObject({ coming: 1, zone: 'Europe/Berlin' })
+  expect(await call('desk_places')).toMatchObject({ coming: 1, zone: 'Europe/Berlin' })
 
   const mailServer = await startMailServer()
   await startServer({
@@ -272,15 +277,15 @@ test('our server beside the project sends its letters, before that a mail progra
     MAIL_PER_MINUTE: '0',
     SITE_URL: site,
   })
-  await expect.poll(isThere).toBe(true)
+  await expect.poll(isSenderRunning).toBe(true)
   await send()
   const [letter] = await mailServer.waitFor(1, 'eve@example.com')
   expect(letter).toMatchObject({
     subject: 'Your place at Unplugged',
     text: expect.stringContaining(link) as string,
   })
-  await ask('desk_set_letters', { version: 0, reply_to: '', receipts: true })
-  await ask('desk_set_notices', { notices: 'each' })
+  await call('desk_set_letters', { version: 0, reply_to: '', receipts: true })
+  await call('desk_set_notices', { notices: 'each' })
   await apply('bob@example.com')
   expect(await mailServer.waitFor(1, 'bob@example.com')).toMatchObject([
     { subject: 'We have your application' },

@@ -11,10 +11,10 @@ import { startReplicas } from '../../testing/replicas.ts'
 import { startServer } from '../../testing/server.ts'
 
 const failovers = 3
-/** The fewest inserts between two failovers. */
-const between = 100
+/** The smallest number of inserts before and after a failover. */
+const insertsAround = 100
 
-test('the primary dies three times under load: no acknowledged application is lost or duplicated, and no server restarts', async ({
+test('when the primary is killed three times under load, each acknowledged application is stored once, and no server ends', async ({
   skip,
 }) => {
   if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
@@ -36,10 +36,10 @@ test('the primary dies three times under load: no acknowledged application is lo
   const senders = servers.flatMap(({ origin }) =>
     [1, 2].map(async () => {
       while (!isOver) {
-        // A company gets a limited number of receipts.
+        // Each address has another domain, because a domain gets a limited number of receipts.
         const application = anApplication({ email: `ada@${randomUUID()}.example` })
-        // Like the page, it retries after a missing response or a 503. Without a primary a server holds requests, so few are
-        // refused.
+        // Retries after a missing response or a 503, as the page does. Without a primary servers hold requests, so they
+        // refuse few.
         for (;;) {
           const status = await send(origin, application).catch(() => 503)
           if (status === 201 || status === 409) break
@@ -54,16 +54,16 @@ test('the primary dies three times under load: no acknowledged application is lo
     await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(wanted)
   }
   const gaps: number[] = []
-  /** The first rounds would use up the limit of a hundred receipts an hour. */
+  /** Resets the limit of a hundred receipts an hour, which the first rounds would use up. */
   const resetReceiptLimit = () => replicas.primary()`update private.postman set in_hour = 0`
   for (let round = 0; round < failovers; round += 1) {
     await resetReceiptLimit()
-    await waitForStored(between)
-    const killed = performance.now()
+    await waitForStored(insertsAround)
+    const killedAt = performance.now()
     await replicas.killPrimary()
     await replicas.promote()
-    await waitForStored(between)
-    gaps.push(longestPause([killed, ...acknowledged.map(({ at }) => at).filter((at) => at > killed)]))
+    await waitForStored(insertsAround)
+    gaps.push(longestPause([killedAt, ...acknowledged.map(({ at }) => at).filter((at) => at > killedAt)]))
     await replicas.rejoin()
   }
   isOver = true
@@ -75,21 +75,21 @@ test('the primary dies three times under load: no acknowledged application is lo
   expect(rows.map(({ email }) => email).toSorted()).toEqual(acknowledged.map(({ email }) => email).toSorted())
   expect(servers.map(({ process }) => process.exitCode)).toEqual([null, null])
 
-  // A delivery claimed by a statement without a response is free again after its lease.
-  const open = async () => {
+  // If the response to a claim was lost, the delivery can be claimed again after its lease.
+  const undelivered = async () => {
     await resetReceiptLimit()
     return sql<{ what: string; count: number }[]>`
     select 'not delivered' as what, count(*)::integer as count
     from private.deliveries where state <> 'done' having count(*) > 0`
   }
-  await expect.poll(open, { timeout: 240_000, interval: 1_000 }).toEqual([])
+  await expect.poll(undelivered, { timeout: 240_000, interval: 1_000 }).toEqual([])
   const delivered = new Set(
     hook.received.map(({ body }: ReceivedRequest) => new URLSearchParams(body).get('email')),
   )
-  const written = new Set(mailServer.received.flatMap(({ to }) => to))
+  const mailed = new Set(mailServer.received.flatMap(({ to }) => to))
   for (const { email } of acknowledged) {
     expect(delivered).toContain(email)
-    expect(written).toContain(email)
+    expect(mailed).toContain(email)
   }
   await Promise.all(servers.map((server) => server.stop()))
   await Promise.all([hook.close(), mailServer.close()])

@@ -28,14 +28,14 @@ test('the image is at most 200 MB larger than its base, and does not run as root
   expect(image.config.User).toBe('node')
 })
 
-test('the image has the licenses and the list of packages of the archive', async () => {
+test('the image has the same licenses and list of packages as the archive', async () => {
   for (const name of ['LICENSE', 'THIRD-PARTY-LICENSES.md', 'unplugged.cdx.json'])
     expect(await readFile(join(image.files, 'app', name), 'utf8')).toBe(
       await readFile(join(directory.path, 'product', name), 'utf8'),
     )
 })
 
-test('with a read-only root the image stores an application, is backed up, stops in time, and has it after a restart', async () => {
+test('with a read-only root the image stores, backs up, stops in time, and has the application after a restart or a kill', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const start = async () => {
@@ -55,7 +55,7 @@ test('with a read-only root the image stores an application, is backed up, stops
   await first.exec('node', 'start.js', 'backup', '--to', '/backups/by-hand')
   await first.exec('node', 'start.js', 'backup', '--check', '--from', '/backups/by-hand')
   expect(await readdir(join(directory.path, 'backups'))).toContain('by-hand')
-  // The value in compose.yaml.
+  // compose.yaml sets the time to stop.
   const [, minutes = ''] =
     /stop_grace_period: (\d+)m$/m.exec(await readFile('deploy/compose.yaml', 'utf8')) ?? []
   expect(await first.stop(Number(minutes) * 60)).toBe(0)
@@ -64,7 +64,7 @@ test('with a read-only root the image stores an application, is backed up, stops
   expect(JSON.parse(await second.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(
     application,
   )
-  // Like a power cut.
+  // A kill is like a power cut.
   await second.stop(0)
   const third = await start()
   expect(JSON.parse(await third.exec('node', 'start.js', 'applications', '--json'))).toMatchObject(

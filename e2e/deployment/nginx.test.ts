@@ -14,12 +14,11 @@ import { waitForHydration, test } from '../../testing/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
-/** Undoes a partial start, so that a recipe that nginx refuses leaves no servers behind. */
 
 beforeAll(async () => {
   const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
   const backend = { DATA_DIR: data.path }
-  // Its data interface is that of the hosted way, and allows any origin.
+  // Our server stands in for a hosted project. Its data interface is the same, and allows any origin.
   const server = await startServer(backend)
   const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: server.origin })
   const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
@@ -45,7 +44,7 @@ test('a founder applies on the static page that nginx serves', async ({ visitor 
   expect(await storedEmails(site.backend)).toEqual([application.email])
 })
 
-test("nginx sends the build's compressed static files, and uncompressed ones on request", async () => {
+test('nginx sends the compressed files of the build to clients that accept them, and the uncompressed ones to others', async () => {
   for (const [path, file] of [
     ['/', '/index.html'],
     [site.script, site.script],
@@ -53,7 +52,7 @@ test("nginx sends the build's compressed static files, and uncompressed ones on 
     const compressed = await fetch(site.origin + path, { headers: { 'accept-encoding': 'gzip' } })
     expect(Object.fromEntries(compressed.headers)).toMatchObject({
       'content-encoding': 'gzip',
-      // nginx's own compression would not know the length in advance.
+      // If nginx compressed the file itself, it would not know the length in advance.
       'content-length': String((await stat(`${site.files}${file}.gz`)).size),
       vary: 'Accept-Encoding',
     })
@@ -75,8 +74,8 @@ test('browsers cache the static assets for a year, and revalidate the document',
   expect([missing.status, missing.headers.get('cache-control')]).toEqual([404, null])
 
   const etag = document.headers.get('etag') ?? ''
-  const again = await fetch(site.origin, { headers: { 'if-none-match': etag } })
-  expect([again.status, again.headers.get('cache-control')]).toEqual([304, 'no-cache'])
+  const revalidated = await fetch(site.origin, { headers: { 'if-none-match': etag } })
+  expect([revalidated.status, revalidated.headers.get('cache-control')]).toEqual([304, 'no-cache'])
 })
 
 test('nginx sends the security headers of the build with every static response', async () => {
@@ -95,29 +94,29 @@ test('nginx sends the security headers of the build with every static response',
   }
 })
 
-test('nginx serves the desk with its headers, with and without the slash at its end', async () => {
+test('nginx serves the desk with its headers, with and without a slash at the end of its address', async () => {
   const document = await readFile(join(site.files, 'desk/index.html'), 'utf8')
   for (const path of ['/desk', '/desk/', '/desk/index.html']) {
-    const answer = await fetch(site.origin + path)
-    expect(await answer.text()).toBe(document)
-    expect(answer.headers.get('content-security-policy')).toBe(framing)
+    const response = await fetch(site.origin + path)
+    expect(await response.text()).toBe(document)
+    expect(response.headers.get('content-security-policy')).toBe(framing)
   }
   const { headers } = await fetch(`${site.origin}/desk`)
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
   expect((await fetch(site.origin)).headers.get('cross-origin-opener-policy')).toBeNull()
 })
 
-test('nginx serves the answer page, which no search engine indexes', async () => {
+test('nginx serves the answer page with a header that forbids search engines to index it', async () => {
   const document = await readFile(join(site.files, 'answer/index.html'), 'utf8')
   for (const path of ['/answer/', '/answer']) {
-    const answer = await fetch(site.origin + path)
-    expect(await answer.text()).toBe(document)
-    expect(answer.headers.get('x-robots-tag')).toBe('noindex')
+    const response = await fetch(site.origin + path)
+    expect(await response.text()).toBe(document)
+    expect(response.headers.get('x-robots-tag')).toBe('noindex')
   }
   expect((await fetch(site.origin)).headers.get('x-robots-tag')).toBeNull()
 })
 
-test('nginx serves no file of the static build that is not for browsers', async () => {
+test('nginx does not serve files of the static build that are not for browsers', async () => {
   const hidden = ['/_headers', '/assets/complete', '/index.html.gz', '/index.html.br']
   const compressed = [`${site.script}.gz`, `${site.script}.br`]
   for (const path of [...hidden, ...compressed]) {

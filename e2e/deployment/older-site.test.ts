@@ -11,8 +11,8 @@ import { freePort } from '../../testing/ports.ts'
 import { anonKey } from '../../testing/sign-in.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
-// docs/stability.md promises how long a published site works with a newer schema of the project. This is the site of 1.0.0 with
-// the older key of a project and the current schema.
+// docs/stability.md promises that a published site works with a newer schema of its project. These tests use the site of
+// 1.0.0 with an older key of a project and the current schema.
 let desk: DeskServer
 let mail: MailServer
 let gateway: HostedGateway
@@ -37,7 +37,7 @@ afterEach(() => {
   expect(gateway.refused.splice(0)).toEqual([])
 })
 
-/** Opens the desk as an organiser who signs in with an emailed code. */
+/** Opens the desk, and signs in with an emailed code. */
 async function signIn(visitor: Visitor, email: string) {
   await desk.signedIn(email)
   const page = await visitor.open(`${site}/desk/`)
@@ -51,7 +51,7 @@ async function signIn(visitor: Visitor, email: string) {
   return { page, button, says: (text: string) => page.getByRole('status').getByText(text).waitFor() }
 }
 
-test('with the form of 1.0.0 somebody applies, is accepted and written to, and gives an RSVP', async ({
+test('on the site of 1.0.0 a person applies, is accepted, gets the letter and gives an RSVP', async ({
   visitor,
 }) => {
   const application = anApplication()
@@ -94,7 +94,7 @@ test('with the form of 1.0.0 somebody applies, is accepted and written to, and g
   await page.getByText('You are signed out.').waitFor()
 })
 
-/** A text of each screen that appears once all of it was read. */
+/** The desk's screens, each with a text that appears when all its data are shown. */
 const screens = {
   places: 'Who is coming',
   letters: 'Who waits for a letter',
@@ -104,7 +104,7 @@ const screens = {
   account: 'so that your mailbox alone lets nobody in',
 }
 
-test('the desk of 1.0.0 closes the door, shows each screen, and reports calls that no longer exist', async ({
+test('on the desk of 1.0.0 an organiser closes the door, sees each screen, and is asked to reload if a call no longer exists', async ({
   visitor,
 }) => {
   expect(await send(desk.origin, anApplication())).toBe(201)
@@ -127,7 +127,7 @@ test('the desk of 1.0.0 closes the door, shows each screen, and reports calls th
     expect(await page.getByRole('alert').filter({ hasText: /./ }).allTextContents()).toEqual([])
   }
 
-  // PostgREST's response to a call that a later schema no longer has.
+  // This is PostgREST's response to a call that the schema no longer has.
   visitor.allowConsoleError(/Failed to load resource/)
   const json = { code: 'PGRST202', message: 'Could not find the function in the schema cache' }
   const headers = { 'access-control-allow-origin': '*' }

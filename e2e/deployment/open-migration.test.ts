@@ -8,9 +8,9 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { freezeMigrations } from '../../tools/released-migrations.ts'
 
-test('between releases one file has the schema changes: manual steps, which stay, and the declared functions', async () => {
+test('`npm run schema` writes the changed functions into the one open migration, and keeps the statements written by hand', async () => {
   const checkout = await copyCheckout(join((await temporaryDirectory()).path, 'copy'))
-  // As after a release, without an open migration.
+  // Freezes the migrations as a release does, so that none is open.
   await freezeMigrations(checkout)
   const schema = (...words: string[]) =>
     promisify(execFile)('npm', ['run', '--silent', 'schema', '--', ...words], { cwd: checkout })
@@ -40,9 +40,9 @@ test('between releases one file has the schema changes: manual steps, which stay
   await declare('08_door.sql', 'create table private.door (', 'create table private.door (\n  reason text,')
   await declare('23_mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 300')
   await schema()
-  const again = await read()
-  expect(again.startsWith(byHand)).toBe(true)
-  expect(again.match(/function private\.has_room\(/g)).toHaveLength(1)
-  expect(again).toContain('in_hour < 300')
+  const rewritten = await read()
+  expect(rewritten.startsWith(byHand)).toBe(true)
+  expect(rewritten.match(/function private\.has_room\(/g)).toHaveLength(1)
+  expect(rewritten).toContain('in_hour < 300')
   expect(await readdir(folder)).toEqual([...released, file])
 })

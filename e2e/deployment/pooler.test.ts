@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await startPostgres()
 })
 
-test('everything works behind a transaction pooler with one setting', async () => {
+test('applying, deliveries, commands and the sign-in work behind a transaction pooler with DATABASE_POOLER', async () => {
   const pooler = await startPooler(database.url())
   const receiver = await startReceiver()
   const settings = { DATABASE_URL: pooler.url, DATABASE_POOLER: 'transaction' }
@@ -27,7 +27,7 @@ test('everything works behind a transaction pooler with one setting', async () =
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect(await send(server.origin, applications[0] ?? anApplication())).toBe(409)
 
-  // A shared connection gives no rights of its earlier user.
+  // A shared connection does not have the rights of its earlier user.
   const forged = await fetch(`${server.origin}/rest/v1/retreat_applications`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
@@ -40,7 +40,7 @@ test('everything works behind a transaction pooler with one setting', async () =
   const { stdout } = await runCommand(['applications', '--json'], settings)
   expect(stdout.trim().split('\n')).toHaveLength(applications.length)
 
-  // An organiser's rights apply only to their own statements.
+  // An organiser's rights apply only to the organiser's statements.
   const link = await runCommand(['organisers', '--add', 'ada@example.org'], {
     ...settings,
     SITE_URL: server.origin,
@@ -61,7 +61,7 @@ test('everything works behind a transaction pooler with one setting', async () =
   expect(await server.stop()).toBe(0)
 })
 
-test('behind a pooler without that setting the server says so in one sentence', async () => {
+test('behind a transaction pooler without DATABASE_POOLER a start fails, and one sentence names the setting', async () => {
   const pooler = await startPooler(database.url())
   const { code, stderr } = await runCommand([], { DATABASE_URL: pooler.url })
   expect(code).toBe(1)
@@ -69,7 +69,7 @@ test('behind a pooler without that setting the server says so in one sentence', 
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('connections to the database are encrypted and verified as the address says', async () => {
+test('connections to the database are encrypted and verified as `sslmode` in the address says', async () => {
   // The embedded PostgreSQL has no TLS on its socket, so the pooler before it accepts only TLS.
   const directory = await temporaryDirectory()
   const key = join(directory.path, 'key.pem')
@@ -113,7 +113,7 @@ test('connections to the database are encrypted and verified as the address says
     expect(stderr).toContain(reason)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   }
-  // A name that is not in the certificate: only `verify-full` refuses it.
+  // The certificate does not have this name, and only `verify-full` checks the name.
   const other = pooler.url.replace('localhost', '127.0.0.1')
   const byAddress = (mode: string) =>
     runCommand(['applications', '--json'], {

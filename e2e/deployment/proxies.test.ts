@@ -29,25 +29,25 @@ import { waitForHydration, test } from '../../testing/visitor.ts'
 type Settings = Record<string, string>
 
 /** The ports and files of a recipe. */
-interface RecipePlaces {
+interface RecipeOptions {
   directory: string
   key: string
   certificate: string
   upstream: string
   plainPort: number
   tlsPort: number
-  /** For the same recipe with the page under a path. */
+  /** The port of the same recipe with the page under a path. */
   pathPort: number
 }
 
-/** A running recipe, with its own properties. */
+/** A running recipe, with the functions that differ between proxies. */
 interface RunningRecipe {
   running: RunningProxy
-  /** The target of its redirect to TLS. */
+  /** The target of the redirect to TLS. */
   redirectTarget: RegExp
   /** The log of requests so far. */
   readLog: () => Promise<string>
-  /** Resolves when the request from that address has met a missing server. */
+  /** Resolves when the proxy could not forward the request from this address, because the server does not run. */
   waitForRefusal: (localAddress: string, method: string, path: string) => Promise<void>
 }
 
@@ -64,7 +64,7 @@ let server: RunningServer
 /** Inserts a minute from one address. */
 const mostInserts = 6
 
-async function nginxRecipe(options: RecipePlaces): Promise<RunningRecipe> {
+async function nginxRecipe(options: RecipeOptions): Promise<RunningRecipe> {
   const { directory, key, certificate, upstream, plainPort, tlsPort, pathPort } = options
   const accessLog = join(directory, 'access.log')
   const tls = (listening: number) => ({
@@ -80,7 +80,7 @@ async function nginxRecipe(options: RecipePlaces): Promise<RunningRecipe> {
     'server 127.0.0.1:3000;': `server ${upstream};`,
     ...tls(tlsPort),
   })
-  // The change that the recipe describes. Its upstream is already defined.
+  // Makes the change that the recipe describes. Its upstream is already defined.
   const withPath = await readRecipe('nginx-proxy.conf', {
     'location / {\n    proxy_pass ':
       'location /retreat/ {\n    rewrite ^/retreat(/.*) $1 break;\n    proxy_pass ',
@@ -98,18 +98,18 @@ async function nginxRecipe(options: RecipePlaces): Promise<RunningRecipe> {
   }
 }
 
-async function caddyRecipe(place: RecipePlaces): Promise<RunningRecipe> {
-  const { key, certificate, upstream, plainPort, tlsPort, pathPort } = place
+async function caddyRecipe(options: RecipeOptions): Promise<RunningRecipe> {
+  const { key, certificate, upstream, plainPort, tlsPort, pathPort } = options
   const tls = (address: string) => ({
     '{$SITE_URL:https://retreat.example} {': `${address} {\n\ttls ${certificate} ${key}`,
     '{$UPSTREAM:127.0.0.1:3000}': upstream,
   })
   const atRoot = await readRecipe('Caddyfile', {
-    // The log then contains each try, without other differences.
+    // With `debug`, the log also contains each attempt.
     '\tservers {': `\tadmin off\n\tdebug\n\thttp_port ${plainPort}\n\thttps_port ${tlsPort}\n\tservers {`,
     ...tls('https://127.0.0.1'),
   })
-  // The change that the recipe describes.
+  // Makes the change that the recipe describes.
   const withPath = await readRecipe('Caddyfile', {
     '\thandle {': '\tredir /retreat /retreat/ permanent\n\thandle_path /retreat/* {',
     ...tls(`https://:${pathPort}`),
@@ -117,9 +117,9 @@ async function caddyRecipe(place: RecipePlaces): Promise<RunningRecipe> {
   const running = await startCaddy(`${atRoot}\n${withPath.slice(withPath.indexOf('\nhttps://'))}`)
   return {
     running,
-    // Two sites have the same name here, and it redirects to either. It does not mention https_port.
+    // Two sites have the same name here, and Caddy redirects to either. The redirect never has https_port.
     redirectTarget: new RegExp(`^https://127\\.0\\.0\\.1(:${pathPort})?/`),
-    // In the recipe's format.
+    // Without debug lines the log is as the recipe makes it.
     readLog: async () =>
       running
         .output()
@@ -127,9 +127,9 @@ async function caddyRecipe(place: RecipePlaces): Promise<RunningRecipe> {
         .filter((line) => !line.includes('"level":"debug"'))
         .join('\n'),
     waitForRefusal(localAddress, method, path) {
-      const asked = [`"remote_ip":"${localAddress}"`, `"method":"${method}"`]
+      const parts = [`"remote_ip":"${localAddress}"`, `"method":"${method}"`]
       const uri = `"uri":"${path.replace('/retreat/', '/')}"`
-      return running.waitForLog(new RegExp([...asked, uri, 'connection refused'].join('[^\n]*')))
+      return running.waitForLog(new RegExp([...parts, uri, 'connection refused'].join('[^\n]*')))
     },
   }
 }
@@ -145,9 +145,9 @@ function selfSigned(directory: string) {
   return files
 }
 
-/** Sends a request through the proxy, over TLS with its certificate checked, which `fetch` cannot. */
+/** Sends a request through the proxy over TLS. It checks the proxy's certificate, which `fetch` cannot. */
 async function sendRequest(path: string, options: RequestOptions = {}, body = '') {
-  // The exact path: a URL would be normalised.
+  // Sends the exact path, which a URL would normalise.
   const outgoing = request(proxy.origin, { path, ca: proxy.certificate, ...options })
   outgoing.end(body)
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
@@ -181,11 +181,11 @@ async function stored({ email }: Application, settings: Settings) {
   return rows.map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
-/** The longest answers that are allowed, within the limit of a body: 255 kB. */
+/** The longest form answers that fit into the limit of a body, 255 kB in all. */
 const longest = { reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(55_000) }
 
-/** The doctor's finding on the proxy at a public address. */
-async function proxyBy(settings: Settings, siteUrl: string) {
+/** Runs the doctor with a public address. Returns its finding about the proxy. */
+async function proxyFinding(settings: Settings, siteUrl: string) {
   const { stdout } = await runCommand(['doctor'], {
     ...settings,
     SITE_URL: siteUrl,
@@ -199,8 +199,6 @@ describe.each([
   ['nginx', nginxRecipe],
   ['Caddy', caddyRecipe],
 ] as const)('behind %s', (name, startRecipe) => {
-  /** Undoes a partial start, so that a refused recipe leaves no servers behind. */
-
   beforeAll(async () => {
     const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
     const ownPort = await freePort()
@@ -234,7 +232,7 @@ describe.each([
     }
   })
 
-  test('the link of an email passes through, and is not logged', async () => {
+  test('the link of an email works through the proxy, and the proxy does not log it', async () => {
     const { stdout } = await runCommand(['organisers', '--add', 'ada@example.org'], {
       ...proxy.settings,
       SITE_URL: proxy.underPath,
@@ -245,7 +243,7 @@ describe.each([
     const opened = await sendRequest(`${link.pathname}${link.search}`, { port })
     expect(opened.status).toBe(303)
     expect(opened.headers.location).toContain('#access_token=')
-    // A later request, so the log would already contain the link.
+    // Waits until the log has a later request, because the log would then contain the link too.
     await sendRequest('/retreat/auth/v1/health?last', { port })
     await expect.poll(() => proxy.readLog()).toContain('/auth/v1/health?last')
     const log = await proxy.readLog()
@@ -253,7 +251,7 @@ describe.each([
     expect(log).not.toContain('access_token')
   })
 
-  test('a founder applies through TLS, over HTTP/2', async ({ visitor }) => {
+  test('a founder applies over TLS and HTTP/2', async ({ visitor }) => {
     const application = anApplication()
     const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })
     await waitForHydration(page)
@@ -265,7 +263,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('a founder applies through TLS without JavaScript', async ({ visitor }) => {
+  test('a founder applies over TLS without JavaScript', async ({ visitor }) => {
     const application = anApplication()
     const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
     const page = await visitor.open(proxy.origin, options)
@@ -274,7 +272,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('each address has its own limit, and a forged one does not help', async () => {
+  test('each IP address has its own limit, and a forged X-Forwarded-For does not avoid the limit', async () => {
     for (let index = 0; index < mostInserts; index += 1)
       expect((await sendFrom('127.0.0.2')).status).toBe(201)
     expect((await sendFrom('127.0.0.2')).status).toBe(429)
@@ -285,7 +283,7 @@ describe.each([
     expect((await sendFrom('127.0.0.3')).status).toBe(201)
   })
 
-  test('the server itself refuses a body that is too large, and accepts the largest allowed one', async () => {
+  test('a body that is too large is refused by the server and not by the proxy, and the largest allowed body is accepted', async () => {
     expect((await sendFrom('127.0.0.4', longest)).status).toBe(201)
     for (const kilobytes of [256, 500]) {
       const refused = await sendFrom('127.0.0.4', { reason: 'x'.repeat(kilobytes * 1024) })
@@ -296,7 +294,7 @@ describe.each([
     expect(refused.status).toBe(413)
   })
 
-  test("strangers do not reach the server's health", async () => {
+  test('/healthz and /readyz cannot be reached through the proxy', async () => {
     for (const path of ['/healthz', '/readyz']) {
       expect((await fetch(server.origin + path)).status).toBe(200)
       for (const way of [path, `${path}/`, `/${path}`, `${path}?x`, path.replace('z', '%7a'), `/.${path}`]) {
@@ -307,9 +305,9 @@ describe.each([
     }
   })
 
-  test("the doctor reaches the server by its public address, and finds that visitors' addresses are correct", async () => {
+  test("the doctor reaches the server by its public address, and finds that visitors' IP addresses are right", async () => {
     for (const siteUrl of [proxy.origin, proxy.underPath]) {
-      expect(await proxyBy(proxy.settings, siteUrl)).toBe(
+      expect(await proxyFinding(proxy.settings, siteUrl)).toBe(
         'ok         The proxy says who visitors are, and is believed as it should be.',
       )
     }
@@ -324,7 +322,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('without JavaScript the form under a path returns the green box, or the red one with the answers', async ({
+  test('without JavaScript the form under a path shows success, or an error message with the answers still filled in', async ({
     visitor,
   }) => {
     visitor.allowConsoleError(/Failed to load resource/)
@@ -348,7 +346,7 @@ describe.each([
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })
 
-  test('a request without TLS is redirected to it, and responses over TLS have Strict-Transport-Security', async () => {
+  test('a request without TLS is redirected to TLS, and responses over TLS have Strict-Transport-Security', async () => {
     const plain = await fetch(`${proxy.plainOrigin}/?from=a-friend`, { redirect: 'manual' })
     expect([301, 308]).toContain(plain.status)
     expect(plain.headers.get('location')).toMatch(proxy.redirectTarget)
@@ -361,14 +359,14 @@ describe.each([
   })
 
   if (name === 'nginx') {
-    test('no application is written to disk in transit', async () => {
+    test('nginx writes no application to its disk', async () => {
       expect((await sendFrom('127.0.0.5', longest)).status).toBe(201)
       const options = {
         method: 'POST',
         localAddress: '127.0.0.5',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       }
-      // The longest value that is given back. In the document it exceeds nginx's own buffers.
+      // This is the longest value that a refused form returns. Escaped, it is larger than nginx's buffers.
       const reason = '<'.repeat(15 * 1024)
       const refused = await sendRequest('/', options, new URLSearchParams({ reason }).toString())
       expect(refused.status).toBe(400)
@@ -376,14 +374,16 @@ describe.each([
       expect(proxy.running.output()).not.toContain('temporary file')
     })
 
-    test("nginx leaves certbot's requests to certbot", async () => {
-      // No file is there now, but there is no redirect.
+    test("nginx does not redirect certbot's requests to TLS", async () => {
+      // The file does not exist, and the response is no redirect.
       expect((await fetch(`${proxy.plainOrigin}/.well-known/acme-challenge/x`)).status).toBe(404)
     })
 
-    // From here on the server is stopped, since a process that a test starts ends with the test.
+    // From here on the server is stopped, because a server that a test starts ends with the test.
 
-    test('requests during a restart of the server wait, and are answered as usual', async ({ visitor }) => {
+    test('requests during a restart of the server wait, and then get normal responses', async ({
+      visitor,
+    }) => {
       const [native, sent, sentUnderPath] = [anApplication(), anApplication(), anApplication()]
       const options = { ignoreHTTPSErrors: true, javaScriptEnabled: false }
       const page = await visitor.open(proxy.origin, options)
@@ -391,7 +391,7 @@ describe.each([
       await form.fill(native)
       await server.stop()
 
-      const answered = page.waitForResponse(`${proxy.origin}/`)
+      const nativeResponse = page.waitForResponse(`${proxy.origin}/`)
       const { port } = new URL(proxy.underPath)
       const responses = Promise.all([
         sendRequest('/', { localAddress: '127.0.0.6' }),
@@ -406,11 +406,11 @@ describe.each([
         proxy.waitForRefusal('127.0.0.1', 'POST', '/'),
       ])
       server = await startServer(proxy.settings)
-      const [got, ...posted] = await responses
-      expect([got.status, got.headers['www-authenticate']]).toEqual([200, undefined])
-      expect(got.text).toContain('Unplugged.')
+      const [pageResponse, ...posted] = await responses
+      expect([pageResponse.status, pageResponse.headers['www-authenticate']]).toEqual([200, undefined])
+      expect(pageResponse.text).toContain('Unplugged.')
       expect(posted.slice(0, 2)).toMatchObject([{ status: 201 }, { status: 201 }])
-      expect((await answered).status()).toBe(200)
+      expect((await nativeResponse).status()).toBe(200)
       await form.success.waitFor()
       for (const application of [native, sent, sentUnderPath]) {
         expect(await stored(application, proxy.settings)).toMatchObject([application])
@@ -418,19 +418,19 @@ describe.each([
     })
   }
 
-  test('a page that is opened during a restart of the server waits for it', async () => {
+  test('a page that is opened during a restart of the server waits for the server', async () => {
     await server.stop()
-    const asked = sendRequest('/', { localAddress: '127.0.0.6' })
+    const response = sendRequest('/', { localAddress: '127.0.0.6' })
     await proxy.waitForRefusal('127.0.0.6', 'GET', '/')
     server = await startServer(proxy.settings)
-    expect((await asked).text).toContain('Unplugged.')
+    expect((await response).text).toContain('Unplugged.')
   })
 
-  test('if the server does not return, the response says so in a sentence', async () => {
+  test('if the server does not start again, the proxy responds with a sentence', async () => {
     await server.stop()
     const localAddress = '127.0.0.9'
-    const answers = await Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)])
-    for (const { status, headers, text: body } of answers) {
+    const responses = await Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)])
+    for (const { status, headers, text: body } of responses) {
       expect(status).toBe(503)
       expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
       expect(body).toBe('The server cannot be reached right now. Please try again in a moment.\n')
@@ -440,16 +440,16 @@ describe.each([
 
   if (name !== 'nginx') return
 
-  test('an application whose response was lost before nginx is retried, and stored once', async () => {
+  test('if the response to an application is lost before nginx, nginx retries, and the application is stored once', async () => {
     const [native, sent] = [anApplication(), anApplication()]
     await server.stop()
-    // The server is at another port, and its first two responses are lost.
+    // A relay takes the server's port, and loses the first two responses.
     server = await startServer({ ...proxy.settings, PORT: '0' })
-    let toBeLost = 2
+    let responsesToLose = 2
     const relay = createServer((incoming) => {
       const outgoing = connect(Number(new URL(server.origin).port))
-      const isLost = toBeLost > 0
-      toBeLost -= 1
+      const isLost = responsesToLose > 0
+      responsesToLose -= 1
       incoming.pipe(outgoing)
       if (isLost) outgoing.once('data', () => outgoing.destroy() && incoming.destroy())
       else outgoing.pipe(incoming)
@@ -463,16 +463,16 @@ describe.each([
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     }
     const entries = Object.entries(native).map(([field, answer]) => [field, String(answer)])
-    const [page, answer] = await Promise.all([
+    const [page, response] = await Promise.all([
       sendRequest('/', options, new URLSearchParams(entries).toString()),
       sendFrom('127.0.0.8', sent),
     ])
-    expect(toBeLost).toBeLessThan(0)
+    expect(responsesToLose).toBeLessThan(0)
     expect(page.status).toBe(200)
     expect(page.text).toContain('Application Submitted Successfully!')
     // The page treats this as success.
-    expect(answer.status).toBe(409)
-    expect(isDuplicate(JSON.parse(answer.text) as { code: string; message: string })).toBe(true)
+    expect(response.status).toBe(409)
+    expect(isDuplicate(JSON.parse(response.text) as { code: string; message: string })).toBe(true)
     for (const application of [native, sent]) {
       expect(await stored(application, proxy.settings)).toMatchObject([application])
     }
@@ -483,7 +483,7 @@ describe.each([
     server = await startServer(proxy.settings)
   })
 
-  test('if the server does not return, nginx tries five times', async () => {
+  test('if the server does not start again, nginx tries five times', async () => {
     await server.stop()
     expect((await sendRequest('/', { localAddress: '127.0.0.10' })).status).toBe(503)
     const tries = proxy.running.output().match(/Connection refused.* client: 127\.0\.0\.10, .*"GET/g)
@@ -492,9 +492,10 @@ describe.each([
   })
 })
 
-test('the doctor finds a wrong number of trusted proxies: none, too few or too many', async () => {
-  const [own, outer, lone] = [await freePort(), await freePort(), await freePort()]
-  const passOn = (port: number, to: number) => `
+test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', async () => {
+  // Requests to `outer` pass two proxies, and requests to `inner` one.
+  const [ownPort, outer, inner] = [await freePort(), await freePort(), await freePort()]
+  const proxyTo = (port: number, to: number) => `
     server {
       listen 127.0.0.1:${port};
       location / {
@@ -502,23 +503,23 @@ test('the doctor finds a wrong number of trusted proxies: none, too few or too m
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       }
     }`
-  await startNginx(passOn(lone, own) + passOn(outer, lone))
+  await startNginx(proxyTo(inner, ownPort) + proxyTo(outer, inner))
   const data = await dataDirectory()
   for (const [trusted, port, finding] of [
-    [undefined, lone, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
-    ['1', lone, /^ok /],
+    [undefined, inner, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
+    ['1', inner, /^ok /],
     ['1', outer, /^wrong +Of several proxies TRUST_PROXY believes too few/],
     ['2', outer, /^ok /],
-    ['2', lone, /^wrong +TRUST_PROXY believes what visitors write/],
-    ['127.0.0.1', lone, /^ok +The proxy is believed; this machine is, too/],
+    ['2', inner, /^wrong +TRUST_PROXY believes what visitors write/],
+    ['127.0.0.1', inner, /^ok +The proxy is believed; this machine is, too/],
   ] as const) {
     const settings: Settings = {
       DATA_DIR: data.path,
-      PORT: String(own),
+      PORT: String(ownPort),
       ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }),
     }
-    const behind = await startServer(settings)
-    expect(await proxyBy(settings, `http://127.0.0.1:${port}`)).toMatch(finding)
-    await behind.stop()
+    const serverBehind = await startServer(settings)
+    expect(await proxyFinding(settings, `http://127.0.0.1:${port}`)).toMatch(finding)
+    await serverBehind.stop()
   }
 })

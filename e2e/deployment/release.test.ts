@@ -10,20 +10,20 @@ import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 import { freezeMigrations } from '../../tools/released-migrations.ts'
 
-/** A repository of these files, and the clone in which a test makes a release. */
+/** A repository with the files of this checkout, and the clone in which a test makes a release. */
 let [origin, clone] = ['', '']
 
 const run = promisify(execFile)
 const git = async (...words: string[]) => (await run('git', words, { cwd: clone })).stdout.trim()
 
-/** Runs the command in the clone. Gives the output and the exit code. */
+/** Runs `npm run release` in the clone. Returns the output and the exit code. */
 const release = (...words: string[]) =>
   run('npm', ['run', '--silent', 'release', '--', ...words], { cwd: clone }).then(
     ({ stdout }) => ({ code: 0, printed: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, printed: stderr }),
   )
 
-/** Prepares a folder for git, with the packages of this checkout. */
+/** Configures git in a folder, and makes it ignore the packages. */
 async function prepareRepository(folder: string) {
   clone = folder
   await writeFile(join(folder, '.git', 'info', 'exclude'), '/node_modules\n')
@@ -35,7 +35,7 @@ beforeAll(async () => {
   origin = await copyCheckout(join((await temporaryDirectory()).path, 'origin'))
   await run('git', ['init', '--quiet', '--initial-branch', 'main', origin])
   await prepareRepository(origin)
-  // As after a release, without an open migration.
+  // Freezes the migrations as a release does, so that none is open.
   await freezeMigrations(origin)
   await writeFile(join(origin, 'CHANGELOG.md'), '# Changes\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n')
   await git('add', '.')
@@ -51,9 +51,9 @@ beforeEach(async () => {
 
 const migration = 'supabase/migrations/99990101000000_open.sql'
 const statement = 'select 1;\n'
-const open = `${createHash('sha256').update(statement).digest('hex')}  ${migration}`
+const openDigest = `${createHash('sha256').update(statement).digest('hex')}  ${migration}`
 
-/** Opens a migration, adds a change under the heading, and commits it. */
+/** Adds an open migration and a line under "Unreleased", and commits both. */
 async function change() {
   await writeFile(join(clone, migration), statement)
   await git('add', migration)
@@ -63,7 +63,7 @@ async function change() {
   await git('commit', '--quiet', '--all', '--message', 'Two')
 }
 
-test('an obstacle to a release is named in one sentence, and nothing is changed', async () => {
+test('if a release is not possible, one sentence says why, and nothing is changed', async () => {
   for (const wrong of [[], ['1.1'], ['v1.1.0'], ['1.1.0', '--chekc', 'true']])
     expect(await release(...wrong)).toEqual({
       code: 1,
@@ -84,7 +84,7 @@ test('an obstacle to a release is named in one sentence, and nothing is changed'
   await git('restore', 'README.md')
 
   const commit = await git('rev-parse', 'HEAD')
-  // The check sees the version that would be released.
+  // The check runs with the version that would be released.
   const failing = 'node -p "require(\'./package.json\').version" >&2; false'
   expect(await release('1.1.0', '--check', failing)).toEqual({
     code: 1,
@@ -95,7 +95,7 @@ test('an obstacle to a release is named in one sentence, and nothing is changed'
   expect(await git('tag')).toBe('v1.0.2')
 })
 
-test('a release is a commit, a tag and an archive with its checksum, licenses and packages, and is not pushed', async () => {
+test('a release makes a commit, a tag and an archive with its checksum, licenses and packages, and pushes nothing', async () => {
   await change()
   const before = await git('ls-remote', origin)
   expect(await release('1.1.0', '--check', 'true')).toMatchObject({
@@ -118,9 +118,9 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   }
   expect(await versionAt('v1.1.0')).toEqual(['1.1.0', `## 1.1.0 - ${day}`])
   expect(await versionAt('HEAD')).toEqual(['1.1.1-dev', '## Unreleased'])
-  // Nobody may edit them from now on.
+  // The released migrations may not be edited from now on.
   const frozen = (revision: string) => git('show', `${revision}:supabase/released.sha256`)
-  expect(await frozen('v1.1.0')).toBe(`${await frozen('v1.1.0^')}\n${open}`)
+  expect(await frozen('v1.1.0')).toBe(`${await frozen('v1.1.0^')}\n${openDigest}`)
 
   const folder = join(clone, 'release')
   const name = 'unplugged-1.1.0'
@@ -129,7 +129,7 @@ test('a release is a commit, a tag and an archive with its checksum, licenses an
   await checkProduct(folder)
 })
 
-/** Unpacks the archive, and compares it with its own lists. */
+/** Unpacks the archive, and compares its packages with its lists. */
 async function checkProduct(folder: string) {
   const product = join(folder, 'product')
   await unpackRelease(join(folder, 'unplugged-1.1.0.tgz'), product)
@@ -162,8 +162,8 @@ async function checkProduct(folder: string) {
   ]
   const listed = list.components.map((component) => component.name)
   expect(listed).toEqual(expect.arrayContaining([...bundled, ...installed]))
-  for (const left of ['vite', 'vitest', '@types/node', '@supabase/supabase-js'])
-    expect(listed).not.toContain(left)
+  for (const excluded of ['vite', 'vitest', '@types/node', '@supabase/supabase-js'])
+    expect(listed).not.toContain(excluded)
 
   const licenses = await inProduct('THIRD-PARTY-LICENSES.md')
   const licensed = Array.from(licenses.matchAll(/^## (\S+)@\S+ \([\w.-]+\)$/gm), ([, name = '']) => name)

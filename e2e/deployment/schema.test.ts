@@ -37,14 +37,16 @@ describe.each([
     expect(await differencesInProject(server, 'push')).toEqual([])
   })
 
-  test('the migrations of a server produce the declared schema before a hosted project', async ({ skip }) => {
+  test('the migrations that our server applies to the database of a hosted project produce the declared schema', async ({
+    skip,
+  }) => {
     if (server === undefined) return cannotRun(skip, missing)
     expect(await differencesInProject(server, 'server')).toEqual([])
   })
 })
 
-describe('plpgsql_check finds nothing in any function', () => {
-  test('of a server of our own', async ({ skip }) => {
+describe('plpgsql_check finds no problem in the functions', () => {
+  test('of a database of our own server', async ({ skip }) => {
     if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
     const server = await startOtherPostgres(debianPrograms)
     await migrate(server.admin)
@@ -60,7 +62,7 @@ describe('plpgsql_check finds nothing in any function', () => {
   })
 })
 
-/** The findings of plpgsql_check in a database. Installs it there. */
+/** Installs plpgsql_check in a database. Returns its findings. */
 async function findingsOf(superuser: Sql) {
   await superuser`create extension plpgsql_check`
   return superuser`
@@ -71,6 +73,6 @@ async function findingsOf(superuser: Sql) {
         newtable => tgnewtable, fatal_errors => false, extra_warnings => true) as finding
     where pronamespace in ('public'::regnamespace, 'private'::regnamespace)
       and prolang = (select oid from pg_language where lanname = 'plpgsql')
-      -- Older desks name the time zone, which is ignored.
+      -- Desks of earlier versions send the time zone, which is not used any more.
       and not (proname = 'desk_places' and message = 'unused parameter "zone"')`
 }

@@ -10,10 +10,10 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver, type ReceivedRequest } from '../../testing/receiver.ts'
 import { startServer } from '../../testing/server.ts'
 
-/** The response time of a slow receiver, so that two deliveries of one application would overlap. */
+/** The response time of the receiver. It is slow, so that two deliveries of one application would overlap. */
 const receiverMilliseconds = 30
 
-test('three servers share one database, and one is killed under load: nothing is lost or delivered by two at once', async () => {
+test('if one of three servers on one database is killed under load, no application is lost or delivered by two at once', async () => {
   const database = await startPostgres()
   const pending = new Set<string>()
   const overlapping: string[] = []
@@ -35,7 +35,7 @@ test('three servers share one database, and one is killed under load: nothing is
     server { listen 127.0.0.1:${port}; location / { proxy_pass http://unplugged; } }`)
   const origin = `http://127.0.0.1:${port}`
 
-  /** Like the page, it retries after a missing response. */
+  /** Sends an application, and retries after a missing response, as the page does. */
   const sendUntilStored = async () => {
     const application = anApplication()
     for (;;) {
@@ -78,7 +78,7 @@ test('three servers share one database, and one is killed under load: nothing is
   await Promise.all([nginx.stop(), hook.close(), database.close()])
 }, 600_000)
 
-test('two servers behind nginx restart one after the other, and nobody is refused', async () => {
+test('while two servers behind nginx restart one after the other, no application is refused', async () => {
   const database = await startPostgres()
   const settings = { DATABASE_URL: database.url(), RATE_LIMIT_PER_MINUTE: '0' }
   const ports = [await freePort(), await freePort()]
@@ -102,7 +102,7 @@ test('two servers behind nginx restart one after the other, and nobody is refuse
   await sendSome()
 })
 
-test('whichever server starts makes the waiting deliveries', async () => {
+test('servers that start make the deliveries that an earlier server left, each once', async () => {
   const database = await startPostgres()
   const alone = await startServer({ DATABASE_URL: database.url() })
   const applications = [anApplication(), anApplication()]

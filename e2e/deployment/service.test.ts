@@ -18,7 +18,7 @@ const run = promisify(execFile)
 /** Debian's `nobody`: a user without a home, who has to exist for PostgreSQL. */
 const nobody = 65_534
 
-test("the server and its commands run as the unit's user, with the unit's settings, from anywhere", async ({
+test("the server and its commands run as the systemd unit's user with the unit's settings, from any folder", async ({
   skip,
 }) => {
   if (process.getuid?.() !== 0)
@@ -62,7 +62,7 @@ test("the server and its commands run as the unit's user, with the unit's settin
   const byHand = join(backups, 'by-hand')
   expect((await command('backup', '--to', byHand)).stdout).toContain('Wrote 1 application')
   expect((await command('backup', '--check', '--from', byHand)).stdout).toContain('comes back: 1 application')
-  // It exits with 1 if Node.js itself is too old.
+  // The doctor exits with 1 if this Node.js is too old.
   const { stdout } = await command('doctor').catch((error: { stdout: string }) => error)
   expect(stdout.match(/^\S+ +wrong .*$/gm)?.filter((line) => !line.startsWith('runtime')) ?? []).toEqual([])
   expect(stdout).toMatch(/^site +not set/m)

@@ -10,10 +10,10 @@ import { newProject } from '../../testing/hosted-project.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { startServer, temporaryDirectory } from '../../testing/server.ts'
 
-/** The version in docs/hosted.md, since earlier versions have other options. */
+/** The version that docs/hosted.md names, because earlier versions have other options. */
 const cli = 'supabase@3.1.0'
 
-test('"supabase db push" gives a new project its schema, and our server then has nothing to do', async () => {
+test('"supabase db push" gives a new project its schema, and our server then applies no migration', async () => {
   const database = await startPostgres()
   const directory = await temporaryDirectory()
   const { url, end } = await newProject(database)

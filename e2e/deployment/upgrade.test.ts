@@ -27,8 +27,8 @@ const programs = await fetchPostgres(17, fetched.path)
 /** A backup that 1.0.0 wrote. */
 const backup100 = 'testing/fixtures-1.0.0/backup'
 /** The files of PostgreSQL 17, as an earlier server would have left them. */
-const before = await temporaryDirectory()
-/** Their contents, as the desk shows them. */
+const filesOf17 = await temporaryDirectory()
+/** The applications in these files, as a table. */
 let csv = ''
 let session = ''
 
@@ -55,9 +55,9 @@ beforeAll(async () => {
     .throwOnError()
   await desk.close()
   csv = await csvOf(made.path)
-  // A copy of a current server's data, the only kind that is available here.
+  // The data are copied from a current server, because no earlier server is available here.
   const currentFiles: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
-  const old: Files = { dataDir: before.path, folder: 'pgdata', port: 5432, programs }
+  const old: Files = { dataDir: filesOf17.path, folder: 'pgdata', port: 5432, programs }
   await makeFiles(old)
   await Promise.all([startFiles(currentFiles), startFiles(old)])
   const from = connectToFiles(currentFiles.dataDir)
@@ -69,39 +69,41 @@ beforeAll(async () => {
   await made.remove()
 })
 
-/** A folder as an earlier server left it. The old programs are included unless they are to be fetched. */
+/** Makes a folder as an earlier server left it. Without `arePrograms` the server has to fetch the old programs. */
 async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
   const around = await temporaryDirectory()
   const directory = { path: join(around.path, 'the data'), remove: () => around.remove() }
   await mkdir(directory.path, { mode: 0o700 })
-  if (areFiles) await cp(before.path, directory.path, { recursive: true })
+  if (areFiles) await cp(filesOf17.path, directory.path, { recursive: true })
   if (arePrograms) {
-    const place = join(directory.path, 'postgresql-17')
-    await cp(fetched.path, place, { recursive: true, verbatimSymlinks: true })
+    const programFolder = join(directory.path, 'postgresql-17')
+    await cp(fetched.path, programFolder, { recursive: true, verbatimSymlinks: true })
   }
   return directory
 }
 
 const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VERSION'), 'utf8'))
 
-test('a server converts the files of an older PostgreSQL completely, and continues', async ({ skip }) => {
+test('a server converts all files of an older PostgreSQL, sessions and sequences included, and serves', async ({
+  skip,
+}) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory({ arePrograms: false })
-  const early = await runCommand(['applications'], { DATA_DIR: directory.path })
-  expect(early.stderr).toContain('start the server once, which brings it over.')
-  expect(early.code).toBe(1)
+  const beforeStart = await runCommand(['applications'], { DATA_DIR: directory.path })
+  expect(beforeStart.stderr).toContain('start the server once, which brings it over.')
+  expect(beforeStart.code).toBe(1)
 
-  // This machine may need it for npm's registry.
+  // npm may need this on this machine to reach its registry.
   const { NODE_EXTRA_CA_CERTS = '' } = process.env
   const server = await startServer({ DATA_DIR: directory.path, NODE_EXTRA_CA_CERTS })
   expect(server.output()).toContain('bringing the database over from PostgreSQL 17 to 18')
   expect(await csvOf(directory.path)).toBe(csv)
-  const again = await fetch(`${server.origin}/auth/v1/token?grant_type=refresh_token`, {
+  const refreshed = await fetch(`${server.origin}/auth/v1/token?grant_type=refresh_token`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
     body: JSON.stringify({ refresh_token: session }),
   })
-  expect(again.status).toBe(200)
+  expect(refreshed.status).toBe(200)
   const sql = connectToFiles(directory.path)
   await sql`insert into public.retreat_applications ${valuesOf(anApplication())}`
   // Sequences continue.
@@ -118,7 +120,7 @@ test('a server converts the files of an older PostgreSQL completely, and continu
   expect(next.output()).not.toContain('bringing')
 })
 
-/** All contents of a database, including its ledgers, and the number of the next writing transaction. */
+/** Reads all contents of a database, including its records of migrations, and the id of the next writing transaction. */
 async function contentOf(sql: Sql) {
   const [counted] = await sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
   const tables = await sql<{ name: string }[]>`
@@ -130,15 +132,15 @@ async function contentOf(sql: Sql) {
   return { counted, tables, rows, catalogue: await readCatalogue(sql) }
 }
 
-/** The files of PostgreSQL 17 with the schema of 1.0.0 and the contents of its backup. */
+/** Makes files of PostgreSQL 17 with the schema of 1.0.0 and the contents of its backup. Returns the contents. */
 async function filesOf100(old: Files, schema: string) {
   const made = await dataDirectory()
-  const today: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
+  const currentFiles: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
   await makeFiles(old)
-  // Autovacuum's statements would look like the server's.
+  // Autovacuum writes too, which would look like a change that the server made.
   await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
-  await Promise.all([startFiles(today), startFiles(old)])
-  const from = connectToFiles(today.dataDir)
+  await Promise.all([startFiles(currentFiles), startFiles(old)])
+  const from = connectToFiles(currentFiles.dataDir)
   const to = connectToFiles(old.dataDir, 2)
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
     await from`delete from ${identifier(ledger)} where version > ${schema}`
@@ -160,12 +162,12 @@ async function filesOf100(old: Files, schema: string) {
   })
   const content = await contentOf(to)
   await Promise.all([from.end(), to.end()])
-  await Promise.all([stopFiles(today), stopFiles(old)])
+  await Promise.all([stopFiles(currentFiles), stopFiles(old)])
   await made.remove()
   return content
 }
 
-test('the old files permit a return: they stay unchanged, and the schema changes in the new ones, after a backup', async ({
+test('a conversion leaves the old files unchanged for a way back, and changes the schema in the new files after a backup', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
@@ -187,7 +189,7 @@ test('the old files permit a return: they stay unchanged, and the schema changes
   const table = await csvOf(directory.path)
   expect(table).toContain('automation-only@example.com')
   await server.stop()
-  // The backup from before the schema change, with the rows of that time.
+  // One backup is from before the change of the schema, with the rows of that time.
   const folders = (await readdir(backups)).filter((name) => name !== 'erasures')
   const made = await Promise.all(
     folders.map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
@@ -211,7 +213,7 @@ test('the old files permit a return: they stay unchanged, and the schema changes
 })
 
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
-  'a kill when %s appears leaves complete files that start',
+  'if a server is killed when %s appears, the next start completes the conversion without loss',
   async (name, { skip }) => {
     if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
     const directory = await oldDirectory()
@@ -236,7 +238,7 @@ test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
   },
 )
 
-test('if the old programs cannot be fetched, one sentence names the command, and nothing is changed', async ({
+test('if the old programs cannot be fetched, one sentence says which command to run, and no file is changed', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
@@ -254,7 +256,9 @@ test('if the old programs cannot be fetched, one sentence names the command, and
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
 })
 
-test('a foreign table prevents the conversion of older files, and is named', async ({ skip }) => {
+test('a table that is not ours prevents the conversion of older files, and the message names the table', async ({
+  skip,
+}) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }

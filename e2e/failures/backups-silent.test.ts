@@ -11,10 +11,10 @@ import { makeUnresponsive } from '../../testing/unresponsive-folder.ts'
 import { connectToFiles } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
-/** The timeout for calls that would hang forever in a failure, in milliseconds. */
+/** The timeout for calls that would hang forever if the product failed, in milliseconds. */
 const limit = 30_000
 
-/** The settings of a server with backups, and their folder. Removed when the test ends, in any way. */
+/** Makes a database and a folder of backups. Returns the folder, and the settings of a server with both. */
 async function prepareServer() {
   const directory = await temporaryDirectory()
   const backups = join(directory.path, 'backups')
@@ -28,9 +28,7 @@ async function makeUnresponsiveForTest(folder: string, skip: (why: string) => ne
   atTestEnd(await makeUnresponsive(folder).catch(() => cannotRun(skip, noMount)))
 }
 
-test('a hanging folder of backups is reported, and blocks nothing else, not even the stop', async ({
-  skip,
-}) => {
+test('a hanging folder of backups is reported, and does not block requests or the stop', async ({ skip }) => {
   const { backups, settings } = await prepareServer()
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -43,10 +41,10 @@ test('a hanging folder of backups is reported, and blocks nothing else, not even
   await server.waitForOutput(/whose files do not answer.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
-  // Other users of the thread pool: scripts and passwords.
+  // Scripts and passwords need the thread pool too.
   const [script = ''] =
     /\/assets\/[\w.-]+\.js/.exec(await (await fetch(`${server.origin}/desk`)).text()) ?? []
-  const answers = await Promise.all([
+  const statuses = await Promise.all([
     ...Array.from({ length: 8 }, async () => (await fetch(`${server.origin}${script}`)).status),
     ...Array.from({ length: 8 }, async () => {
       const response = await fetch(`${server.origin}/auth/v1/token?grant_type=password`, {
@@ -58,14 +56,14 @@ test('a hanging folder of backups is reported, and blocks nothing else, not even
     }),
     send(server.origin, anApplication()),
   ])
-  expect(new Set(answers)).toEqual(new Set([200, 400, 201]))
+  expect(new Set(statuses)).toEqual(new Set([200, 400, 201]))
   const doctor = await runCommand(['doctor'], settings)
   expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
   expect(doctor.code).not.toBe(0)
-  // Ended by the signal, since Node.js would wait for the thread. PostgreSQL stopped before.
+  // The server ends itself by the signal, because Node.js would wait for the hanging thread. PostgreSQL has stopped before.
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
-  const again = await runCommand(['applications', '--json'], settings)
-  expect(again.stdout.trim().split('\n')).toHaveLength(1)
+  const listed = await runCommand(['applications', '--json'], settings)
+  expect(listed.stdout.trim().split('\n')).toHaveLength(1)
 })
 
 test('a server starts and stops while its folder of backups hangs', async ({ skip }) => {
@@ -76,7 +74,7 @@ test('a server starts and stops while its folder of backups hangs', async ({ ski
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
 })
 
-test('a folder of backups that others may write to is refused, and told when it becomes one', async () => {
+test('a start refuses a folder of backups that others may write to, and a running server reports it', async () => {
   const { backups, settings } = await prepareServer()
   for (const mode of [0o777, 0o720, 0o1777]) {
     await chmod(backups, mode)

@@ -14,13 +14,13 @@ interface CallingOrganiser {
   email: string
   id: string
   token: string
-  /** Only one of the two sees names in lists, so that a mixed-up response is detected. */
+  /** Only one organiser reads blind, so that a test detects a response that was sent to the wrong organiser. */
   isBlind: boolean
 }
 
-/** Constant calls of everything that a server does for people. */
+/** Calls of everything that a server does for people, in a loop. */
 export interface CallLoad extends RepeatedWork {
-  /** The finished calls, in order of their ends. The judge of them removes them. */
+  /** The finished calls, in the order in which they ended. Tests remove the calls that they have judged. */
   calls: Call[]
   kinds: readonly string[]
   /** The email addresses of the acknowledged applications. */
@@ -42,9 +42,9 @@ const password = 'correct horse battery staple'
 const pageLength = 50
 /** The timeout of a call, in milliseconds. */
 const callTimeout = 20_000
-/** Milliseconds between two sign-ins, since each creates a session. */
+/** Milliseconds between two sign-ins. They are slowed down because each creates a session. */
 const signInPause = 200
-/** Milliseconds that a client backs off after a dropped connection. */
+/** Milliseconds for which a client backs off after a dropped connection. */
 const backOff = 20
 
 /**
@@ -56,7 +56,7 @@ export async function addOrganisers(sql: Sql, origin: string): Promise<[CallingO
   await Promise.all(Array.from({ length: pageLength + 10 }, () => send(origin, anApplication())))
   const person = async (email: string, isBlind: boolean): Promise<CallingOrganiser> => {
     const client = await signInOrganiser(sql, origin, email)
-    // A cheap hash, so that a sign-in waits for the database alone.
+    // A cheap hash, so that a sign-in waits only for the database.
     await sql`update auth.users set encrypted_password = ${await hashPassword(password, 4)} where email = ${email}`
     const { error } = await client.rpc('desk_set_blind', { blind: isBlind })
     if (error) throw error
@@ -66,7 +66,7 @@ export async function addOrganisers(sql: Sql, origin: string): Promise<[CallingO
   return Promise.all([person('ada@example.org', false), person('bob@example.org', true)])
 }
 
-/** Calls a server as these organisers and as visitors, until told to end. */
+/** Calls a server as these organisers and as visitors, until `end` is called. */
 export function startCalls(
   origin: string,
   [ada, bob]: readonly [CallingOrganiser, CallingOrganiser],
@@ -74,7 +74,7 @@ export function startCalls(
   const calls: Call[] = []
   const acknowledged: string[] = []
 
-  const ask = async (path: string, token: string | undefined, body: unknown) => {
+  const call = async (path: string, token: string | undefined, body: unknown) => {
     const response = await fetch(origin + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -93,7 +93,7 @@ export function startCalls(
     { token, body }: { token?: string; body?: unknown },
     isRight: (body: Body) => boolean,
   ) => {
-    const { status, text } = await ask(path, token, body)
+    const { status, text } = await call(path, token, body)
     const result = status === 200 ? (JSON.parse(text) as Body | null) : null
     return outcomeOf(status, text, result !== null && isRight(result))
   }
@@ -117,7 +117,7 @@ export function startCalls(
     const body = { email: person.email, password }
     return read('/auth/v1/token?grant_type=password', { body }, ({ access_token: token, user: account }) => {
       if (token === undefined || account?.email !== person.email) return false
-      // A token lasts an hour.
+      // Uses the new token, because a token expires after an hour.
       person.token = token
       return true
     })
@@ -127,10 +127,10 @@ export function startCalls(
   let isRetry = false
   /** Sends an application until it is stored, as a visitor does. */
   const insert = async () => {
-    const served = isRetry ? [201, 409] : [201]
+    const successStatuses = isRetry ? [201, 409] : [201]
     isRetry = true
-    const { status, text } = await ask('/rest/v1/retreat_applications', undefined, application)
-    const isStored = served.includes(status)
+    const { status, text } = await call('/rest/v1/retreat_applications', undefined, application)
+    const isStored = successStatuses.includes(status)
     if (isStored) {
       acknowledged.push(application.email)
       application = anApplication()
@@ -149,15 +149,15 @@ export function startCalls(
     'sign-in': signIn,
     door_is_open: door,
   }
-  const works = Object.entries(kinds).map(([kind, work]) => async () => {
+  const tasks = Object.entries(kinds).map(([kind, task]) => async () => {
     const began = performance.now()
     // `fetch` throws a TypeError for a dropped connection.
-    const outcome = await work().catch((error: unknown) =>
+    const outcome = await task().catch((error: unknown) =>
       error instanceof TypeError ? 'dropped' : { wrong: String(error) },
     )
     calls.push({ kind, began, ended: performance.now(), outcome })
     if (outcome === 'dropped') await wait(backOff)
-    else if (work === signIn && outcome === 'right') await wait(signInPause)
+    else if (task === signIn && outcome === 'right') await wait(signInPause)
   })
-  return { calls, kinds: Object.keys(kinds), acknowledged, ...startRepeating(works) }
+  return { calls, kinds: Object.keys(kinds), acknowledged, ...startRepeating(tasks) }
 }

@@ -14,17 +14,17 @@ import { until } from '../../testing/until.ts'
 import { startCalls, addOrganisers, type CallLoad } from './callers.ts'
 import { aftermath, judge } from './verdicts.ts'
 
-/** The number of times that a server loses its connections. By default once in each way, and more in a long run. */
-const givenRounds = process.env['CUT_ROUNDS']
+/** The number of cuts. By default each kind of cut is made once, and more often in a long run. */
+const roundsSetting = process.env['CUT_ROUNDS']
 
-/** After a cut: milliseconds until calls of every kind are served, and milliseconds until the test stops waiting. */
-const [mostBack, patience] = [2_000, 20_000]
-/** Log lines of errors that nothing caught, or only the last catch. */
+/** Milliseconds after a cut until calls of every kind must be served again, and until the test stops waiting. */
+const [mostRecovery, recoveryTimeout] = [2_000, 20_000]
+/** Log lines of errors that were not caught, or only by the last handler. */
 const uncaught = /^.*(uncaught|unhandled|(Type|Range|Reference)Error).*$/gim
-/** The largest share of failed calls among those outside a cut. */
+/** The largest share of calls outside a cut that may fail. */
 const mostUnserved = 0.001
 
-/** A way to lose connections. Resolves when the database is reachable again. */
+/** Cuts connections. Resolves when the database is reachable again. */
 type Cut = (random: () => number, callers: CallLoad) => Promise<unknown>
 
 /** Resolves after this many more calls. */
@@ -35,42 +35,42 @@ function waitForCalls(callers: CallLoad, count: number) {
 }
 
 /**
- * Cuts a server's connections while people use it, each time in another of these ways.
+ * Cuts a server's connections while people use it, with one of these cuts after another.
  *
- * @returns The wrong outcomes, except short periods of 503, in sentences.
+ * @returns A sentence for each wrong outcome. Short periods of 503 are not wrong.
  */
-async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, ways: Record<string, Cut>) {
+async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cuts: Record<string, Cut>) {
   const serverSettings = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
   let server = await startServer(serverSettings)
   let exited = once(server.process, 'exit')
   const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null
   const callers = startCalls(server.origin, await addOrganisers(sql, server.origin))
   const { calls, kinds, acknowledged } = callers
-  const reached = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
+  const waitUntil = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
 
-  const all = Object.entries(ways)
-  const rounds = Number(givenRounds ?? extent(1, 20) * all.length)
+  const all = Object.entries(cuts)
+  const rounds = Number(roundsSetting ?? extent(1, 20) * all.length)
   const problems: string[] = []
   const total = { outside: 0, unserved: 0, back: 0 }
   for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
     const random = randomFrom(seed)
-    const [name, lose] = all[seed % all.length] ?? []
-    const logged = server.output().length
+    const [name, makeCut] = all[seed % all.length] ?? []
+    const outputLength = server.output().length
     await waitForCalls(callers, 50 + Math.floor(random() * 200))
     const began = performance.now()
-    await Promise.race([lose?.(random, callers), exited])
+    await Promise.race([makeCut?.(random, callers), exited])
     const cut = { began, ended: performance.now() }
-    await reached(() => performance.now() > cut.ended + aftermath)
+    await waitUntil(() => performance.now() > cut.ended + aftermath)
     await waitForCalls(callers, 100)
     const isBack = () => judge(calls, cut, kinds).back.after < Infinity
-    await reached(() => isBack() || performance.now() > cut.ended + patience)
+    await waitUntil(() => isBack() || performance.now() > cut.ended + recoveryTimeout)
 
     const verdict = judge(calls.splice(0), cut, kinds)
-    const of = `SEED=${seed}, ${name}: `
-    problems.push(...verdict.wrong.map((wrong) => of + wrong))
-    problems.push(...(server.output().slice(logged).match(uncaught) ?? []).map((line) => of + line))
+    const prefix = `SEED=${seed}, ${name}: `
+    problems.push(...verdict.wrong.map((wrong) => prefix + wrong))
+    problems.push(...(server.output().slice(outputLength).match(uncaught) ?? []).map((line) => prefix + line))
     if (hasEnded()) {
-      problems.push(`${of}the server ended`)
+      problems.push(`${prefix}the server ended`)
       server = await startServer(serverSettings)
       exited = once(server.process, 'exit')
     } else {
@@ -78,7 +78,8 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, way
       total.outside += verdict.outside
       total.unserved += verdict.unserved
       total.back = Math.max(total.back, after)
-      if (after > mostBack) problems.push(`${of}${kind} is served again after ${Math.round(after)} ms`)
+      if (after > mostRecovery)
+        problems.push(`${prefix}${kind} is served again after ${Math.round(after)} ms`)
     }
   }
   await callers.end()
@@ -97,18 +98,18 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, way
   return code === 0 ? problems : [...problems, `the server ended with ${code}`]
 }
 
-test('no lost connection to an external database gives a wrong response', async () => {
+test('no response is wrong while connections to an external database are lost', async () => {
   const postgres = await startPostgres('database')
   const problems = await problemsAfterCuts({ DATABASE_URL: postgres.url() }, postgres.admin, {
     ended: async () => postgres.closeConnections('FIN'),
     reset: async () => postgres.closeConnections('RST'),
     'cut inside a row': async (random, callers) => {
-      // A single connection as often as many. Half of the cuts are near the end of the result, after the last row.
-      let left = Math.ceil(2 ** (random() * 4))
-      const inside = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
-      const spare = postgres.closeInsideData((length) => (left-- > 0 ? inside(length) : length))
+      // Cuts one connection or up to sixteen. Half of the cuts are near the end of a result, after the last row.
+      let cutsLeft = Math.ceil(2 ** (random() * 4))
+      const cutAt = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
+      const stopCutting = postgres.closeInsideData((length) => (cutsLeft-- > 0 ? cutAt(length) : length))
       await waitForCalls(callers, 50)
-      spare()
+      stopCutting()
     },
     'frozen, then ended': async (random) => {
       postgres.freeze()
@@ -122,7 +123,7 @@ test('no lost connection to an external database gives a wrong response', async 
   expect(problems).toEqual([])
 }, 7_200_000)
 
-test('no loss of the embedded database gives a wrong response', async () => {
+test('no response is wrong while the embedded database is lost', async () => {
   const directory = await dataDirectory()
   const sql = connectToFiles(directory.path)
   const kill = async (signal: NodeJS.Signals) => {
@@ -130,8 +131,8 @@ test('no loss of the embedded database gives a wrong response', async () => {
     if (pid === undefined) throw new Error('There is no database to be killed.')
     process.kill(pid, signal)
     const isBack = async () => {
-      const another = await postmasterOf(directory.path)
-      return another !== undefined && another !== pid && (await sql`select 1`).length === 1
+      const newPid = await postmasterOf(directory.path)
+      return newPid !== undefined && newPid !== pid && (await sql`select 1`).length === 1
     }
     await until('the database', isBack)
   }

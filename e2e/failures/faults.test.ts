@@ -37,15 +37,15 @@ const isRefused = (origin: string) =>
     () => true,
   )
 
-test('the database killed under load: errors meanwhile, then automatic recovery without losses', async () => {
+test('if the database is killed under load, applications are refused meanwhile, and none that was acknowledged is lost', async () => {
   const server = await startServer(settings)
   const applicationLoad = startLoad(server.origin)
   await applicationLoad.waitUntil(() => applicationLoad.acknowledged.length >= 100)
   process.kill((await postmaster()) ?? 0, 'SIGKILL')
   await applicationLoad.waitUntil(() => applicationLoad.statuses.has(503))
   await server.waitForOutput('the database is back')
-  const before = applicationLoad.acknowledged.length
-  await applicationLoad.waitUntil(() => applicationLoad.acknowledged.length >= before + 100)
+  const acknowledgedBefore = applicationLoad.acknowledged.length
+  await applicationLoad.waitUntil(() => applicationLoad.acknowledged.length >= acknowledgedBefore + 100)
   await applicationLoad.end()
   expect([...applicationLoad.statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
   expect(await server.stop()).toBe(0)
@@ -53,7 +53,7 @@ test('the database killed under load: errors meanwhile, then automatic recovery 
   expect(applicationLoad.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
-test('one of the database processes killed under load: errors meanwhile, then automatic recovery without losses', async () => {
+test('if one process of the database is killed under load, the server recovers, and no acknowledged application is lost', async () => {
   const server = await startServer(settings)
   const sending = startLoad(server.origin)
   await sending.waitUntil(() => sending.acknowledged.length >= 100)
@@ -62,8 +62,8 @@ test('one of the database processes killed under load: errors meanwhile, then au
     select pid from pg_stat_activity where application_name = 'unplugged visitors' limit 1`
   process.kill(backend?.pid ?? 0, 'SIGKILL')
   await server.waitForOutput('the database is back')
-  const before = sending.acknowledged.length
-  await sending.waitUntil(() => sending.acknowledged.length >= before + 100)
+  const acknowledgedBefore = sending.acknowledged.length
+  await sending.waitUntil(() => sending.acknowledged.length >= acknowledgedBefore + 100)
   await sending.end()
   await sql.end(1_000)
   expect(await server.stop()).toBe(0)
@@ -71,27 +71,27 @@ test('one of the database processes killed under load: errors meanwhile, then au
   expect(sending.acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
 
-test('SIGTERM: pending requests are answered, the exit code is 0, and no process remains', async () => {
+test('at SIGTERM a server responds to pending requests, exits with 0, and leaves no process', async () => {
   const server = await startServer(settings)
   const pid = (await postmaster()) ?? 0
   const sql = connect()
   const application = anApplication()
-  let answered: Promise<number> | undefined
-  // An insert that waits for a lock is pending for as long as this transaction holds it.
+  let status: Promise<number> | undefined
+  // An insert stays pending while it waits for the lock of this transaction.
   await sql.begin(async (transaction) => {
     await transaction`lock table public.retreat_applications in share mode`
-    answered = send(server.origin, application)
+    status = send(server.origin, application)
     await until('the insert that waits', async () => {
       return (await transaction`select from pg_locks where not granted`).length > 0
     })
     server.process.kill('SIGTERM')
-    // New connections are refused, so it is stopping.
+    // Waits until the server is stopping and refuses new connections.
     await until('the refusal of connections', () => isRefused(server.origin))
   })
-  expect(await answered).toBe(201)
+  expect(await status).toBe(201)
   const closing = sql.end(1_000)
   expect(await server.stop()).toBe(0)
-  // The exit event may precede the last output.
+  // The exit event may come before the last output.
   await expect.poll(server.output).toMatch(/"signal":"SIGTERM","msg":"stopped"\}\n$/)
   await closing
   await waitForExit(pid)
@@ -99,7 +99,7 @@ test('SIGTERM: pending requests are answered, the exit code is 0, and no process
   expect(await storedEmails(settings)).toEqual([application.email])
 })
 
-test('SIGTERM to npm alone, which started the server, stops the server', async () => {
+test('SIGTERM to npm stops the server that npm started', async () => {
   const { PATH = '', HOME = '' } = process.env
   const npm = spawn('npm', ['start'], { env: { PATH, HOME, PORT: '0', ...settings } })
   let output = ''
@@ -118,7 +118,7 @@ test('SIGTERM to npm alone, which started the server, stops the server', async (
   await expect(fetch(origin)).rejects.toThrow('fetch failed')
 })
 
-test('SIGTERM while the server starts stops it in order', async () => {
+test('SIGTERM during a start stops the server in order', async () => {
   await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const child = spawn(process.execPath, ['start.js'], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },
@@ -130,7 +130,7 @@ test('SIGTERM while the server starts stops it in order', async () => {
   expect(await postmaster()).toBeUndefined()
 })
 
-test('a second server on the same DATA_DIR is refused with a sentence and harms nothing', async () => {
+test('a second server on the same DATA_DIR is refused with a sentence and does not disturb the first', async () => {
   const server = await startServer(settings)
   const second = await runCommand([], settings)
   expect(second.code).toBe(1)
@@ -141,15 +141,15 @@ test('a second server on the same DATA_DIR is refused with a sentence and harms 
   expect(await server.stop()).toBe(0)
 })
 
-test('two servers that start together on a new DATA_DIR: one runs, the other says why not', async () => {
+test('if two servers start together on a new DATA_DIR, one runs, and the other ends and says why', async () => {
   await rm(settings['DATA_DIR'] ?? '', { recursive: true })
-  const finished = [startServer(settings), startServer(settings)].map((starting) =>
+  const starts = [startServer(settings), startServer(settings)].map((starting) =>
     starting.then(
       (server) => server,
       (error: unknown) => String(error),
     ),
   )
-  const results = await Promise.all(finished)
+  const results = await Promise.all(starts)
   const [running, ...others] = results.filter((result): result is RunningServer => typeof result !== 'string')
   expect(others).toEqual([])
   expect(results.filter((result) => typeof result === 'string').join('')).toContain('which is in use by')
@@ -157,9 +157,9 @@ test('two servers that start together on a new DATA_DIR: one runs, the other say
   expect(await running?.stop()).toBe(0)
 })
 
-test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a living foreign process'])(
-  'a postmaster.pid %s, left by a power cut, does not prevent a start',
-  async (whose) => {
+test.each(['of a dead process', 'of a dead process that nobody reaped', 'of another running process'])(
+  'a postmaster.pid %s, which a power cut left, does not prevent a start',
+  async (owner) => {
     const server = await startServer(settings)
     expect(await send(server.origin, anApplication())).toBe(201)
     const pid = (await postmaster()) ?? 0
@@ -167,23 +167,23 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of a li
     const file = join(settings['DATA_DIR'] ?? '', 'pgdata', 'postmaster.pid')
     process.kill(pid, 'SIGKILL')
     await waitForExit(pid)
-    // The shell becomes a program that does not reap its children.
-    const foreign = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
-    const [unreaped] = (await once(foreign.stdout, 'data')) as [Buffer]
+    // `exec` replaces the shell by `sleep`, which does not reap the child.
+    const otherProcess = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
+    const [unreaped] = (await once(otherProcess.stdout, 'data')) as [Buffer]
     const content = (await readFile(file, 'utf8')).split('\n')
-    if (whose === 'of a living foreign process') content[0] = String(foreign.pid)
-    if (whose === 'of a dead process that nobody reaped') content[0] = unreaped.toString().trim()
+    if (owner === 'of another running process') content[0] = String(otherProcess.pid)
+    if (owner === 'of a dead process that nobody reaped') content[0] = unreaped.toString().trim()
     await writeFile(file, content.join('\n'))
-    const again = await startServer(settings)
-    expect(await send(again.origin, anApplication())).toBe(201)
-    expect(await again.stop()).toBe(0)
+    const restarted = await startServer(settings)
+    expect(await send(restarted.origin, anApplication())).toBe(201)
+    expect(await restarted.stop()).toBe(0)
     expect(await storedEmails(settings)).toHaveLength(2)
-    expect(foreign.exitCode).toBeNull()
-    foreign.kill()
+    expect(otherProcess.exitCode).toBeNull()
+    otherProcess.kill()
   },
 )
 
-test('a start that was interrupted during database creation does not prevent the next', async () => {
+test('a start that is killed while it creates the database does not prevent the next start', async () => {
   await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const data = settings['DATA_DIR'] ?? ''
   const child = spawn(process.execPath, ['start.js'], {
@@ -196,7 +196,7 @@ test('a start that was interrupted during database creation does not prevent the
   expect(await server.stop()).toBe(0)
 })
 
-test('a full disk is reported to visitors and health checks, and loses no acknowledged application', async ({
+test('a full disk is reported to visitors and health checks, and no acknowledged application is lost', async ({
   skip,
 }) => {
   const small = join(directory.path, 'small')
@@ -205,7 +205,7 @@ test('a full disk is reported to visitors and health checks, and loses no acknow
   const server = await startServer(settings)
   const filler = join(small, 'filler')
   const acknowledged: string[] = []
-  // Another file takes the rest of the disk.
+  // Fills the rest of the disk with another file.
   await promisify(execFile)('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
   for (let status = 201; status === 201;) {
     const application = anApplication({ reason: 'x'.repeat(20_000) })
@@ -221,7 +221,7 @@ test('a full disk is reported to visitors and health checks, and loses no acknow
   const ready = () => fetch(`${server.origin}/readyz`)
   expect([(await ready()).status, (await fetch(`${server.origin}/healthz`)).status]).toEqual([503, 200])
   await promisify(execFile)('rm', [filler])
-  // Health checks notice it without another application.
+  // Health checks notice the room without another application.
   await until('a server that is ready', async () => (await ready()).status === 200)
   await until(
     'an application that is taken',
@@ -235,12 +235,12 @@ test('a full disk is reported to visitors and health checks, and loses no acknow
 test('only the owner can read DATA_DIR, and the database listens on no port', async () => {
   const server = await startServer(settings)
   const data = settings['DATA_DIR'] ?? ''
-  const open: string[] = []
+  const readableByOthers: string[] = []
   for (const name of ['.', ...(await readdir(data, { recursive: true }))]) {
     const { mode } = await stat(join(data, name)).catch(() => ({ mode: 0 }))
-    if ((mode & 0o077) !== 0) open.push(name)
+    if ((mode & 0o077) !== 0) readableByOthers.push(name)
   }
-  expect(open).toEqual([])
+  expect(readableByOthers).toEqual([])
   const sql = connect()
   expect(await sql`show listen_addresses`).toEqual([{ listen_addresses: '' }])
   await sql.end()

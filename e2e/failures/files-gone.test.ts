@@ -16,7 +16,7 @@ import {
 import { connectToFiles } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
-/** The timeout for calls that would hang forever in a failure, in milliseconds. */
+/** The timeout for calls that would hang forever if the product failed, in milliseconds. */
 const limit = 30_000
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -44,7 +44,7 @@ const waitForGoneMessage = ({ waitForOutput }: RunningServer) =>
 const countIn = (output: string, words: string) => output.split(words).length - 1
 
 test.each(['DATA_DIR', 'pgdata'])(
-  'a database whose %s is gone is reported and never recreated; it is complete when that returns',
+  'if %s of a database disappears, the server reports it, creates no new database, and serves all data when it is back',
   async (what) => {
     const path = what === 'DATA_DIR' ? data : join(data, 'pgdata')
     const server = await startServer(settings)
@@ -56,7 +56,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     await waitForGoneMessage(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
-    // Several times, so that the server tries as often.
+    // Takes a while, so that the server tries several times.
     for (let round = 0; round < 4; round += 1) {
       const doctor = await runCommand(['doctor'], settings)
       expect(doctor.code).toBe(1)
@@ -68,7 +68,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     const after = anApplication()
     expect(await send(server.origin, after)).toBe(201)
     expect(await ready(server)).toEqual([200, 'ok'])
-    // Despite repeated tries.
+    // The server logs the loss only once, although it tries repeatedly.
     expect(countIn(server.output(), 'is gone: mount the disk')).toBe(1)
     expect(await server.stop()).toBe(0)
     expect((await storedEmails(settings)).toSorted()).toEqual([before.email, after.email].toSorted())
@@ -86,7 +86,7 @@ test.each(['with its connections', 'without connections'])(
     const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
     await rename(data, `${directory.path}/unmounted`)
     if (how === 'without connections') {
-      // PostgreSQL then ends all others, and its socket cannot be found.
+      // PostgreSQL then ends all other connections, and the server cannot find its socket.
       process.kill(backend?.pid ?? 0, 'SIGKILL')
       await waitForGoneMessage(server)
     }
@@ -99,7 +99,7 @@ test.each(['with its connections', 'without connections'])(
   },
 )
 
-test('a stop while the database cannot be started ends in order', async () => {
+test('a server whose database cannot be started stops in order', async () => {
   const server = await startServer(settings)
   const pid = await postmaster()
   await rename(join(data, 'pgdata'), `${directory.path}/unmounted`)
@@ -108,7 +108,7 @@ test('a stop while the database cannot be started ends in order', async () => {
   expect(await server.stop()).toBe(0)
 })
 
-test('only a first start makes a database, and says so; beside backups of another one it is refused', async () => {
+test('only a first start makes a database and says so, and a start beside backups of another database is refused', async () => {
   await rm(data, { recursive: true })
   const backups = join(directory.path, 'backups')
   await mkdir(backups, { mode: 0o700 })
@@ -132,7 +132,7 @@ test('only a first start makes a database, and says so; beside backups of anothe
   )
   expect(existsSync(data)).toBe(false)
 
-  // As the sentence suggests: another folder for backups, or a restore.
+  // Does what the sentence suggests: names another folder for backups, or restores.
   const another = join(directory.path, 'another')
   await mkdir(another, { mode: 0o700 })
   const fresh = await startServer({ ...settings, BACKUP_DIR: another })
@@ -148,10 +148,10 @@ test('only a first start makes a database, and says so; beside backups of anothe
   expect(await restored.stop()).toBe(0)
 })
 
-test('a first start waits for the folder of backups, since they may belong to a database', async () => {
+test('a first start without the folder of backups is refused, because the folder may have backups of a database', async () => {
   await rm(data, { recursive: true })
-  const elsewhere = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
-  const { code, stderr } = await within(limit, 'the refusal', runCommand([], elsewhere))
+  const withoutFolder = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
+  const { code, stderr } = await within(limit, 'the refusal', runCommand([], withoutFolder))
   expect(code).toBe(1)
   expect(stderr).toMatch(/^BACKUP_DIR is ".*", which is not there: make that folder, mount .*\n$/)
   expect(existsSync(data)).toBe(false)

@@ -15,28 +15,28 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-test('a database that hangs is reported to the visitor, and service resumes when it responds', async () => {
+test('while the database hangs, applications are refused with 503, and when it responds, applications are accepted again', async () => {
   const hook = await startReceiver()
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
   await hook.waitFor(1)
   postgres.freeze()
   const application = anApplication()
-  const answers = await Promise.all([
+  const statuses = await Promise.all([
     send(server.origin, application),
     ...Array.from({ length: 20 }, () => send(server.origin, anApplication())),
     fetch(server.origin, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) }).then(
-      async (answer) => (expect(await answer.text()).toContain('Submission Failed'), answer.status),
+      async (response) => (expect(await response.text()).toContain('Submission Failed'), response.status),
     ),
   ])
-  expect(new Set(answers)).toEqual(new Set([503]))
-  // The log has the reason, also for a form that the browser sent natively.
+  expect(new Set(statuses)).toEqual(new Set([503]))
+  // The log has the reason, also for a natively posted form.
   await server.waitForOutput(/"code":"DEADLINE"/)
   await server.waitForOutput(/"code":"(DEADLINE|CONNECT_TIMEOUT)".*"msg":"an application was not stored"/)
   expect((await fetch(`${server.origin}/readyz`)).status).toBe(503)
   expect((await fetch(server.origin)).status).toBe(200)
   postgres.thaw()
-  // The pending application may have been stored. A repetition is stored once.
+  // The first request may have stored the application, and repeating it must not store it twice.
   expect([201, 409]).toContain(await send(server.origin, application))
   const rows = await postgres.admin`
     select from public.retreat_applications where email = ${application.email}`
@@ -45,19 +45,19 @@ test('a database that hangs is reported to the visitor, and service resumes when
   expect(await server.stop()).toBe(0)
 })
 
-test('a stop ends even while the database hangs', async () => {
+test('a server stops even while the database hangs', async () => {
   const hook = await startReceiver()
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
   postgres.freeze()
-  const waiting = send(server.origin, anApplication()).catch(() => 'no answer')
+  const pending = send(server.origin, anApplication()).catch(() => 'no answer')
   expect(await server.stop()).toBe(0)
-  expect([503, 'no answer']).toContain(await waiting)
+  expect([503, 'no answer']).toContain(await pending)
   postgres.thaw()
 })
 
-test('a start that hangs ends with the first signal and leaves nothing behind', async () => {
-  // It accepts connections and sends nothing.
+test('a hanging start ends at the first signal', async () => {
+  // This database accepts connections and never responds.
   const silent = createServer()
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
@@ -74,10 +74,10 @@ test('a start that hangs ends with the first signal and leaves nothing behind', 
   expect(await running).toMatchObject({ code: 0, stderr: 'Stopped before it was ready.\n' })
 })
 
-test('an address that accepts and closes connections ends the start in a sentence, with pauses between the tries', async () => {
-  let calls = 0
+test('a start fails with a sentence if the database closes each connection, and it backs off between its attempts', async () => {
+  let connectionCount = 0
   const closing = createServer((socket) => {
-    calls += 1
+    connectionCount += 1
     socket.end()
   })
   await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve))
@@ -86,10 +86,10 @@ test('an address that accepts and closes connections ends the start in a sentenc
   expect(code).toBe(1)
   expect(stderr).toMatch(/^The PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/)
   expect(stderr).not.toContain('hunter2')
-  expect(calls).toBeLessThan(100)
+  expect(connectionCount).toBeLessThan(100)
 })
 
-test('a start during a slow stop waits for it, and then starts', async () => {
+test('a server that is started during a slow stop of another waits for the stop, and then starts', async () => {
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   const first = await startServer(settings)
@@ -97,17 +97,17 @@ test('a start during a slow stop waits for it, and then starts', async () => {
   const application = anApplication()
   let second: Promise<Awaited<ReturnType<typeof startServer>>> | undefined
   let stopped: Promise<unknown> | undefined
-  let answered: Promise<number> | undefined
-  // An insert that waits for a lock keeps the first server from stopping for as long as this transaction holds it.
+  let status: Promise<number> | undefined
+  // The first server cannot stop while an insert waits for the lock of this transaction.
   await sql.begin(async (transaction) => {
     await transaction`lock table public.retreat_applications in share mode`
-    answered = send(first.origin, application)
+    status = send(first.origin, application)
     await until('the insert that waits', async () => {
       return (await transaction`select from pg_locks where not granted`).length > 0
     })
     stopped = first.stop()
     second = startServer(settings)
-    // The lock was refused once, and now it waits.
+    // The second server has tried the lock once without waiting, and now waits for it.
     await until('the second server, which waits for the lock', async () => {
       const waiting = await transaction`
         select from pg_locks where locktype = 'advisory' and not granted and objid = 5610742`
@@ -115,7 +115,7 @@ test('a start during a slow stop waits for it, and then starts', async () => {
     })
   })
   await sql.end()
-  expect(await answered).toBe(201)
+  expect(await status).toBe(201)
   expect(await stopped).toBe(0)
   const running = await second
   expect(await send(running?.origin ?? '', application)).toBe(409)

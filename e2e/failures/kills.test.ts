@@ -7,10 +7,10 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
 import { randomFrom } from '../../testing/random.ts'
 
-/** The number of kills under load. More in a longer run. */
+/** The number of kills under load. A long run has more. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
 
-test(`of ${rounds} servers killed under load, each acknowledged application is stored once and delivered`, async () => {
+test(`if ${rounds} servers are killed under load one after another, each acknowledged application is stored once and delivered`, async () => {
   const directory = await dataDirectory()
   const receiver = await startReceiver()
   const settings = { DATA_DIR: directory.path }

@@ -8,9 +8,9 @@ import { randomFrom } from '../../testing/random.ts'
 import { runCommand, startServer } from '../../testing/server.ts'
 
 const rounds = extent(3, 10)
-const many = extent(250, 1_000)
+const letterCount = extent(250, 1_000)
 
-test(`all of ${many} letters arrive through ${rounds} kills, and twice only if they were being sent`, async () => {
+test(`all of ${letterCount} letters arrive although the server is killed ${rounds} times, and twice only if a kill interrupted them`, async () => {
   const random = randomFrom(seed)
   const [postgres, mailServer] = await Promise.all([startPostgres(), startMailServer()])
   const settings = {
@@ -21,7 +21,7 @@ test(`all of ${many} letters arrive through ${rounds} kills, and twice only if t
   }
   const { admin } = postgres
   await (await startServer(settings)).stop()
-  await storeDueLetters(admin, many)
+  await storeDueLetters(admin, letterCount)
 
   const connections = async () =>
     (await admin`select from pg_stat_activity where application_name like 'unplugged%'`).length
@@ -30,7 +30,7 @@ test(`all of ${many} letters arrive through ${rounds} kills, and twice only if t
     const enough = mailServer.received.length + 1 + Math.floor(random() * 80)
     await expect.poll(() => mailServer.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
-    // The killed server's queries have ended. The update ends the leases of letters that were being sent.
+    // Waits until the killed server's queries have ended. The update ends the leases of letters that were being sent.
     await expect.poll(connections).toBe(0)
     await admin`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
   }
@@ -51,8 +51,8 @@ test(`all of ${many} letters arrive through ${rounds} kills, and twice only if t
   expect(tooOften).toEqual([])
   const uncertain = letters.filter((letter) => letter.uncertain > 0)
   const { stdout } = await runCommand(['letters'], settings)
-  expect(stdout).toMatch(new RegExp(`^sent +${many}$`, 'm'))
+  expect(stdout).toMatch(new RegExp(`^sent +${letterCount}$`, 'm'))
   expect(stdout).toMatch(new RegExp(`^may have arrived twice +${uncertain.length}$`, 'm'))
-  // Five are sent at once, so a kill can interrupt as many.
+  // A server sends five letters at once, so a kill can interrupt at most five.
   expect(uncertain.length).toBeLessThanOrEqual(5 * rounds)
 })

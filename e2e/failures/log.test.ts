@@ -25,11 +25,11 @@ beforeEach(async () => {
   settings = await prepareDatabase(join(directory.path, 'data'))
 })
 
-/** Resolves with a program's exit. It times out if the program hangs, unlike in a slow test. */
+/** Resolves with a program's exit. Rejects if the program hangs. */
 const closedOf = async (child: ChildProcess) =>
   (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
 
-/** Starts the server with its standard output at a path. The test does not read it, so a request detects readiness. */
+/** Starts the server with its standard output at a path. The output cannot be read here, so requests detect readiness. */
 async function startLoggingTo(path: string, flags: string | number = 'a') {
   const output = openSync(path, flags)
   const port = await freePort()
@@ -50,7 +50,7 @@ async function startLoggingTo(path: string, flags: string | number = 'a') {
 
 type Started = Awaited<ReturnType<typeof startLoggingTo>>
 
-/** Ends it with SIGTERM, and checks that it ended in order. */
+/** Ends the server with SIGTERM, and checks that it and its database ended in order. */
 async function stopAndCheck({ child }: Started) {
   const closed = closedOf(child)
   child.kill('SIGTERM')
@@ -58,7 +58,7 @@ async function stopAndCheck({ child }: Started) {
   expect(existsSync(join(settings.DATA_DIR, 'pgdata', 'postmaster.pid'))).toBe(false)
 }
 
-test('a server with an unwritable log starts, stores applications and ends in order; it reports the log once', async () => {
+test('a server whose log cannot be written starts, stores applications, stops in order, and reports the log once', async () => {
   const server = await startLoggingTo('/dev/full')
   await server.waitForOutput('The log cannot be written (ENOSPC')
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -70,7 +70,7 @@ test('a server with an unwritable log starts, stores applications and ends in or
   expect(await storedEmails(settings)).toHaveLength(2)
 })
 
-test('a server that cannot start ends with a sentence, even if its log cannot be written', async () => {
+test('a server that cannot start says why in a sentence, even if its log cannot be written', async () => {
   const first = await startLoggingTo('/dev/null')
   const output = openSync('/dev/full', 'a')
   const child = spawn(process.execPath, ['start.js'], {
@@ -95,7 +95,7 @@ test('a server stores applications while the disk of its log is full, and logs a
   const filler = join(small, 'filler')
   const server = await startLoggingTo(file)
   const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
-  // The rest of the log's last block has room for some lines.
+  // Sends until the log reports the full disk, because the last block of the log's file has room for some lines.
   const sendUntilReported = async (times: number) => {
     while (server.errorOutput().split('cannot be written (ENOSPC').length <= times) {
       expect(await send(server.origin, anApplication())).toBe(201)
@@ -114,13 +114,13 @@ test('a server stores applications while the disk of its log is full, and logs a
   await stopAndCheck(server)
 })
 
-test('a server whose log is no longer read ends in order', async () => {
+test('a server whose log is no longer read stores an application and stops in order', async () => {
   const pipe = join(directory.path, 'pipe')
   await run('mkfifo', [pipe])
   const { O_RDWR, O_NONBLOCK, O_WRONLY } = constants
   const reader = openSync(pipe, O_RDWR | O_NONBLOCK)
   const server = await startLoggingTo(pipe, O_WRONLY)
-  // Down to the last byte.
+  // Fills the pipe to the last byte.
   for (const size of [4096, 1]) {
     const fill = () => {
       for (;;) writeSync(reader, Buffer.alloc(size))

@@ -14,7 +14,7 @@ import { connectToFiles } from '../../testing/sql.ts'
 const megabyte = 2 ** 20
 const letters = 100_000
 
-test('an update that fails on a full disk is undone, one without enough room is refused, and one with room succeeds', async ({
+test('an update that fails on a full disk is undone, a start without enough room refuses it, and with room it succeeds', async ({
   skip,
 }) => {
   const disk = join((await temporaryDirectory()).path, 'disk')
@@ -29,17 +29,18 @@ test('an update that fails on a full disk is undone, one without enough room is 
     select id, 'accepted', n, 'sent', 'Hello', repeat('a', 200), now(), now()
     from public.retreat_applications, generate_series(1, ${letters}) as n`
   await sql`checkpoint`
-  const recorded = () => sql`select version from supabase_migrations.schema_migrations order by version`
-  const before = await recorded()
+  const appliedMigrations = () =>
+    sql`select version from supabase_migrations.schema_migrations order by version`
+  const before = await appliedMigrations()
 
   const filler = join(disk, 'filler')
   const { bavail, bsize } = await statfs(disk)
   await writeFile(filler, new Uint8Array(bavail * bsize - 16 * megabyte))
-  // Without a check of the disk.
+  // This call does not check the disk first, as a start does.
   await expect(migrate(sql)).rejects.toThrow(
     /^The update fails at \d+_deliveries \(could not .*No space left on device\), and was undone/,
   )
-  expect(await recorded()).toEqual(before)
+  expect(await appliedMigrations()).toEqual(before)
   expect(await sql`select count(*)::int as count from private.letters`).toEqual([{ count: letters }])
 
   const { code, stdout, stderr } = await runCommand([], { DATA_DIR: dataDir })
@@ -50,10 +51,10 @@ test('an update that fails on a full disk is undone, one without enough room is 
 
   await truncate(filler)
   const server = await startServer({ DATA_DIR: dataDir })
-  const again = connectToFiles(dataDir)
-  expect(await again`select count(*)::int as count from private.deliveries where kind = 'letter'`).toEqual([
-    { count: letters },
-  ])
-  await again.end()
+  const migrated = connectToFiles(dataDir)
+  expect(await migrated`select count(*)::int as count from private.deliveries where kind = 'letter'`).toEqual(
+    [{ count: letters }],
+  )
+  await migrated.end()
   expect(await server.stop()).toBe(0)
 })

@@ -4,13 +4,13 @@ import { judge, outcomeOf, type Call } from './verdicts.ts'
 
 const cut = { began: 1_000, ended: 2_000 }
 
-test('a response is right, a 503, or wrong in words', () => {
+test('an outcome is right, unavailable for a 503, or the wrong response as text', () => {
   expect(outcomeOf(200, '{}', true)).toBe('right')
   expect(outcomeOf(503, '{}', false)).toBe('unavailable')
   expect(outcomeOf(200, 'null', false)).toEqual({ wrong: '200 null' })
 })
 
-test('calls that ended before the cut or began a second after it count as outside', () => {
+test('calls that ended before the cut or began more than a second after it are outside the cut', () => {
   const calls: Call[] = [
     { kind: 'user', began: 900, ended: 999, outcome: 'dropped' },
     { kind: 'user', began: 900, ended: 1_000, outcome: 'unavailable' },
@@ -21,12 +21,12 @@ test('calls that ended before the cut or began a second after it count as outsid
   expect(judge(calls, cut, ['user'])).toMatchObject({ outside: 3, unserved: 2, wrong: [] })
 })
 
-test('a wrong response counts at any time', () => {
+test('a wrong response is a problem inside a cut too', () => {
   const calls: Call[] = [{ kind: 'user', began: 1_500, ended: 1_600, outcome: { wrong: '403 {}' } }]
   expect(judge(calls, cut, ['user']).wrong).toEqual(['user: 403 {}'])
 })
 
-test('the server is back once a call of each kind that began after the cut was served', () => {
+test('the server is back when a call of each kind was served that began after the cut', () => {
   const calls: Call[] = [
     { kind: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
     { kind: 'user', began: 2_000, ended: 2_020, outcome: 'right' },

@@ -1,4 +1,4 @@
-/** The outcome of a call: right, a 503, a dropped connection, or anything else in words. */
+/** The outcome of a call: right, a 503, a dropped connection, or the text of a wrong response. */
 export type Outcome = 'right' | 'unavailable' | 'dropped' | { wrong: string }
 
 /** A call under load. Times are in milliseconds of `performance.now()`. */
@@ -18,11 +18,11 @@ export interface Cut {
 export interface Verdict {
   /** The number of calls that ended before the cut, or began more than a second after it. */
   outside: number
-  /** The number of those that were not served. */
+  /** The number of calls outside the cut that were not served. */
   unserved: number
   /** All responses that are neither right nor a 503. */
   wrong: string[]
-  /** The last kind of call to be served again, with milliseconds after the cut. `Infinity` if it was not served. */
+  /** The kind of call that was served again last, and the milliseconds after the cut. `Infinity` if it was not served. */
   back: { of: string; after: number }
 }
 

@@ -8,7 +8,7 @@ import { deskForTestFile, getDesk } from '../../testing/desk-page.ts'
 import { extent } from '../../testing/extent.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
-/** The most acts of a sequence: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
+/** The largest number of acts in a sequence: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
 const mostActs = Number(process.env['HOUR_ACTS'] ?? 120)
 const sequences = extent(1, 20)
 
@@ -97,14 +97,14 @@ function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {
   )
 }
 
-/** A list just after it was opened equals the database, and so do the numbers on the tabs. */
+/** Expects a list that was just opened, and the numbers on its tabs, to match the database. */
 async function expectOpenedList(screen: OrganiserScreen) {
   const { names: shown } = getDesk(screen.page)
   await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), screen).map(({ name }) => name))
   await expectOpenList(screen)
 }
 
-/** A list that stays open: each row shows its current status, missing rows are offered, and the tabs have the right numbers. */
+/** Expects an open list to show each row's current status, offer missing rows, and have the right numbers on its tabs. */
 async function expectOpenList(screen: OrganiserScreen) {
   const { names: shownNames, tabs } = getDesk(screen.page)
   const rows = await rowsInDatabase()
@@ -112,7 +112,7 @@ async function expectOpenList(screen: OrganiserScreen) {
   const pills = async () => {
     const shown = await shownNames()
     const texts = await screen.page.locator('tbody .decisions-pill').allTextContents()
-    return Object.fromEntries(shown.map((name, place) => [name, texts[place]]))
+    return Object.fromEntries(shown.map((name, index) => [name, texts[index]]))
   }
   const expectedStatus = (name: string) => {
     const row = byName.get(name)
@@ -141,7 +141,7 @@ async function expectOpenList(screen: OrganiserScreen) {
     .toEqual(names.map((status) => `${statuses[status]} ${countOf(status)}`))
 }
 
-/** An open application shows its status and each decision once, or that it was erased. */
+/** Expects an open application to show its status and each decision once, or that it was erased. */
 async function expectApplication(screen: OrganiserScreen) {
   const { page, application } = screen
   if (await isErased(screen)) {
@@ -156,7 +156,7 @@ async function expectApplication(screen: OrganiserScreen) {
   await expect.poll(() => timeline.filter({ hasText: '(was ' }).count()).toBe(count)
 }
 
-/** The history has the intended decisions by the right organiser. `wanted` is null if no decision was intended. */
+/** Expects the new entries of the history to be exactly the intended decisions, by this organiser. */
 async function expectHistory(
   model: DeskModel,
   screen: OrganiserScreen,
@@ -172,7 +172,7 @@ async function expectHistory(
 const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
   expectHistory(model, screen, [], () => null)
 
-/** Gives the next announcement. Announcements of the other organiser's acts may come first. */
+/** Returns the next announcement, and ignores announcements of the other organiser's acts. */
 async function announcementAfter({ page }: OrganiserScreen, press: () => Promise<unknown>) {
   await page.evaluate(() => {
     const region = document.querySelector('[role=status]')
@@ -223,14 +223,14 @@ function deskAct<Choices extends unknown[]>(
   choices: { [Index in keyof Choices]: fc.Arbitrary<Choices[Index]> },
   { can = () => true, do: run }: ActDefinition<NoInfer<Choices>>,
 ) {
-  const screenOf = ({ screens }: Readonly<DeskModel>, who: number) => nth(screens, who)
+  const screenOf = ({ screens }: Readonly<DeskModel>, organiser: number) => nth(screens, organiser)
   return actOf<DeskModel, [number, Choices]>(name, [fc.nat(1), fc.tuple<Choices>(...choices)], {
-    can: (model, [who]) => can(screenOf(model, who)),
-    async do(model, [who, actChoices]) {
-      const screen = screenOf(model, who)
+    can: (model, [organiser]) => can(screenOf(model, organiser)),
+    async do(model, [organiser, actChoices]) {
+      const screen = screenOf(model, organiser)
       const address = new URL(screen.page.url()).hash
       try {
-        // The screen of an application that the other organiser erased cannot be used further.
+        // If the other organiser erased the open application, its screen cannot be used further.
         if (await isErased(screen)) {
           await openList(screen, 'new')
           if (!can(screen)) return
@@ -321,7 +321,7 @@ const acts = {
     [seldom, fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), anyStatus],
     {
       can: isAtList,
-      async do(model, screen, [isAll, some, wanted]) {
+      async do(model, screen, [isAll, indexes, wanted]) {
         const { page } = screen
         const { select, button, names: shownNames, bar, rowStatus } = getDesk(page)
         const shown = await shownNames()
@@ -330,7 +330,7 @@ const acts = {
         await expectOpenList(screen)
         const existing = shown.filter((name) => rows.has(name))
         const ofList = existing.filter((name) => rows.get(name)?.status === screen.list)
-        const chosen = isAll ? ofList : existing.filter((_name, place) => some.includes(place))
+        const chosen = isAll ? ofList : existing.filter((_name, index) => indexes.includes(index))
         if (chosen.length === 0) return
         if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
         else for (const name of chosen) await select(name).check()
@@ -362,7 +362,7 @@ const acts = {
     async do(model, screen) {
       const { undo } = getDesk(screen.page)
       if ((await undo.count()) === 0 || (await undo.getAttribute('aria-disabled')) === 'true') return
-      const former = await desk.sql<
+      const decisions = await desk.sql<
         { application_id: string; status: Status; former: Status; act: string }[]
       >`
         select application_id, detail ->> 'status' as status, detail ->> 'former' as former, act from private.history
@@ -376,10 +376,10 @@ const acts = {
       // Only decisions of this act are undone, each to its former status and only once.
       for (const { application_id: id, author, status } of written) {
         expect(author).toBe(screen.email)
-        expect(former.find((each) => each.application_id === id)?.former).toBe(status)
+        expect(decisions.find((each) => each.application_id === id)?.former).toBe(status)
       }
       // The other organiser may have erased all of them meanwhile.
-      if (unsaved === 0) expect(former).not.toEqual([])
+      if (unsaved === 0) expect(decisions).not.toEqual([])
       const notices = getDesk(screen.page).alert
       if (unsaved > 0) {
         await notices.first().waitFor()
@@ -468,7 +468,7 @@ const acts = {
       const after = await lettersInDatabase()
       const changed = after.filter(({ id, state }) => before.find((each) => each.id === id)?.state !== state)
       expect(changed.filter(({ state }) => state === 'draft')).toHaveLength(count)
-      // All have the template's text, since nobody edited any.
+      // No letter has its own text, since nobody edited a letter.
       expect(after.filter(({ is_edited: isEdited }) => isEdited)).toEqual([])
       await expectNoDecision(model, screen)
     },
@@ -539,13 +539,13 @@ const acts = {
 
   offline: deskAct('offline', [twelfth], {
     can: isAtApplication,
-    async do(model, screen, [place]) {
+    async do(model, screen, [index]) {
       const { page } = screen
       const { button, pill, alert } = getDesk(page)
       const before = await pill.textContent()
       const wanted = nth(
         names.filter((status) => statuses[status] !== before),
-        place,
+        index,
       )
       await page.context().setOffline(true)
       expect(await announcementAfter(screen, () => button(labels[wanted]).click())).toMatch(/: not saved$/)
@@ -561,7 +561,7 @@ const acts = {
   reload: deskAct('reload', [], {
     async do(model, screen) {
       await screen.page.reload()
-      // Moving the clock during this would time out the load of the script.
+      // If the clock moved before the script has loaded, the load would time out.
       await getDesk(screen.page).link('Applications').waitFor()
       if (screen.list !== null) await expectOpenedList(screen)
       if (screen.application !== null) await expectApplication(screen)
@@ -587,17 +587,17 @@ const acts = {
 
 /** Two organisers at their desks, and twelve applicants. */
 async function begin(visitor: Visitor): Promise<DeskModel> {
-  // In the order of the server's locks, since late requests of the previous sequence's page may still run.
+  // Locks rows in the server's order, since requests of the previous sequence's page may still run.
   await desk.sql`
     with locked as materialized (select id from public.retreat_applications order by id for update)
     delete from public.retreat_applications where id in (select id from locked)`
   await desk.sql`delete from private.history`
   await desk.store(
     ['Anna', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
-      (first_name, place) => ({ first_name, last_name: `N${place}`, email: `${first_name}@example.org` }),
+      (first_name, index) => ({ first_name, last_name: `N${index}`, email: `${first_name}@example.org` }),
     ),
   )
-  // The desk believes that a server sends letters. The test decides when each is sent.
+  // The database records a server that sends letters, but the test decides when each letter is sent.
   await desk.sql`update private.postman set seen_at = now() + interval '1 day', stopped = false`
   await desk.sql`update private.letter_settings set hold = interval '1 day'`
   const screens: OrganiserScreen[] = []
@@ -609,7 +609,7 @@ async function begin(visitor: Visitor): Promise<DeskModel> {
   return { screens, lastChecked: '0' }
 }
 
-/** Milliseconds for all sequences, and for shortening a failing one. */
+/** Milliseconds for all sequences, and again for shortening a sequence that fails. */
 const timeLimit = 200_000 + sequences * mostActs * 500
 
 test(

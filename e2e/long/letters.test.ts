@@ -10,14 +10,14 @@ import { runCommand, startServer, temporaryDirectory } from '../../testing/serve
 import { connectToFiles } from '../../testing/sql.ts'
 
 test('an applicant gets a receipt, organisers get a notice, and an automation learns of the decision', async () => {
-  const [mails, receiver, directory] = await Promise.all([
+  const [mailServer, receiver, directory] = await Promise.all([
     startMailServer(),
     startReceiver(),
     temporaryDirectory(),
   ])
   const settings = {
     DATA_DIR: directory.path,
-    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
     WEBHOOK_DECISIONS_URL: `${receiver.origin}/decisions`,
@@ -25,16 +25,16 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const server = await startServer(settings)
   const link = await runCommand(['organisers', '--add', 'grace@example.org'], settings)
   const { client } = await signInByLink(server.origin, link.stdout)
-  const desk = createDesk(async (name, given) => (await client.rpc(name, given).throwOnError()).data)
+  const desk = createDesk(async (name, args) => (await client.rpc(name, args).throwOnError()).data)
   await desk('desk_set_letters', { version: 0, reply_to: 'team@example.org', receipts: true })
   await desk('desk_set_notices', { notices: 'each' })
   const application = anApplication({ first_name: 'Ada', email: 'ada@example.com' })
   expect(await send(server.origin, application)).toBe(201)
-  const [receipt] = await mails.waitFor(1, 'ada@example.com')
+  const [receipt] = await mailServer.waitFor(1, 'ada@example.com')
   expect(receipt).toMatchObject({ subject: 'We have your application', from: 'hello@example.org' })
   expect(receipt?.raw).toMatch(/^Reply-To: team@example\.org\r$/m)
   expect(receipt?.text).toContain('Hello Ada,')
-  const [notice] = await mails.waitFor(1, 'grace@example.org')
+  const [notice] = await mailServer.waitFor(1, 'grace@example.org')
   const [row] = (await desk('desk_list', { filter: {} })).applications
   const id = row?.id ?? ''
   expect(notice?.text).toContain(`${server.origin}/desk#/applications/${id}`)
@@ -42,7 +42,7 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const act = () => crypto.randomUUID()
   const text = { occasion: 'accepted', subject: 'Hello {{first_name}}', body: 'Come!', act: act() }
   expect(await desk('desk_send_test', text)).toEqual({ to: 'grace@example.org' })
-  const [, testEmail] = await mails.waitFor(2, 'grace@example.org')
+  const [, testEmail] = await mailServer.waitFor(2, 'grace@example.org')
   expect(testEmail).toMatchObject({ subject: '[Test] Hello Ada' })
 
   const database = connectToFiles(directory.path)
@@ -54,7 +54,7 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   await desk('desk_release', { act: act(), letters, number: null, again: false })
   const [decision] = await receiver.waitFor(1)
   expect(new URLSearchParams(decision?.body).get('id')).toBe(id)
-  expect(await mails.waitFor(2, 'ada@example.com')).toMatchObject([
+  expect(await mailServer.waitFor(2, 'ada@example.com')).toMatchObject([
     {},
     { subject: 'Your place at Unplugged' },
   ])

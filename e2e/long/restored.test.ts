@@ -8,14 +8,16 @@ import { waitForHydration, test } from '../../testing/visitor.ts'
 
 const server = serverForTestFile()
 
-/** Resolves when the page's script has also done its first work on the form that it took over. */
-const waitForTakeover = (page: Page) => page.waitForFunction(() => window.isHydrated)
+/** Resolves when the page's script has hydrated the form and run its first effects. */
+const waitForEffects = (page: Page) => page.waitForFunction(() => window.isHydrated)
 
-/** The event of a page that the browser restores unchanged. Playwright's Chromium restores none this way. */
+/** Simulates the event of a page restored from the back/forward cache, which Playwright's Chromium does not use. */
 const restorePage = (page: Page) =>
   page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
 
-test('a draft does not overwrite text from before the script', async ({ visitor }) => {
+test('a stored draft does not overwrite text that was typed before the script loaded', async ({
+  visitor,
+}) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   const page = await visitor.open(server.origin)
   const form = getForm(page)
@@ -27,10 +29,10 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
   await form.firstName.fill('Grace')
   await form.reason.fill('To think.')
   await form.teamSize.locator('[value="10+"]').check()
-  // As in a browser without room for a newer draft.
-  await page.evaluate((older) => sessionStorage.setItem('unplugged-draft', older), draft)
+  // As in a browser that had no room for a newer draft.
+  await page.evaluate((json) => sessionStorage.setItem('unplugged-draft', json), draft)
   release()
-  await waitForTakeover(page)
+  await waitForEffects(page)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
   expect(await form.answers()).toEqual({
@@ -41,7 +43,7 @@ test('a draft does not overwrite text from before the script', async ({ visitor 
   })
 })
 
-test('typed text remains even if the script had to rebuild the form', async ({ visitor }) => {
+test('typed text remains even if hydration fails and React rebuilds the form', async ({ visitor }) => {
   visitor.allowConsoleError(/^Hydration failed because/)
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
   let release = () => {}
@@ -50,24 +52,24 @@ test('typed text remains even if the script had to rebuild the form', async ({ v
   })
   const form = getForm(page)
   await form.fill(application)
-  // As a browser's extension does, which finds the field before React does.
+  // As a browser extension does before hydration.
   await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
   release()
-  await waitForTakeover(page)
+  await waitForEffects(page)
   expect(await page.locator('extension-button').count()).toBe(0)
   const { consent, ...answers } = application
   expect(consent).toBe(true)
   expect(await form.answers()).toEqual(answers)
 })
 
-test('a restored page whose form was posted natively can send again', async ({ visitor }) => {
+test('a page that is restored after a native post can send again', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/assets/**', (route) => route.abort()),
   )
   const form = getForm(page)
   await form.fill(anApplication())
-  // After this response the page stays unchanged, like one that the browser restores.
+  // After this response the page stays unchanged, like a page that the browser restores.
   await page.route(`${server.origin}/`, (route) => route.fulfill({ status: 204 }), { times: 1 })
   const posted = page.waitForResponse((response) => response.request().method() === 'POST')
   await form.button.click()
@@ -82,7 +84,9 @@ test('a restored page whose form was posted natively can send again', async ({ v
   await form.success.waitFor()
 })
 
-test('a page restored during its send continues to show it, and then the green box', async ({ visitor }) => {
+test('a page that is restored during a send still shows the send as pending, and then the green box', async ({
+  visitor,
+}) => {
   let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
     release = await holdRequests(opened, '**/rest/v1/**')

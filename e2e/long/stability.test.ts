@@ -13,7 +13,7 @@ import { digestsOfMigrations, releasedList } from '../../tools/released-migratio
 
 // docs/stability.md lists the promises until 2.0.
 
-test('the newest changes belong to this version or to the next one, and say first what has to be done', async () => {
+test('the newest section of the changelog is for this version or the next one, and headings are in order', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   const changes = await readFile('CHANGELOG.md', 'utf8')
   const [, ...sections] = changes.split(/^## /m)
@@ -26,7 +26,7 @@ test('the newest changes belong to this version or to the next one, and say firs
   for (const section of sections) {
     const found = Array.from(section.matchAll(/^### (.+)$/gm), ([, heading = '']) => heading)
     expect(found).toEqual(headings.filter((heading) => found.includes(heading)))
-    // Each change is below one.
+    // Each change is below a heading.
     expect(section).not.toMatch(/^.+\n+- /)
   }
 })
@@ -60,7 +60,7 @@ test('the commands that operators rely on exist, with their options', async () =
     ...Object.fromEntries(Object.keys(commands).map((name) => [name, `exec node start.js ${name}`])),
   })
   const files = import.meta.glob<{ run: () => Promise<void> }>('../../src/cli/commands/*.ts')
-  const given = process.argv
+  const originalArguments = process.argv
   const printed = vi.spyOn(console, 'log').mockReturnValue()
   try {
     for (const [name, options] of Object.entries(commands)) {
@@ -71,12 +71,12 @@ test('the commands that operators rely on exist, with their options', async () =
       expect(printed).toHaveBeenLastCalledWith(expect.stringMatching(`npm run (-s )?${name} --`))
     }
   } finally {
-    process.argv = given
+    process.argv = originalArguments
     printed.mockRestore()
   }
 })
 
-test('a table has the columns that its readers know, in order', () => {
+test('a CSV file has the promised columns in their order', () => {
   expect(
     csvHeader(tableColumns),
     'A new column comes before decided_by, here as well; nothing else of this line changes until 2.0.',
@@ -86,7 +86,7 @@ test('a table has the columns that its readers know, in order', () => {
   )
 })
 
-test('the webhook gets an application under the names that automations know', () => {
+test('the webhook gets an application with the promised field names', () => {
   expect([...webhookBody(anApplication()).keys()]).toEqual([
     'firstName',
     'lastName',
@@ -102,25 +102,30 @@ test('the webhook gets an application under the names that automations know', ()
   ])
 })
 
-test('no migration of a release was edited, and at most one file a folder is open after them', async () => {
+test('no released migration was edited, and at most one open migration follows them in each folder', async () => {
   const listed = (await readFile(releasedList, 'utf8')).trim().split('\n')
-  const now = await digestsOfMigrations()
+  const current = await digestsOfMigrations()
   expect(
-    listed.filter((line) => !now.includes(line)),
+    listed.filter((line) => !current.includes(line)),
     'Put these back, and write into the open ones: databases that applied them refuse another text.',
   ).toEqual([])
-  const unlisted = now.filter((line) => !listed.includes(line))
-  expect(unlisted, 'They come after the released ones.').toEqual(now.slice(now.length - unlisted.length))
-  const open = unlisted.map((line) => line.slice(line.indexOf('  ') + 2))
-  const whole = open.filter((path) => !hasOwnFile({ sql: readFileSync(path, 'utf8') }))
-  expect(new Set(whole.map(dirname)).size, `More than one is open: ${whole.join(', ')}`).toBe(whole.length)
-  for (const path of whole) {
+  const unlisted = current.filter((line) => !listed.includes(line))
+  expect(unlisted, 'They come after the released ones.').toEqual(
+    current.slice(current.length - unlisted.length),
+  )
+  const openPaths = unlisted.map((line) => line.slice(line.indexOf('  ') + 2))
+  const openMigrations = openPaths.filter((path) => !hasOwnFile({ sql: readFileSync(path, 'utf8') }))
+  expect(
+    new Set(openMigrations.map(dirname)).size,
+    `More than one is open: ${openMigrations.join(', ')}`,
+  ).toBe(openMigrations.length)
+  for (const path of openMigrations) {
     const functions = readFileSync(path, 'utf8').match(/^create (or replace )?function [^(]+/gm) ?? []
     expect(new Set(functions).size, `${path} has a function twice`).toBe(functions.length)
   }
 })
 
-test('a database of 1.0.0 is migrated with every row and state, and delivers once what is due', async () => {
+test('a database of 1.0.0 is migrated with every row and state, and each due delivery is sent once', async () => {
   const postgres = await startPostgres()
   expect(await migrateDump(postgres)).toEqual(dumpMigrated)
 })

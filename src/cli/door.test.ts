@@ -39,27 +39,30 @@ test.each<[Partial<Door>, ...string[]]>([
     `The door is closed since ${localTime(past)}.`,
     'Applicants read: Applications are closed.',
   ],
-])('the state of the door is one line for each fact: %j', (changes, ...lines) => {
+])('the state of the door has one line for each fact: %j', (changes, ...lines) => {
   expect(doorLines({ ...open, ...changes })).toEqual(lines)
 })
 
-test('a time is read in the zone of the machine, unless it names another', () => {
+test('a time is in the time zone of the machine, unless it names another one', () => {
   expect(parseTime('2999-03-01T18:00')).toEqual(new Date(2999, 2, 1, 18))
   expect(parseTime('2999-03-01 18:00:30+05:45')).toEqual(new Date('2999-03-01T12:15:30Z'))
   expect(parseTime(undefined)).toBeUndefined()
 })
 
-test.each(['2999-02-30T18:00', '2999-03-01', '2999-03-01T25:00', 'soon'])('%s is no time', (text) => {
-  expect(() => parseTime(text)).toThrow(
-    `--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`,
-  )
-})
+test.each(['2999-02-30T18:00', '2999-03-01', '2999-03-01T25:00', 'soon'])(
+  '%s is refused as a time',
+  (text) => {
+    expect(() => parseTime(text)).toThrow(
+      `--until is "${text}" but should be a date and a time, such as 2027-03-01T18:00.`,
+    )
+  },
+)
 
 test('a past time is refused', () => {
   expect(() => parseTime('2020-03-01T12:15Z')).toThrow(`--until is ${localTime(past)}, which is past.`)
 })
 
-test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is no number of applications', (text) => {
+test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is refused as a number of applications', (text) => {
   expect(() => parseNumber(text)).toThrow(
     `--after is "${text}" but should be a whole number from 1 to 2147483647.`,
   )

@@ -8,7 +8,7 @@ const maxNumber = 2_147_483_647
 /**
  * Reads a future time: in this machine's time zone, unless the text ends with another.
  *
- * @throws {OperatorError} where it is no time, or past.
+ * @throws {OperatorError} where the text is not a time, or the time is past.
  */
 export function parseTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
@@ -26,7 +26,7 @@ export function parseTime(text: string | undefined): Date | undefined {
 /**
  * Reads a number of applications.
  *
- * @throws {OperatorError} where the door cannot count to it.
+ * @throws {OperatorError} where the text is not a number that the door can count to.
  */
 export function parseNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

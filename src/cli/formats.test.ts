@@ -57,7 +57,7 @@ test.each(['+49 (30) 123-4', '-1', 'a; b = c', 'a-b', 'Why:\n- one\n- two', 'a;+
   },
 )
 
-test('the labels are beside the codes', async () => {
+test('a table has the label of an option beside its code', async () => {
   const rows: string[] = []
   for await (const text of toCsv(
     batches(stored({ paid_solution: 'not', team_size: 'just-me', reason: 'x' })),
@@ -79,7 +79,7 @@ test('characters that change the direction of writing do not reach the terminal'
   expect(text).not.toMatch(/[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
 })
 
-test('a terminal that is too narrow to wrap values well still shows twenty columns of them', async () => {
+test('on a very narrow terminal, values are still wrapped at twenty columns', async () => {
   let text = ''
   const long = stored({ reason: 'I have not been away from a screen for longer than I remember.' })
   for await (const part of toScreen(batches(long), 1, 24)) text += part
@@ -117,7 +117,7 @@ test('in a text an application is a paragraph: its name, its id, and its form an
 `)
 })
 
-test('a blank form answer has no line, and own words have one', async () => {
+test('a blank form answer has no line, and an answer in own words has one', async () => {
   const blank = stored({ paid_solution: '', team_size: '', custom_solution: 'A cabin' })
   const text = await whole(toText(batches(blank, blank)))
   expect(text).not.toMatch(/Paid before|Team/)
@@ -136,7 +136,7 @@ test('on a terminal the number comes first, the name is bold and the time is loc
   expect(localTime(new Date(0))).toBe(`${time} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`)
 })
 
-test('the number is written before the first application', async () => {
+test('without applications, the list says that there are none', async () => {
   expect(await whole(toText(batches()))).toBe('No applications yet.\n')
   expect(await whole(toScreen(batches(), 0, 80))).toBe('No applications yet.\n')
 })
@@ -154,7 +154,7 @@ test.each<[Partial<StoredApplication>, string]>([
   [{ attempts: 2, next_attempt_at: later }, '2 tries, next 2026-11-25T12:00:00.000Z, last answer none'],
   [{ attempts: 10, next_attempt_at: null, last_status: 410 }, 'given up after 10 tries, last answer 410'],
   [{ attempts: 0, next_attempt_at: null }, 'given up after 0 tries'],
-])('the state of a delivery is written out: %o', async (delivery, words) => {
+])('the state of a delivery is shown in words: %o', async (delivery, words) => {
   const text = await whole(toText(batches({ ...ada, ...delivery })))
   expect(text).toContain(`\n  Webhook       ${words}\n`)
 })
@@ -177,7 +177,7 @@ test("an applicant's text cannot forge a line, and terminal control characters a
   expect(onOneLine('a\u001bb\u202ec')).toBe('a\ufffdb\ufffdc')
 })
 
-test('a number is followed by what it counts', () => {
+test('a count is followed by its noun, in the singular or plural', () => {
   expect([countOf(1), countOf(2), countOf(2, 'two')]).toEqual([
     '1 application',
     '2 applications',

@@ -8,12 +8,12 @@ import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<StoredApplication[]>
 
-/** Formats a number of applications. `digits` replaces the digits of the number. */
+/** Formats a number of applications. `digits` is the number as it is shown, such as with separators. */
 export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
-/** The words after a count of applications where organisers' accounts are included. */
+/** The words after a count of applications for the number of organisers' accounts. */
 export function accountsText(count: number): string {
   if (count === 0) return ''
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
@@ -33,7 +33,7 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
         .map((row) =>
           JSON.stringify(Object.fromEntries(storedColumns.map((column) => [column, row[column]]))),
         )
-        // JSON does not escape all of these.
+        // JSON does not escape all control characters.
         .map((line) => `${line.replace(control, escapeSequence)}\n`)
         .join('')
     )
@@ -137,7 +137,7 @@ function printable(text: string): string {
     .replace(directionMarks, '\ufffd')
 }
 
-/** The same on one line, so that a stranger's text cannot forge another line. */
+/** Printable text on one line, so that a stranger's text cannot forge another line. */
 export function onOneLine(text: string): string {
   return printable(text).replaceAll('\n', ' ')
 }

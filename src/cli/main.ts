@@ -1,6 +1,6 @@
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
 
-/** A command, run by `npm run` and its file's name. */
+/** A command, which `npm run` runs by its file's name. */
 interface Command {
   run: () => Promise<void>
 }

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { ignoreInterrupts } from './with-database.ts'
 
 /**
- * Shows text in the reader's pager, as git does: the command in PAGER, or less, which exits at once where the text fits the
- * screen. The text is generated as far as it is read. Ctrl-C is left to the pager.
+ * Shows text in the reader's pager, as git does: the command in PAGER, or less, which exits at once if the text fits the screen.
+ * Only as much text is generated as is read. The pager handles Ctrl-C.
  *
  * @returns Whether there is a pager. Without one, nothing was shown.
  */
@@ -16,7 +16,7 @@ export function showInPager(text: AsyncIterable<string>): Promise<boolean> {
   if (PAGER === '' || PAGER === 'cat') return Promise.resolve(false)
   return ignoreInterrupts(async () => {
     const stop = () => pager.kill()
-    // Otherwise the pager would survive this program. Not every pager notices that its terminal is gone.
+    // Without this, the pager would survive this program: not every pager notices that its terminal is gone.
     process.on('SIGTERM', stop).on('SIGHUP', stop)
     const pager = spawn(PAGER ?? 'less', {
       shell: PAGER !== undefined,

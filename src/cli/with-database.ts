@@ -13,18 +13,18 @@ import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'
 
-/** Milliseconds between two signals that count as separate. */
+/** Milliseconds within which two signals count as one. */
 const signalGap = 500
 /** Milliseconds for interrupted work to clean up. */
 const grace = 2_000
 
 /**
- * Opens the database of the settings while `act` runs, and says on standard error which one it is. Ctrl-C and SIGTERM close it in
- * order, so that no PostgreSQL that this started keeps running.
+ * Opens the database of the settings while `act` runs, and names it on standard error. Ctrl-C and SIGTERM close it, so that a
+ * PostgreSQL that this function started does not keep running.
  *
- * @param schema What to do with the schema; `check` also allows an older one. A database that this creates is removed where `act`
- *   fails.
- * @param location Another database than that of the settings. A temporary one is always removed.
+ * @param schema What to do with the schema; `check` also allows an older one. A database that this function creates is removed if
+ *   `act` fails.
+ * @param location A database to use in place of the settings' database. A temporary one is always removed.
  * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
  */
 export async function withDatabase(
@@ -66,8 +66,8 @@ export async function ignoreInterrupts<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves at the first signal. A second one ends the process. Ctrl-C reaches this process from the terminal and again from npm,
- * which counts as one.
+ * Resolves at the first signal. A second one ends the process. Ctrl-C arrives twice, from the terminal and from npm, and counts
+ * as one signal.
  */
 export function awaitSignal() {
   let first: number | undefined

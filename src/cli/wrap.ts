@@ -1,8 +1,8 @@
 import { eastAsianWidth } from 'get-east-asian-width'
 
-/** Splits a text into what a reader sees as single characters. */
+/** Splits a text into characters as a reader sees them. */
 const characters = new Intl.Segmenter()
-/** Characters of one column each. Most texts have no others, and splitting a text takes a hundred times as long. */
+/** Characters of one column each. Most texts have only these, and splitting a text takes a hundred times as long. */
 const narrow = /^[\u0020-\u007e\u00a0-\u02ff]*$/
 const emoji = /\p{Emoji_Presentation}|\p{Regional_Indicator}|\ufe0f/u
 const unseen = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu

@@ -1,7 +1,7 @@
 /**
- * Creates the id of an act, a UUID of version 4. A repeat with the same id is the same act.
+ * Creates the id of an act, a version 4 UUID. A call repeated with the same id is the same act.
  *
- * Without `crypto.randomUUID`, which browsers have only over https and on localhost.
+ * Does not use `crypto.randomUUID`, which browsers offer only over https and on localhost.
  */
 export function newAct(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

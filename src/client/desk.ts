@@ -19,7 +19,7 @@ export type CallDesk = <Name extends keyof Calls>(
 /**
  * Creates calls of the desk's functions for the signed-in person.
  *
- * @returns A call that throws a `RefusedCall` where the database refuses, a `TypeError` where no response came, and a
+ * @returns A call that throws a `RefusedCall` if the database refuses, a `TypeError` if no response arrives, and a
  *   `DOMException` after the timeout.
  */
 export function createDesk(call: CallFunction): CallDesk {

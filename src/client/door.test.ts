@@ -7,23 +7,23 @@ afterEach(() => vi.restoreAllMocks())
 
 const backend = { url: 'https://project.example', anonKey: 'key' }
 
-test('a closed door has a sentence, and an open one has none', async () => {
-  const asked: unknown[] = []
-  const ask = (answer: unknown) =>
+test('a closed door has a sentence for applicants, and an open door has none', async () => {
+  const addresses: unknown[] = []
+  const sentenceIn = (body: unknown) =>
     readDoorSentence(backend, async (address) => {
-      asked.push(address)
-      return Response.json(answer)
+      addresses.push(address)
+      return Response.json(body)
     })
-  expect(await ask({ sentence: 'We are full.' })).toBe('We are full.')
-  expect(await ask({})).toBeUndefined()
-  expect(await ask(null)).toBeUndefined()
-  expect(new Set(asked)).toEqual(new Set(['https://project.example/rest/v1/rpc/door_is_open']))
+  expect(await sentenceIn({ sentence: 'We are full.' })).toBe('We are full.')
+  expect(await sentenceIn({})).toBeUndefined()
+  expect(await sentenceIn(null)).toBeUndefined()
+  expect(new Set(addresses)).toEqual(new Set(['https://project.example/rest/v1/rpc/door_is_open']))
 })
 
 test('a failed request for the door is only logged in the console', async () => {
-  const told = vi.spyOn(console, 'info').mockReturnValue()
+  const info = vi.spyOn(console, 'info').mockReturnValue()
   const refusal = Response.json({ message: 'no such function' }, { status: 404 })
   expect(await readDoorSentence(backend, async () => refusal)).toBeUndefined()
-  const unknown = 'Whether applications are taken is not known:'
-  expect(told.mock.calls).toEqual([[unknown, new RefusedCall('no such function', '', 404)]])
+  const message = 'Whether applications are taken is not known:'
+  expect(info.mock.calls).toEqual([[message, new RefusedCall('no such function', '', 404)]])
 })

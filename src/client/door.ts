@@ -3,14 +3,14 @@ import { requestOf, send, type DataInterface } from './rest.ts'
 /**
  * Asks whether applications are open.
  *
- * @returns The sentence for applicants; undefined while applications are open, or without a response.
+ * @returns The sentence for applicants; undefined if applications are open, or without a response.
  */
 export async function readDoorSentence(backend: DataInterface, fetcher = fetch): Promise<string | undefined> {
   try {
     const door = await send(requestOf(backend, 'rpc/door_is_open', {}), [], null, fetcher)
     return (door as { sentence?: string } | null)?.sentence
   } catch (error) {
-    // The form works without it: an applicant is told when they send while the door is closed.
+    // The form works without the response: if the door is closed, the database refuses an application with the sentence.
     console.info('Whether applications are taken is not known:', error)
     return undefined
   }

@@ -7,8 +7,8 @@ afterEach(() => vi.unstubAllGlobals())
 const key = callKey('token', 'https://project.example/rest/v1/rpc/desk_me', '{}')
 const signal = new AbortController().signal
 
-/** Lets the document begin these calls. */
-function begin(calls: EarlyCalls) {
+/** Sets the calls that the document has sent. */
+function setEarlyCalls(calls: EarlyCalls) {
   vi.stubGlobal('window', { earlyCalls: calls })
 }
 
@@ -22,25 +22,25 @@ test('a call is identified by its caller, its address and its arguments', () => 
   expect(new Set(keys).size).toBe(4)
 })
 
-test('a call that the document began responds to one call of its key', async () => {
-  const answer = new Response('{}')
-  begin(new Map([[key, Promise.resolve(answer)]]))
+test('the response of an early call is used once, for a call with its key', async () => {
+  const response = new Response('{}')
+  setEarlyCalls(new Map([[key, Promise.resolve(response)]]))
   expect(await takeEarlyResponse(callKey('another', 'x', '{}'), signal)).toBeUndefined()
-  expect(await takeEarlyResponse(key, signal)).toBe(answer)
+  expect(await takeEarlyResponse(key, signal)).toBe(response)
   expect(await takeEarlyResponse(key, signal)).toBeUndefined()
 })
 
-test('nothing was begun without a document, or where it began nothing', async () => {
+test('there is no early response without a document, or if the document sent no call', async () => {
   expect(await takeEarlyResponse(key, signal)).toBeUndefined()
   vi.stubGlobal('window', {})
   expect(await takeEarlyResponse(key, signal)).toBeUndefined()
 })
 
-test("the wait for a begun call ends with its caller's signal", async () => {
-  const leaving = new AbortController()
-  begin(new Map([[key, new Promise(() => {})]]))
-  const taken = takeEarlyResponse(key, leaving.signal)
+test('aborting the signal ends the wait for an early response', async () => {
+  const controller = new AbortController()
+  setEarlyCalls(new Map([[key, new Promise(() => {})]]))
+  const pending = takeEarlyResponse(key, controller.signal)
   const reason = new Error('Enough.')
-  leaving.abort(reason)
-  await expect(taken).rejects.toBe(reason)
+  controller.abort(reason)
+  await expect(pending).rejects.toBe(reason)
 })

@@ -1,6 +1,6 @@
 /**
- * Calls that the document sent before the page's script loaded, by key. Its response is used for one later call with the same key.
- * If the response cannot be used, that later call is sent.
+ * Calls that the document sent before the page's script loaded, by key. A response is used for one later call with the same
+ * key. If the response cannot be used, the later call is sent.
  */
 export type EarlyCalls = Map<string, Promise<Response | undefined>>
 
@@ -16,9 +16,9 @@ export function callKey(token: string, url: string, body: string): string {
 }
 
 /**
- * Takes the response of a call that the document sent, once; undefined where there is none.
+ * Removes the early call with this key and returns its response; undefined if there is none.
  *
- * @throws The signal's reason, where that aborts first.
+ * @throws The signal's reason, if the signal aborts first.
  */
 export async function takeEarlyResponse(key: string, signal: AbortSignal): Promise<Response | undefined> {
   const response = globalThis.window?.earlyCalls?.get(key)

@@ -31,7 +31,7 @@ async function sendTo(...replies: Reply[]) {
 }
 
 const stored = new Response(null, { status: 201 })
-const away = new Response('<h1>Bad Gateway</h1>', { status: 502 })
+const badGateway = new Response('<h1>Bad Gateway</h1>', { status: 502 })
 const refusal = (code: string, message: string, status = 400) => Response.json({ code, message }, { status })
 const noNetwork = new TypeError('Load failed')
 
@@ -47,41 +47,41 @@ test('an application is sent with the public key, and no row is requested back',
   expect(headers.get('prefer') ?? '').not.toContain('representation')
 })
 
-test('an application is sent three times where no try gets a response', async () => {
+test('an application is sent three times if no try gets a response', async () => {
   const { outcome, sent } = await sendTo(noNetwork)
   expect(sent.map(({ after }) => after)).toEqual([0, 700, 2_500])
   expect(outcome).toBeInstanceOf(UnreachableError)
   expect((outcome as Error).cause).toBe(noNetwork)
-  expect((await sendTo(away, noNetwork, stored)).outcome).toBe('stored')
+  expect((await sendTo(badGateway, noNetwork, stored)).outcome).toBe('stored')
 })
 
 test('a duplicate counts as stored', async () => {
-  const repeat = 'duplicate key value violates unique constraint "retreat_applications_once"'
-  expect((await sendTo(away, refusal('23505', repeat, 409))).outcome).toBe('stored')
+  const message = 'duplicate key value violates unique constraint "retreat_applications_once"'
+  expect((await sendTo(badGateway, refusal('23505', message, 409))).outcome).toBe('stored')
   const { outcome } = await sendTo(refusal('23505', 'another "index"', 409))
   expect(outcome).toMatchObject({ name: 'RefusedCall', message: 'another "index"' })
 })
 
-test('a refusal of the backend is thrown at once, with its message', async () => {
+test('a refusal by the backend is thrown with its message, without a retry', async () => {
   const { outcome, sent } = await sendTo(refusal('PT403', 'We are full.', 403))
   expect(outcome).toMatchObject({ code: 'PT403', message: 'We are full.' })
   expect(sent).toHaveLength(1)
 })
 
-test('the text of another program is no message for a visitor', async () => {
+test('the text of another program is not shown to a visitor', async () => {
   expect((await sendTo(new Response('<h1>Welcome</h1>'))).outcome).toEqual(new SyntaxError(''))
 })
 
-test('the timeout ends with the response', async () => {
+test('a response clears the timeout', async () => {
   await insertApplication(application, backend, async () => stored)
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a send is given up after 20 seconds without a response, including all its tries', async () => {
+test('a send without a response fails after 20 seconds, including all its tries', async () => {
   let tries = 0
   const outcome = insertApplication(application, backend, (_address, init) => {
     tries += 1
-    if (tries === 1) return Promise.resolve(away)
+    if (tries === 1) return Promise.resolve(badGateway)
     return new Promise((_resolve, reject) =>
       init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
     )

@@ -8,15 +8,15 @@ const open = { state: 'open', first_name: 'Ada', until: '2026-12-03', answer: nu
 const backend = { url: 'https://project.example', anonKey: 'key' }
 const signal = new AbortController().signal
 
-/** Lets a backend give these responses; returns what it is sent. */
-function backendAnswers(...answers: Response[]) {
-  const fetcher = vi.fn<typeof fetch>(async () => answers.shift() ?? Response.error())
+/** Mocks a backend that gives these responses in order. Returns the mock of `fetch`. */
+function mockBackend(...responses: Response[]) {
+  const fetcher = vi.fn<typeof fetch>(async () => responses.shift() ?? Response.error())
   vi.stubGlobal('fetch', fetcher)
   return fetcher
 }
 
-test('an invitation is read by the token of a letter', async () => {
-  const fetcher = backendAnswers(Response.json(open))
+test('an invitation is read with the token of its link', async () => {
+  const fetcher = mockBackend(Response.json(open))
   expect(await readInvitation(backend, 'token', signal)).toEqual(open)
   const [address, request] = fetcher.mock.calls[0] ?? []
   expect(address).toBe('https://project.example/rest/v1/rpc/place_by_token')
@@ -25,18 +25,18 @@ test('an invitation is read by the token of a letter', async () => {
 
 test('an RSVP without a response is sent again unchanged', async () => {
   vi.useFakeTimers()
-  const fetcher = backendAnswers(new Response('', { status: 502 }), Response.json(open))
+  const fetcher = mockBackend(new Response('', { status: 502 }), Response.json(open))
   const answered = sendRsvp(backend, 'token', 'not coming', 'act', signal)
   await vi.runAllTimersAsync()
   vi.useRealTimers()
   expect(await answered).toEqual(open)
   expect(fetcher.mock.calls[0]?.[0]).toBe('https://project.example/rest/v1/rpc/answer_place')
-  const bodies = fetcher.mock.calls.map(([, again]) => again?.body)
+  const bodies = fetcher.mock.calls.map(([, init]) => init?.body)
   expect(bodies).toEqual(Array(2).fill('{"token":"token","answer":"not coming","act":"act"}'))
 })
 
-test('a refusal keeps its status, so that the page knows whether its message is for guests', async () => {
-  backendAnswers(Response.json({ message: 'Too many.' }, { status: 429 }))
+test('a refusal has its status, so that the page can decide whether to show its message', async () => {
+  mockBackend(Response.json({ message: 'Too many.' }, { status: 429 }))
   await expect(readInvitation(backend, 'token', signal)).rejects.toMatchObject({
     name: 'RefusedCall',
     message: 'Too many.',
@@ -44,7 +44,7 @@ test('a refusal keeps its status, so that the page knows whether its message is 
   })
 })
 
-test.each([{ message: 'Hello.' }, null])('a reply about something else is no place: %j', async (reply) => {
-  backendAnswers(Response.json(reply))
+test.each([{ message: 'Hello.' }, null])('a reply that is no invitation is an error: %j', async (reply) => {
+  mockBackend(Response.json(reply))
   await expect(readInvitation(backend, 'token', signal)).rejects.toThrow(SyntaxError)
 })

@@ -9,7 +9,7 @@ export type Invitation =
       first_name: string
       until: string
       answer: Rsvp | null
-      /** The reply address; blank where there is none. An older schema omits it while the invitation is open. */
+      /** The reply address; blank if there is none. An older schema omits it while the invitation is open. */
       address?: string
     }
 
@@ -19,7 +19,7 @@ const retryDelays = [700, 1_800]
 /**
  * Reads the state of an invitation without changing it.
  *
- * @throws {RefusedCall} where it was refused, such as after too many wrong tokens; another error where there was no valid
+ * @throws {RefusedCall} if the call was refused, such as after too many wrong tokens; another error if there was no valid
  *   response.
  */
 export function readInvitation(
@@ -35,7 +35,7 @@ export function readInvitation(
  *
  * @param act The act's id, which makes the call idempotent.
  * @returns The invitation's new state. If it is not open, nothing was stored.
- * @throws {RefusedCall} where it was refused; another error where the outcome is unknown.
+ * @throws {RefusedCall} if the call was refused; another error if the outcome is unknown.
  */
 export function sendRsvp(
   backend: DataInterface,

@@ -6,7 +6,7 @@ export class MissingScriptError extends Error {
 /**
  * Waits for a script that is loaded on demand. An update of the server removes old scripts.
  *
- * @throws {MissingScriptError} where it cannot be loaded.
+ * @throws {MissingScriptError} if it cannot be loaded.
  */
 export async function loadScript<Module>(loading: Promise<Module>): Promise<Module> {
   try {

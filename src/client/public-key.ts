@@ -9,7 +9,7 @@ export function keyHeaders(key: string, token = isJwt(key) ? key : undefined): R
 }
 
 /**
- * A hosted project's older keys are JWTs that name the role. The newer ones are not, so they must not be sent as a bearer token.
+ * A hosted project's older keys are JWTs that name the role. Its newer keys are not, and must not be sent as a bearer token.
  */
 function isJwt(key: string) {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(key)

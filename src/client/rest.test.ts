@@ -14,7 +14,7 @@ test.each([
   ['a..c', false],
   ['a.b.', false],
   ['.b.c', false],
-])('the key %s is a bearer token, too: %s', (key, expected) => {
+])('the key %s is also sent as a bearer token: %s', (key, expected) => {
   const bearer = { Authorization: `Bearer ${key}` }
   expect(keyHeaders(key)).toEqual({ apikey: key, ...(expected && bearer) })
 })
@@ -23,7 +23,7 @@ test.each([
   ['https://project.example', 'https://project.example/rest/v1/x'],
   ['https://project.example/folder/', 'https://project.example/folder/rest/v1/x'],
   [null, 'https://site.example/retreat/rest/v1/x'],
-])('the data interface of %s is at %s', (url, address) => {
+])('the data interface of the backend %s is at %s', (url, address) => {
   vi.stubGlobal('location', { href: 'https://site.example/retreat/index.html' })
   expect(requestOf({ url, anonKey: 'key' }, 'x', {}).url).toBe(address)
 })
@@ -46,7 +46,7 @@ test.each([
   })
 })
 
-test('a request is repeated unchanged until a response comes, or its caller aborts it', async () => {
+test('a request is repeated unchanged, with its signal, until a response arrives', async () => {
   const { signal } = new AbortController()
   const responses = [new Response('', { status: 503 }), Response.json([1])]
   const fetcher = vi.fn<typeof fetch>(async () => responses.shift() ?? Response.error())
@@ -56,7 +56,7 @@ test('a request is repeated unchanged until a response comes, or its caller abor
   expect(fetcher.mock.calls).toEqual([sent, sent])
 })
 
-test('a reply is JSON, or null for an empty one', async () => {
+test('a reply is parsed as JSON, and an empty reply as null', async () => {
   expect(await parseResponse(new Response('[1]'))).toEqual([1])
   expect(await parseResponse(new Response('null'))).toBeNull()
   expect(await parseResponse(new Response('', { status: 201 }))).toBeNull()
@@ -65,7 +65,7 @@ test('a reply is JSON, or null for an empty one', async () => {
 test.each([
   ['{"message":"Not yours.","code":"42501"}', 'Not yours.', '42501'],
   ['{"message":"Not now."}', 'Not now.', ''],
-])('a refusal has its own message: %s', async (text, message, code) => {
+])('a refusal has the message, code and status of its response: %s', async (text, message, code) => {
   await expect(parseResponse(new Response(text, { status: 403 }))).rejects.toMatchObject({
     name: 'RefusedCall',
     message,
@@ -77,11 +77,11 @@ test.each([
 test.each([
   ['a page with 200', new Response('<h1>Welcome</h1>')],
   ['a page with 500', new Response('<h1>Oops</h1>', { status: 500 })],
-  ['nothing with 500', new Response('', { status: 500 })],
-  ['JSON that says nothing', Response.json({ error: 'no' }, { status: 400 })],
+  ['an empty response with 500', new Response('', { status: 500 })],
+  ['JSON without a message', Response.json({ error: 'no' }, { status: 400 })],
   ['null', Response.json(null, { status: 400 })],
   ['a list', Response.json([], { status: 404 })],
-  ['a message that is no text', Response.json({ message: { a: 1 } }, { status: 500 })],
-])('the text of another program is no message for a visitor: %s', async (_what, response) => {
+  ['a message that is not a text', Response.json({ message: { a: 1 } }, { status: 500 })],
+])('the text of another program is not shown to a visitor: %s', async (_name, response) => {
   await expect(parseResponse(response)).rejects.toEqual(new SyntaxError(''))
 })

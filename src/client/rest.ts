@@ -3,7 +3,7 @@ import { withRetry } from './retry.ts'
 
 /** The address of a backend's data interface, and its public key. */
 export interface DataInterface {
-  /** The backend's address; null where the page and the backend share one. */
+  /** The backend's address; null if it is the address of the page. */
   url: string | null
   /** The public key, which every visitor may know. */
   anonKey: string
@@ -18,7 +18,7 @@ export interface RestRequest {
 /** A refusal by the database, or by a server in front of it, with its own message. */
 export class RefusedCall extends Error {
   override name = 'RefusedCall'
-  /** The code of PostgreSQL or PostgREST; blank where another program responded. */
+  /** The code of PostgreSQL or PostgREST; blank if another program responded. */
   code: string
   status: number
 
@@ -55,10 +55,10 @@ export function requestOf(
 }
 
 /**
- * Sends a request, retries it where no response came, and reads the response.
+ * Sends a request, retries it if no response arrives, and reads the response.
  *
  * @param delays Milliseconds before the second try, the third and so on.
- * @throws The errors of `parseResponse`; a `TypeError` where no response came; the signal's reason.
+ * @throws The errors of `parseResponse`; a `TypeError` if no response arrived; the signal's reason.
  */
 export async function send(
   { url, init }: RestRequest,
@@ -72,8 +72,8 @@ export async function send(
 /**
  * Reads a response: JSON, or null for an empty one.
  *
- * @throws {RefusedCall} where the call was refused.
- * @throws {SyntaxError} where another program responded, such as a proxy. It has no message, since that program's text is not
+ * @throws {RefusedCall} if the call was refused.
+ * @throws {SyntaxError} if another program responded, such as a proxy. It has no message, since that program's text is not
  *   meant for visitors.
  * @see https://docs.postgrest.org/en/stable/references/errors.html
  */

@@ -21,16 +21,16 @@ function triesOf(...outcomes: Outcome[]) {
 const noNetwork = new TypeError('fetch failed')
 
 test.for([502, 503, 504, noNetwork])(
-  'a request without a response (%s) is sent again until one comes',
-  async (none) => {
-    const tries = triesOf(none, none, 200)
+  'a request without a response (%s) is retried until it gets one',
+  async (failure) => {
+    const tries = triesOf(failure, failure, 200)
     expect((await withRetry(tries.attempt, [0, 0, 0])).status).toBe(200)
     expect(tries.made).toBe(3)
   },
 )
 
 test.for([200, 400, 401, 403, 404, 409, 413, 429, 500])(
-  'an answer of %i is not asked for again',
+  'a request with the response %i is not retried',
   async (status) => {
     const tries = triesOf(status)
     expect((await withRetry(tries.attempt, [0, 0])).status).toBe(status)
@@ -39,33 +39,33 @@ test.for([200, 400, 401, 403, 404, 409, 413, 429, 500])(
 )
 
 test('the caller gets the outcome of the last try', async () => {
-  const refused = triesOf(noNetwork, 502, 503)
-  expect((await withRetry(refused.attempt, [0, 0])).status).toBe(503)
-  const cut = triesOf(503, 503, noNetwork)
-  await expect(withRetry(cut.attempt, [0, 0])).rejects.toBe(noNetwork)
-  expect([refused.made, cut.made]).toEqual([3, 3])
+  const withResponse = triesOf(noNetwork, 502, 503)
+  expect((await withRetry(withResponse.attempt, [0, 0])).status).toBe(503)
+  const withoutResponse = triesOf(503, 503, noNetwork)
+  await expect(withRetry(withoutResponse.attempt, [0, 0])).rejects.toBe(noNetwork)
+  expect([withResponse.made, withoutResponse.made]).toEqual([3, 3])
 })
 
-test('an aborted request is not retried, whether it is aborted in a try or in a pause', async () => {
+test('an aborted request is not retried, whether it is aborted during a try or during a delay', async () => {
   const reason = new Error('Enough.')
-  const amidTry = new AbortController()
+  const duringTry = new AbortController()
   let made = 0
-  const cut = withRetry(
+  const aborted = withRetry(
     async () => {
       made += 1
-      amidTry.abort(reason)
+      duringTry.abort(reason)
       throw reason
     },
     [0, 0],
-    amidTry.signal,
+    duringTry.signal,
   )
-  await expect(cut).rejects.toBe(reason)
+  await expect(aborted).rejects.toBe(reason)
   expect(made).toBe(1)
 
-  const amidPause = new AbortController()
+  const duringDelay = new AbortController()
   const tries = triesOf(503)
-  const waiting = withRetry(tries.attempt, [600_000], amidPause.signal)
-  setImmediate(() => amidPause.abort(reason))
+  const waiting = withRetry(tries.attempt, [600_000], duringDelay.signal)
+  setImmediate(() => duringDelay.abort(reason))
   await expect(waiting).rejects.toBe(reason)
   expect(tries.made).toBe(1)
 })

@@ -2,10 +2,10 @@
 const retryableStatuses = new Set([502, 503, 504])
 
 /**
- * Retries a request until it gets a response. Only for idempotent requests.
+ * Retries a request until it gets a response, once after each delay. Only for idempotent requests.
  *
  * @param delays Milliseconds before the second try, the third and so on.
- * @param signal The request's own: once it is aborted, there are no more tries.
+ * @param signal The signal of the request. After it aborts, there are no more tries.
  * @returns The last try's response.
  * @throws The error of the last try, or the signal's reason.
  */

@@ -11,12 +11,12 @@ import { actRetryDelays, createSession, OfflineError, SignedOutError } from './s
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
-/** A session at a backend with these responses. */
+/** A session at a backend that responds like this. */
 async function sessionAt(
-  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  respond: (request: IncomingMessage, response: ServerResponse) => unknown,
   anonKey = 'public-anon-key',
 ) {
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer((request, response) => void respond(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   atTestEnd(() => {
@@ -27,7 +27,7 @@ async function sessionAt(
   return createSession({ url, anonKey }, [0, 0])
 }
 
-/** A token that the client can read; nobody signed it. */
+/** An unsigned token that the client can read. */
 function tokenOf(account: string) {
   const parts = [
     { alg: 'ES256', typ: 'JWT' },
@@ -43,10 +43,10 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
-test('the address of a backend keeps its folder, and may end with a slash', async () => {
-  const asked: string[] = []
+test('calls keep the folder in the address of a backend, which may end with a slash', async () => {
+  const addresses: string[] = []
   vi.stubGlobal('fetch', (address: string) => {
-    asked.push(address)
+    addresses.push(address)
     return Promise.resolve(new Response('{}'))
   })
   const user = { id: 'ada' }
@@ -62,10 +62,10 @@ test('the address of a backend keeps its folder, and may end with a slash', asyn
     )
   }
   vi.unstubAllGlobals()
-  expect(new Set(asked)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
+  expect(new Set(addresses)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
 })
 
-test('nobody can call anything without a session', async () => {
+test('a call without a session is refused', async () => {
   atTestEnd(() => void vi.unstubAllGlobals())
   vi.stubGlobal('localStorage', { getItem: () => null })
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
@@ -74,7 +74,7 @@ test('nobody can call anything without a session', async () => {
   )
 })
 
-test('a sign-in that gives no new token is no sign-out', async () => {
+test('a call for which the sign-in server gives no new token fails, but does not report a sign-out', async () => {
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
   const cause = Object.assign(new Error('Bad Gateway'), { name: 'AuthRetryableFetchError' }) as AuthError
   vi.spyOn(await session.auth(), 'getSession').mockResolvedValue({ data: { session: null }, error: cause })
@@ -86,7 +86,7 @@ test('a sign-in that gives no new token is no sign-out', async () => {
   )
 })
 
-test('a script of the sign-in that could not be loaded is loaded again on the next use', async () => {
+test('after a failure to load the auth client, the next use loads it again', async () => {
   vi.doMock('./auth.ts', () => {
     throw new TypeError('Failed to fetch dynamically imported module')
   })
@@ -98,12 +98,12 @@ test('a script of the sign-in that could not be loaded is loaded again on the ne
   expect([await session.auth(), await session.authLoaded]).toEqual([client, client])
 })
 
-/** A backend that treats every token as signed in. `answer` responds to all other calls. */
-function backendOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
+/** A backend that treats every token as signed in. `respond` handles all other calls. */
+function backendOf(respond: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return sessionAt((request, response) => {
     response.setHeader('content-type', 'application/json')
     if (request.url === '/auth/v1/user') return response.end(JSON.stringify({ id: accountIn(request) }))
-    return answer(request, response)
+    return respond(request, response)
   })
 }
 
@@ -112,7 +112,7 @@ const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: 
   if (error) throw error
 }
 
-test('a call of one person is never sent as the next one', async () => {
+test('a call of one person is never sent with the token of the next person', async () => {
   const sentBy: string[] = []
   const session = await backendOf(async (request, response) => {
     sentBy.push(accountIn(request))
@@ -123,14 +123,14 @@ test('a call of one person is never sent as the next one', async () => {
   await signIn(session, 'ada')
   const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.callAs(account)))
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
-  // It is pending when the next one signs in, and is retried.
+  // The call is pending when Bob signs in, and is retried with Ada's token.
   await asAda?.('desk_note', note)
   await expect(asAda?.('desk_note', note)).rejects.toThrow(SignedOutError)
   await asBob?.('desk_note', note)
   expect(sentBy).toEqual(['ada', 'ada', 'bob'])
 })
 
-test('a call without a response is retried unchanged, and the sign-in is asked once for its token', async () => {
+test('a call without a response is retried unchanged, and the auth client is asked only once for its token', async () => {
   const bodies: string[] = []
   const session = await backendOf(async (request, response) => {
     let body = ''
@@ -149,23 +149,23 @@ test('a call without a response is retried unchanged, and the sign-in is asked o
 })
 
 test('an act that somebody waits for is retried once', async () => {
-  let asked = 0
+  let requests = 0
   const session = await backendOf((_request, response) => {
-    asked += 1
+    requests += 1
     response.destroy()
   })
   await signIn(session, 'ada')
   await expect(
     createDesk(session.callAs('ada'))('desk_remind', { act: 'act' }, undefined, actRetryDelays),
   ).rejects.toBeInstanceOf(TypeError)
-  expect(asked).toBe(2)
+  expect(requests).toBe(2)
 })
 
-test('offline a call is tried once: a server on the same machine responds, and no other', async () => {
-  let asked = 0
+test('an offline call is tried once, since a server on the same machine can respond', async () => {
+  let requests = 0
   const session = await backendOf((_request, response) => {
-    asked += 1
-    if (asked === 1) response.end('[]')
+    requests += 1
+    if (requests === 1) response.end('[]')
     else response.destroy()
   })
   await signIn(session, 'ada')
@@ -173,27 +173,27 @@ test('offline a call is tried once: a server on the same machine responds, and n
   const call = createDesk(session.callAs('ada'))
   expect(await call('desk_remind', { act: 'act' })).toEqual([])
   await expect(call('desk_remind', { act: 'act' })).rejects.toBeInstanceOf(OfflineError)
-  expect(asked).toBe(2)
+  expect(requests).toBe(2)
 })
 
-test('a call of the sign-in is not retried', async () => {
-  let asked = 0
+test('a call of the auth client is not retried', async () => {
+  let requests = 0
   const session = await sessionAt((_request, response) => {
-    asked += 1
+    requests += 1
     response.writeHead(503).end()
   })
   const { error } = await (await session.auth()).signInWithOtp({ email: 'ada@example.org' })
   expect(error?.name).toBe('AuthRetryableFetchError')
-  expect(asked).toBe(1)
+  expect(requests).toBe(1)
 })
 
 test.each([
   ['sb_publishable_key', undefined],
   ['a.b.c', 'Bearer a.b.c'],
-])('with the public key %s its bearer is %s, until a token takes its place', async (anonKey, bearer) => {
-  const shown: unknown[] = []
+])('with the public key %s the bearer token is %s, until somebody signs in', async (anonKey, bearer) => {
+  const keys: unknown[] = []
   const session = await sessionAt(({ headers }, response) => {
-    shown.push([headers['apikey'], headers.authorization])
+    keys.push([headers['apikey'], headers.authorization])
     response.setHeader('content-type', 'application/json').end('{"id":"ada"}')
   }, anonKey)
   const auth = await session.auth()
@@ -203,5 +203,5 @@ test.each([
   await signIn(session, 'ada')
   await createDesk(session.callAs('ada'))('desk_me', {}, new AbortController().signal)
   const signedIn = `Bearer ${tokenOf('ada')}`
-  expect(shown).toEqual([bearer, bearer, bearer, signedIn, signedIn].map((each) => [anonKey, each]))
+  expect(keys).toEqual([bearer, bearer, bearer, signedIn, signedIn].map((each) => [anonKey, each]))
 })

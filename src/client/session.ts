@@ -18,27 +18,27 @@ export type CallFunction = (
   delays?: readonly number[],
 ) => Promise<unknown>
 
-/** Returns the sign-in's own client, which is loaded on first use. */
+/** Returns the auth client, which is loaded on first use. */
 export type LoadAuth = () => Promise<GoTrueClient>
 
 /** The sign-in of an organiser, and the calls that they may make afterwards. */
 export interface Session {
   auth: LoadAuth
-  /** Resolves with the sign-in's client once something has loaded it. */
+  /** Resolves with the auth client once something has loaded it. */
   authLoaded: Promise<GoTrueClient>
   /**
-   * Reads who is signed in. Asks the sign-in's client where it is already loaded, or where the browser's store does not have the
-   * answer.
+   * Reads who is signed in from the browser's store. Asks the auth client instead if that is loaded, or if the stored
+   * session is old or unreadable.
    */
   read: () => Promise<{ session: StoredSession | null; error: AuthError | null }>
   /**
-   * Calls functions as the owner of an account, by id. Another window of the browser may sign somebody else in at any time: then
-   * nothing more is sent.
+   * Calls functions as the owner of an account, by id. If another window of the browser signs somebody else in, nothing more
+   * is sent.
    */
   callAs: (account: string) => CallFunction
 }
 
-/** A call that was not sent, or was given up, because its caller is no longer signed in. */
+/** A call that was not sent, or was aborted, because its caller is no longer signed in. */
 export class SignedOutError extends Error {
   constructor() {
     super('You are no longer signed in.')
@@ -46,7 +46,8 @@ export class SignedOutError extends Error {
 }
 
 /**
- * A call without a response while this browser was offline: it was not sent. The message stays true when the connection is back.
+ * A call without a response while this browser was offline: it was not sent. The message is in the past tense, so that it
+ * stays true when the connection is back.
  */
 export class OfflineError extends TypeError {
   constructor(cause: unknown) {
@@ -55,17 +56,17 @@ export class OfflineError extends TypeError {
 }
 
 /**
- * The retry delays of calls in milliseconds. Each call may be repeated: it only reads, has an act's id, or changes nothing the second
- * time.
+ * The retry delays of calls in milliseconds. Every call is idempotent: it only reads, has an act's id, or changes nothing
+ * the second time.
  */
 export const retryDelays = [500, 1_000, 2_000, 4_000]
 
-/** The same for an act that somebody waits for, so that the outcome is known within a second. */
+/** The retry delays of an act that somebody waits for, so that its outcome is known within a second. */
 export const actRetryDelays = [500]
 
 /**
  * Signs in, and calls functions with the signed-in person's access token. A call without a response is retried with the same
- * token. The sign-in's own client retries its calls.
+ * token. Calls of the auth client are not retried here.
  *
  * @param backend.url The backend's address, not null.
  * @param delays Milliseconds before the second try, the third and so on.

@@ -1,8 +1,8 @@
-/** The methods of a browser's store that are used. */
+/** The methods of a browser's storage that the pages use. */
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 /**
- * A store of the browser, by name. If the browser refuses to store something, because the store is full or forbidden, it is held
+ * A store of the browser, by name. If the browser refuses a value, because the store is full or forbidden, the value is kept
  * in memory while the page is open.
  */
 export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
@@ -10,7 +10,7 @@ export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
   let hasWarned = false
   const attempt = <Result>(access: (storage: Storage) => Result): Result | undefined => {
     try {
-      // Reading the property already throws where storage is forbidden.
+      // Reading the property already throws if storage is forbidden.
       return access(globalThis[name])
     } catch (error) {
       if (!hasWarned)

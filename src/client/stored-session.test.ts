@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { storedSession, needsSecondFactor, sessionKey } from './stored-session.ts'
 
-const kept = new Map<string, string>()
+const stored = new Map<string, string>()
 
 beforeEach(() => {
-  kept.clear()
-  vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null })
+  stored.clear()
+  vi.stubGlobal('localStorage', { getItem: (key: string) => stored.get(key) ?? null })
 })
 
 afterEach(() => {
@@ -17,33 +17,33 @@ afterEach(() => {
 const now = Date.parse('2026-11-25T12:00:00Z')
 const session = { access_token: 'token', expires_at: now / 1000 + 3600, user: { id: 'ada' } }
 
-function keep(value: object) {
+function store(value: object) {
   vi.useFakeTimers({ now })
-  kept.set(sessionKey, JSON.stringify(value))
+  stored.set(sessionKey, JSON.stringify(value))
 }
 
 test('the signed-in session is read from the browser’s store', () => {
   expect(sessionKey).toBe('unplugged-desk')
   expect(storedSession()).toBeNull()
-  keep({ ...session, refresh_token: 'not read here' })
+  store({ ...session, refresh_token: 'not read here' })
   expect(storedSession()).toEqual({ access_token: 'token', user: { id: 'ada' } })
 })
 
 test.each([
-  ['ends in less than a minute and a half', { expires_at: now / 1000 + 90 }],
-  ['is over', { expires_at: now / 1000 - 1 }],
-  ['is not there', { access_token: '' }],
-  ['is nobody’s', { user: {} }],
+  ['expires within 90 seconds', { expires_at: now / 1000 + 90 }],
+  ['has expired', { expires_at: now / 1000 - 1 }],
+  ['has no token', { access_token: '' }],
+  ['has a user without an id', { user: {} }],
   ['has no user', { user: undefined }],
-])('a token that %s is left to the sign-in’s own client', (_what, changed) => {
-  keep({ ...session, ...changed })
+])('a stored session that %s is left to the auth client', (_name, changed) => {
+  store({ ...session, ...changed })
   expect(storedSession()).toBeUndefined()
-  keep({ ...session, expires_at: now / 1000 + 91 })
+  store({ ...session, expires_at: now / 1000 + 91 })
   expect(storedSession()).toBeDefined()
 })
 
-test('an unreadable session is left to the client too', () => {
-  kept.set(sessionKey, '{')
+test('an unreadable session is left to the auth client', () => {
+  stored.set(sessionKey, '{')
   expect(storedSession()).toBeUndefined()
 })
 
@@ -53,10 +53,10 @@ const tokenOf = (aal: string) =>
 
 test.each([
   ['no factor', undefined, 'aal1', false],
-  ['a factor that was only begun', [{ status: 'unverified' }], 'aal1', false],
-  ['a factor', [{ status: 'unverified' }, { status: 'verified' }], 'aal1', true],
-  ['a factor that was shown', [{ status: 'verified' }], 'aal2', false],
-])('with %s the session is asked for it: %j, %s', (_what, factors, aal, isAsked) => {
+  ['an unverified factor', [{ status: 'unverified' }], 'aal1', false],
+  ['a verified factor', [{ status: 'unverified' }, { status: 'verified' }], 'aal1', true],
+  ['a verified factor that it used', [{ status: 'verified' }], 'aal2', false],
+])('a session with %s (%j, %s) needs a second factor: %s', (_name, factors, aal, isNeeded) => {
   expect(tokenOf(aal)).toMatch(/[-_]/)
-  expect(needsSecondFactor({ access_token: tokenOf(aal), user: { id: 'ada', factors } })).toBe(isAsked)
+  expect(needsSecondFactor({ access_token: tokenOf(aal), user: { id: 'ada', factors } })).toBe(isNeeded)
 })

@@ -1,6 +1,6 @@
 import { storageOf } from './storage.ts'
 
-/** The key under which the sign-in's client stores a session in the browser. */
+/** The key under which the auth client stores a session in the browser. */
 export const sessionKey = 'unplugged-desk'
 
 /** The parts of a stored session that are read here. */
@@ -16,7 +16,7 @@ const refreshMargin = 90_000
 /**
  * The session in this browser's store, which another window may have changed.
  *
- * @returns Null where nobody is signed in; undefined where only the sign-in's client can decide, because the token is old or
+ * @returns Null if nobody is signed in; undefined if only the auth client can decide, because the session is old or
  *   unreadable.
  */
 export function storedSession(): StoredSession | null | undefined {

@@ -5,14 +5,14 @@ import { callWebhook } from './webhook.ts'
 
 /** The page's backend: where applications are sent. */
 export interface Backend extends DataInterface {
-  /** The webhook that the page calls after an application was stored; null where the backend calls it. */
+  /** The webhook that the page calls after an application was stored; null if the backend calls it. */
   webhookUrl: string | null
 }
 
 /**
- * Sends an application: stores it, then calls the webhook, whose outcome changes nothing.
+ * Sends an application: stores it, then calls the webhook, whose outcome is ignored.
  *
- * @throws {Error} where the application was not stored, or there was no response.
+ * @throws {Error} if the application was not stored, or there was no response.
  */
 export async function submitApplication(application: Application, backend: Backend): Promise<void> {
   await insertApplication(application, backend)

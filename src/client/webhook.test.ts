@@ -17,7 +17,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a webhook is called like a form is sent across origins, without a preflight, and outlives the page', async () => {
+test('a webhook is sent form data, so that it needs no preflight, and the call outlives the page', async () => {
   const fetcher = vi.fn<typeof fetch>(async () => new Response('taken', { status: 202 }))
   await callWebhook(application, url, fetcher)
   const [address, init] = fetcher.mock.calls[0] ?? []
@@ -27,15 +27,15 @@ test('a webhook is called like a form is sent across origins, without a prefligh
   expect(vi.mocked(console.log).mock.calls).toEqual([['Webhook answered:', 202, 'taken']])
 })
 
-test('a body that browsers would not keep alive is sent without keepalive', async () => {
+test('a body above the keepalive limit of browsers is sent without keepalive', async () => {
   const blank = applicationFrom([])
-  const room = 60 * 1024 - webhookBody(blank).toString().length
+  const limit = 60 * 1024 - webhookBody(blank).toString().length
   const keptAlive = async (characters: number) => {
     const fetcher = vi.fn<typeof fetch>(async () => new Response())
     await callWebhook({ ...blank, reason: 'x'.repeat(characters) }, url, fetcher)
     return fetcher.mock.calls[0]?.[1]?.keepalive
   }
-  expect([await keptAlive(room), await keptAlive(room + 1)]).toEqual([true, false])
+  expect([await keptAlive(limit), await keptAlive(limit + 1)]).toEqual([true, false])
 })
 
 test('a webhook that fails is only logged', async () => {
@@ -44,7 +44,7 @@ test('a webhook that fails is only logged', async () => {
   expect(vi.mocked(console.error).mock.calls).toEqual([['Webhook failed:', failure]])
 })
 
-test('a stored application is sent to the webhook where there is one; one that was not stored is not', async () => {
+test('an application is sent to the webhook, if there is one, only after it was stored', async () => {
   const called: string[] = []
   let status = 201
   vi.stubGlobal('fetch', async (address: string | URL) => {

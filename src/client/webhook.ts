@@ -6,7 +6,7 @@ const keepaliveLimit = 60 * 1024
 /**
  * Calls the webhook once and logs the result. Never throws.
  *
- * Browsers send a form-encoded body without custom headers across origins, without a preflight.
+ * Browsers need no preflight to send a form-encoded body without custom headers to another origin.
  */
 export async function callWebhook(application: Application, url: string, fetcher = fetch): Promise<void> {
   const body = webhookBody(application)

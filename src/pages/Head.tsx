@@ -14,14 +14,14 @@ export function Head({ title, description, root }: { title: string; description:
       <meta name="description" content={description} />
       <meta name="theme-color" content={light.sky} media="(prefers-color-scheme: light)" />
       <meta name="theme-color" content={dark.sky} media="(prefers-color-scheme: dark)" />
-      <link rel="icon" href={relativeToRoot(largeIcon, root)} sizes="192x192" />
+      <link rel="icon" href={addressFromDocument(largeIcon, root)} sizes="192x192" />
       <link rel="icon" href={icon} sizes="any" type="image/svg+xml" />
-      <link rel="apple-touch-icon" href={relativeToRoot(touchIcon, root)} />
+      <link rel="apple-touch-icon" href={addressFromDocument(touchIcon, root)} />
     </>
   )
 }
 
-/** The images' addresses are relative to the site's root. */
-function relativeToRoot(address: string, root: string) {
+/** Converts an address relative to the site's root into one relative to the document. */
+function addressFromDocument(address: string, root: string) {
   return address.replace(/^\.\//, root)
 }

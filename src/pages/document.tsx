@@ -22,7 +22,7 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   content: ReactNode
   contentStyle: string
   data: unknown
-  /** The address of its script, which the inline script loads; undefined if the inline script is the only one. */
+  /** The address of the page's script, which the inline script loads; undefined if the inline script is the only script. */
   script?: string
   /** Whether the inline script is in the head and runs before the rest of the document is parsed. */
   scriptIsFirst?: boolean
@@ -41,7 +41,7 @@ export interface RenderedDocument {
 /**
  * Renders a document with everything that is needed to read it and to fill in its form.
  *
- * @param policyInDocument Whether the document includes its policy, because no server sends it as a header.
+ * @param policyInDocument Whether the document includes its policy, because no server sends the policy as a header.
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page

@@ -1,6 +1,6 @@
 /**
- * Creates DOM elements from JSX. Inline scripts are built with it in place of `react/jsx-runtime`
- * (`tools/plugins/inline-script.ts`). Components without hooks can then be shown before React has loaded.
+ * Creates DOM elements from JSX. Inline scripts use this module instead of `react/jsx-runtime`
+ * (`tools/plugins/inline-script.ts`), so that components without hooks can be shown before React has loaded.
  */
 type Attribute = string | boolean | EventListener | undefined
 

@@ -18,7 +18,7 @@ export const assetHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Headers of the desk only: no page that opens it, or that it opens, can access its window. */
+/** Headers of the desk only: pages that open the desk, or that the desk opens, cannot access its window. */
 export const deskHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 }
@@ -31,5 +31,5 @@ export const answerHeaders: Readonly<Record<string, string>> = {
 /** A directive that only works in a header: in a document it would log an error. */
 export const framing = "frame-ancestors 'none'"
 
-/** Caching of `assets/`: their names change with their content. */
+/** Caching of the files in `assets/`: a file's name changes with its content. */
 export const assetCaching = 'public, max-age=31536000, immutable'

@@ -1,4 +1,4 @@
-/** The address of a page's script, like those of the images below relative to the document. */
+/** The address of a page's script, relative to the document, like the addresses of the images below. */
 declare module 'virtual:page-script/*' {
   export const script: string
 }

@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto'
 export interface Permissions {
   /** The text of its inline script. */
   inlineScript: string
-  /** The address of the page's script, which the inline script loads; undefined without one. */
+  /** The address of the page's script, which the inline script loads; undefined if the inline script is the only script. */
   script?: string
   /** The texts of its styles. */
   inlineStyles: readonly string[]
-  /** The addresses that its scripts call; null means its own origin. */
+  /** The addresses that the document's scripts call; null means the document's origin. */
   calls: readonly (string | null)[]
-  /** Whether the browser itself may post its forms to its own origin. */
+  /** Whether the browser itself may post the document's forms to the document's origin. */
   postsForms: boolean
 }
 
@@ -25,10 +25,10 @@ export function contentSecurityPolicy(permissions: Permissions): string {
   const origins = calls.map((address) => (address === null ? "'self'" : new URL(address).origin))
   const directives = {
     'default-src': ["'none'"],
-    // 'self' is for browsers without 'strict-dynamic', which lets the inline script load the page's script.
+    // 'strict-dynamic' lets the inline script load the page's script. 'self' is for browsers that do not support it.
     'script-src': [...(script === undefined ? [] : ["'self'", "'strict-dynamic'"]), hashOf(inlineScript)],
     'style-src': inlineStyles.map(hashOf),
-    // The icon is part of the document.
+    // The document contains the icon as a `data:` address.
     'img-src': ["'self'", 'data:'],
     'connect-src': [...new Set(origins)],
     'form-action': [postsForms ? "'self'" : "'none'"],

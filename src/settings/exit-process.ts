@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds to wait for pending calls of files. */
+/** Milliseconds to wait for pending file operations. */
 const grace = 2_000
 const pause = 50
 
 /**
- * Ends the process even where a call of a file hangs: Node.js waits for its threads when it exits. In that case the process ends
- * by SIGTERM, without an exit code.
+ * Ends the process even if a file operation hangs, whose thread Node.js would wait for. In that case SIGTERM ends the process,
+ * without an exit code.
  *
  * @param code The exit code; default `process.exitCode`.
  */

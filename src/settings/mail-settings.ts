@@ -8,7 +8,7 @@ export interface MailServer {
   port: number | undefined
   /** Whether TLS begins with the connection, as for `smtps://`. */
   secure: boolean
-  /** Empty where the server asks for none. */
+  /** Empty if the mail server needs no user. */
   user: string
   password: string
   /** `MAIL_FROM`; the name may be empty. */

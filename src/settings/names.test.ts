@@ -33,7 +33,7 @@ test.each([
   ['BACKUP_KEP', 'BACKUP_KEEP'],
   ['BACKUP_A', 'BACKUP_AT'],
   ['MAILFRO', 'MAIL_FROM'],
-  // Nearer to this than to BACKUP_AT.
+  // Closer to BACKUP_DIR than to BACKUP_AT.
   ['BACKUP_DI', 'BACKUP_DIR'],
 ])('%s is corrected to %s', (name, meant) => {
   for (const isInFile of [true, false]) {
@@ -41,18 +41,18 @@ test.each([
   }
 })
 
-test("a name that begins like ours is reported, and in our own file every name that is not another program's", () => {
+test('a name with a prefix of ours is reported, and in our settings file also each name that no other program has', () => {
   expect(problemWithName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
   expect(problemWithName('LETTERS', true)).toBe('LETTERS is no setting.')
   expect(problemWithName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')
-  // Two wrong letters are too many for a name of eight, and one for a name of four.
+  // A name of eight letters may have one typo, and a name of four letters none.
   expect(problemWithName('DATA-DI', false)).toBe('DATA-DI is no setting: DATA_DIR is.')
   expect(problemWithName('DATADI', true)).toBe('DATADI is no setting.')
   const others = [
     'LETTERS',
     'MY_SMTP_URLS',
     'DATADI',
-    // Two letters off, though one of the two that would be swapped is the right one.
+    // Two letters off: the letters are not swapped, though one of the two matches.
     'DATA_XDR',
     'DATA_IXR',
     'ID',

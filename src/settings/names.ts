@@ -39,14 +39,14 @@ const ownPrefix =
   /^(WEBHOOK|SMTP|(MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN).)/
 /** Settings of Node.js, the pager and PostgreSQL's library, which may be in the settings file too. */
 const ofOtherPrograms = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
-/** The most typing mistakes in a name of this length. A short name is too similar to other programs' names. */
+/** The most typing mistakes in a name of this length: short names are too similar to other programs' names. */
 const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
  * Reports a name that is no setting, where somebody may have meant one.
  *
- * @param isInFile Whether it is in our own settings file, where every name should be a setting.
- * @returns A sentence that says what is wrong; undefined where it is a setting, or another program's.
+ * @param isInFile Whether the name is in our own settings file, where every name should be a setting.
+ * @returns A sentence that says what is wrong; undefined if the name is a setting, or another program's.
  */
 export function problemWithName(name: string, isInFile: boolean): string | undefined {
   if (settingNames.includes(name) || ofOtherPrograms.test(name)) return undefined
@@ -64,19 +64,19 @@ export function problemWithName(name: string, isInFile: boolean): string | undef
 
 /** The edit distance: how many letters have to be added, removed or replaced, or neighbours swapped. */
 function distance(one: string, other: string) {
-  let former = Array.from({ length: other.length + 1 }, (_, index) => index)
-  let beforeFormer = former
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
+  let beforePrevious = previous
   for (const [row, letter] of Array.from(one).entries()) {
     const next = [row + 1]
     for (const [column, expected] of Array.from(other).entries()) {
-      const replaced = (former[column] ?? 0) + (letter === expected ? 0 : 1)
-      // There is no letter before the first, so nothing equals it.
+      const replaced = (previous[column] ?? 0) + (letter === expected ? 0 : 1)
+      // The first letter has no letter before it, so it is never swapped.
       const isSwapped = letter === other[column - 1] && one[row - 1] === expected
-      const swapped = isSwapped ? (beforeFormer[column - 1] ?? 0) + 1 : Infinity
-      next.push(Math.min(replaced, swapped, (former[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
+      const swapped = isSwapped ? (beforePrevious[column - 1] ?? 0) + 1 : Infinity
+      next.push(Math.min(replaced, swapped, (previous[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
     }
-    beforeFormer = former
-    former = next
+    beforePrevious = previous
+    previous = next
   }
-  return former.at(-1) ?? 0
+  return previous.at(-1) ?? 0
 }

@@ -7,7 +7,7 @@ afterEach(() => {
   process.exitCode = undefined
 })
 
-test('an operator error is printed as its one sentence, and the program fails', async () => {
+test('for an operator error, a program prints only the message and exits with 1', async () => {
   const print = vi.spyOn(console, 'error').mockReturnValue()
   await runProgram(async () => {
     throw new OperatorError('Name another folder.')

@@ -10,7 +10,7 @@ test.each(['sb_publishable_abc-DEF_1', jwtOf('anon')])('a page may show %s', (ke
 })
 
 test.each(['sb_secret_abc', ' sb_secret_abc', jwtOf('service_role')])(
-  'a page is not built with the secret key %s, which the sentence does not show',
+  'a page is not built with the secret key %s, and the error does not show the key',
   (key) => {
     expect(() => readPageSettings({ VITE_SUPABASE_ANON_KEY: key })).toThrow(
       'VITE_SUPABASE_ANON_KEY (not shown) is a secret key, which may do everything, but should be the key that everybody may read: sb_publishable_… of a hosted project, or its older one, called anon.',
@@ -19,7 +19,7 @@ test.each(['sb_secret_abc', ' sb_secret_abc', jwtOf('service_role')])(
 )
 
 test.each(['VITE_SUPABASE_PUBLISHABLE_KEY', 'VITE_SUPABASE_PUBLISHABLE_DEFAULT_KEY'])(
-  'a key under the name %s is refused, unless there is one under ours',
+  'a key under the name %s is refused, unless our own setting has a key too',
   (name) => {
     expect(() => readPageSettings({ [name]: 'sb_publishable_a' })).toThrow(
       `${name} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`,
@@ -48,7 +48,7 @@ test('a page is built with the backend and the addresses that the VITE_ settings
 })
 
 test.each([{}, { HOME: '/home/ada' }])(
-  'a page that is built without settings asks its own origin, and calls no webhook: %j',
+  'a page that is built without settings calls its own origin, and no webhook: %j',
   (environment) => {
     expect(readPageSettings(environment)).toEqual({
       backendUrl: null,

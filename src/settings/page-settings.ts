@@ -13,7 +13,7 @@ export interface PageSettings {
 /**
  * Reads and checks the settings of a page that is built for a hosted project.
  *
- * @throws {OperatorError} for the first that cannot be used.
+ * @throws {OperatorError} for the first setting that cannot be used.
  */
 export function readPageSettings(environment: Environment): PageSettings {
   refuseOtherKeyName(environment)
@@ -26,8 +26,8 @@ export function readPageSettings(environment: Environment): PageSettings {
 }
 
 /**
- * Refuses names in Supabase's own guides, such as VITE_SUPABASE_PUBLISHABLE_KEY. If they were ignored, the page would be built
- * with a key of no project.
+ * Refuses names from Supabase's own guides, such as VITE_SUPABASE_PUBLISHABLE_KEY. If they were ignored, the page would be built
+ * without the project's key.
  */
 function refuseOtherKeyName(environment: Environment) {
   const other = Object.keys(environment).find((name) => name.startsWith('VITE_SUPABASE_PUBLISHABLE_'))

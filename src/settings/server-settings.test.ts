@@ -25,10 +25,10 @@ async function defaultsOfDocs() {
   ) as Record<string, string>
 }
 
-test('without variables the settings are the defaults of the docs', async () => {
+test('without variables, the settings have the defaults that the docs list', async () => {
   const defaults = await defaultsOfDocs()
   const settings = readSettings({ PORT: '' })
-  const told = (value: string | number | string[] | false | undefined) =>
+  const shown = (value: string | number | string[] | false | undefined) =>
     value === undefined ? 'none' : value === false ? 'off' : String(value)
   const named = {
     PORT: settings.port,
@@ -51,11 +51,11 @@ test('without variables the settings are the defaults of the docs', async () => 
     BACKUP_KEEP: settings.backupKeep,
   }
   for (const [name, value] of Object.entries(named))
-    expect(`${name} ${told(value)}`).toBe(`${name} ${defaults[name]}`)
+    expect(`${name} ${shown(value)}`).toBe(`${name} ${defaults[name]}`)
   expect(settings.dataDir).toBe(resolve(defaults['DATA_DIR'] ?? ''))
 })
 
-test('the public address may have its old name too', () => {
+test('the public address can also be set under its old name', () => {
   expect(readSettings({ VITE_SITE_URL: 'https://old.example' }).siteUrl).toBe('https://old.example')
   expect(
     readSettings({ SITE_URL: 'https://new.example', VITE_SITE_URL: 'https://old.example' }).siteUrl,
@@ -96,9 +96,12 @@ test.each([
   ['smtp://mail.example', 'a@b.org, c@d.org', /^MAIL_FROM /],
   ['smtp://mail.example', 'a: b <c@d.org>, e', /^MAIL_FROM /],
   ['smtp://mail.example', 'x\r\nBcc: c@d.org <a@b.org>', /^MAIL_FROM /],
-])('SMTP_URL %s and MAIL_FROM %j are refused with what they should be', (url, from, sentence) => {
-  expect(() => readSettings({ SMTP_URL: url, MAIL_FROM: from })).toThrow(sentence)
-})
+])(
+  'SMTP_URL %s and MAIL_FROM %j are refused, and the error says what they should be',
+  (url, from, sentence) => {
+    expect(() => readSettings({ SMTP_URL: url, MAIL_FROM: from })).toThrow(sentence)
+  },
+)
 
 test.each([
   ['PORT', '80a', '"80a"'],
@@ -209,13 +212,13 @@ test.each([
 })
 
 test.each([secretOf(24), secretOf(25), secretOf(26), secretOf(64), secretOf(32).replace('whsec_', '')])(
-  'a secret of 24 to 64 bytes is one, with whsec_ or without: %s',
+  'a secret of 24 to 64 bytes is accepted, with or without whsec_: %s',
   (secret) => {
     expect(readSettings({ WEBHOOK_SECRET: secret }).webhookSecret).toBe(secret)
   },
 )
 
-test('folders are absolute, and backups may lie in DATA_DIR where the database does not', () => {
+test('folders are absolute, and backups may be in DATA_DIR if the database is elsewhere', () => {
   const folders = { HOST: '::', DATA_DIR: 'here', POSTGRES_BIN: 'programs', BACKUP_DIR: 'backups' }
   expect(readSettings(folders)).toMatchObject({
     host: '::',
@@ -231,12 +234,12 @@ test('folders are absolute, and backups may lie in DATA_DIR where the database d
   expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
 })
 
-test('a database has one host, even with a list behind it', () => {
+test('a database address has one host, even if a parameter contains a comma', () => {
   const url = 'postgres://h/d?application_name=http://a,b'
   expect(readSettings({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
-test('a database may be behind a pooler in transaction mode, and a webhook on any port of the web', () => {
+test('a database behind a pooler in transaction mode is accepted, and so is a webhook on another port', () => {
   const settings = { DATABASE_POOLER: 'transaction', WEBHOOK_URL: 'https://u:p@example.com:8443/hook' }
   expect(readSettings(settings)).toMatchObject({
     databasePooler: 'transaction',
@@ -259,7 +262,7 @@ test('the recipe for systemd gives the server no setting that the commands do no
   expect(settings).toMatchObject({ dataDir: '/var/lib/unplugged', trustProxy: ['127.0.0.1', '::1'] })
 })
 
-test('the settings for systemd have each one of a first day, and those that are off can be used unchanged', async () => {
+test('the settings file for systemd lists the settings of a first day, and the commented-out ones are valid', async () => {
   const text = (await readFile('deploy/unplugged.env', 'utf8')).replaceAll(/^# (?=[A-Z_]+=)/gm, '')
   const all = parseEnv(text)
   expect(Object.keys(all).toSorted()).toEqual([

@@ -20,7 +20,7 @@ const bareName = /^(?<hosts>(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?)(?<rest>[/?#]
 
 /**
  * Formats a refused address for a message, in parentheses. Only its protocol, host and port are shown. User, password, path and
- * query may be secret, and so may parts that cannot be told from them.
+ * query may be secret, and so may parts that cannot be distinguished from these.
  */
 export function redacted(given: string): string {
   const parts = (plainAddress.exec(given) ?? bareName.exec(given))?.groups
@@ -36,7 +36,7 @@ export function redacted(given: string): string {
 /**
  * Reads a whole number from 0 to `highest`.
  *
- * @throws {OperatorError} where it is something else.
+ * @throws {OperatorError} where the value is anything else.
  */
 export function readNumber(environment: Environment, name: string, fallback: number, highest: number) {
   const given = environment[name]
@@ -49,7 +49,7 @@ export function readNumber(environment: Environment, name: string, fallback: num
 /**
  * Reads an address with one of these protocols, and returns it unchanged.
  *
- * @throws {OperatorError} where it is something else. The message hides parts that may hold a password.
+ * @throws {OperatorError} where the value is anything else. The message hides parts that may contain a password.
  */
 export function readAddress(environment: Environment, name: string, protocols: readonly string[]) {
   const given = environment[name]
@@ -62,7 +62,7 @@ export function readAddress(environment: Environment, name: string, protocols: r
 /**
  * Reads a public key, which has a default.
  *
- * @throws {OperatorError} where it cannot be one. It is sent in a header, and everybody can read it in the page.
+ * @throws {OperatorError} where the value cannot be a public key, which is sent in a header and shown in the page.
  */
 export function readKey(environment: Environment, name: string) {
   return checkedPublicKey(name, environment[name] || 'public-anon-key')
@@ -72,7 +72,7 @@ export function readKey(environment: Environment, name: string) {
 export function isEncoded(address: string) {
   if (!URL.canParse(address) || address.includes('#')) return false
   try {
-    // The value is used, since the build removes calls whose value nobody uses.
+    // The comparison keeps the call: the build removes calls whose value is not used.
     return decodeURIComponent(address) !== ''
   } catch {
     return false

@@ -523,8 +523,8 @@ create trigger count_aside after update of status on private.statuses
   for each row when ((old.status = 'aside') <> (new.status = 'aside')) execute function private.count_aside();
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
--- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
--- restored ones, and gives applicants a readable message.
+-- A limit against abuse, far longer than any real answer. A trigger instead of a constraint keeps older rows valid,
+-- including restored ones, and gives applicants a readable message.
 create or replace function private.refuse_too_long() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -532,22 +532,47 @@ declare
   answer record;
 begin
   for answer in
-    select key as name, value as said, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as most
+    select key as name, value, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as max_length
     from jsonb_each_text(to_jsonb(new))
   loop
-    if char_length(answer.said) > answer.most then
+    if char_length(answer.value) > answer.max_length then
       raise exception 'The answer "%" is too long: it may have up to % characters.',
-        answer.name, ltrim(to_char(answer.most, '999,999')) using errcode = '23514', column = answer.name;
+        answer.name, ltrim(to_char(answer.max_length, '999,999')) using errcode = '23514', column = answer.name;
     end if;
   end loop;
   return new;
 end
 $$;
 
+-- Whether the caller is an organiser: true or false, never null. Each call reads the database, so that removing an account or
+-- ending a session takes effect at once, not only when a token expires.
+create or replace function private.is_organiser() returns boolean
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  claims jsonb := coalesce(auth.jwt(), '{}');
+  has_factor boolean;
+begin
+  select exists (
+    select from auth.mfa_factors where user_id = auth.uid() and status::text = 'verified'
+  ) into has_factor;
+  return exists (select from private.organisers where account_id = auth.uid())
+    and exists (
+      select from auth.sessions
+      where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()
+        -- An account with a second factor must have used it in this session, before this token was issued.
+        and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))
+    );
+-- The token claims have an invalid id.
+exception when invalid_text_representation then
+  return false;
+end
+$$;
+
 drop function private.caller();
 
--- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would choose the order of
--- evaluation.
+-- The calling organiser; other callers are refused. Each desk function calls this first, as its own statement: the planner
+-- chooses the order of conditions in a `where`.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
@@ -620,6 +645,25 @@ begin
 end
 $$;
 
+-- Folds a text: removes accents and case, and splits addresses into words. Some characters fold into eighteen. No language
+-- needs more than three, so the result is cut at three times the longest text. Older rows were indexed without the cut.
+create or replace function private.folded(said text) returns text
+  language plpgsql immutable parallel safe
+as $$
+begin
+  -- Most texts are ASCII. For them this is several times as fast as the general case below.
+  if octet_length(said) = char_length(said) then
+    return regexp_replace(lower(said collate "C"), '[@.:/_+<>&-]', ' ', 'g');
+  end if;
+  -- Removes accents and invisible characters, such as joiners and soft hyphens.
+  said := regexp_replace(left(normalize(lower(said collate "und-x-icu"), nfkd), 40000),
+    '[\u0300-\u036f\u00ad\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff]', '', 'g');
+  -- Also splits at quotes, dashes, arrows and emoji: a database without a locale treats them as letters.
+  return regexp_replace(said,
+    '[@.:/_+<>&\u00a1-\u00bf\u2000-\u2bff\u3000-\u3004\u3008-\u3020\u3030\U0001f000-\U0001faff-]', ' ', 'g');
+end
+$$;
+
 -- The words of an application. Organisers who read blind search without the personal form answers.
 create function private.words(application public.retreat_applications, blind boolean) returns tsvector
   language sql immutable parallel safe
@@ -639,7 +683,7 @@ as $$
 declare
   answers tsvector;
 begin
-  -- An application that an update made short keeps its row too.
+  -- An application that an update made short keeps its row.
   if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
   -- The long answers are folded once.
   answers := private.words(new, true);
@@ -650,9 +694,9 @@ begin
 end
 $$;
 
--- Up to 1,001 applications that the index finds.
+-- The ids of up to 1,001 applications, found with the index.
 create or replace function private.indexed(query tsquery) returns uuid[]
-  -- The planner may prefer to compare row after row, which is costly where rows are long.
+  -- Otherwise the planner may scan all rows, which is slow if rows are long.
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
 as $$
   select array_agg(id) from (
@@ -660,14 +704,14 @@ as $$
   ) as hit
 $$;
 
--- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many. All
--- words have to match. From three letters on, the start of the last word is enough.
+-- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are too
+-- many. All words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
   words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
-  stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+  row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
   select cast(string_agg(
     '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
@@ -676,10 +720,10 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as it has hits, even if few are wanted. Up to a hundred applications, fewer where they are long, are
-  -- a sample that estimates the hits. They are the first by id, which is random, so that nobody can choose them. The planner's
-  -- statistics know common words, but not beginnings that many rare words share.
-  if stored > 20000 and stored * (
+  -- The index collects all hits, even if few are wanted. So a sample of up to a hundred applications, fewer if they are
+  -- long, estimates the number of hits. The sample has the lowest ids, which are random, so that nobody can choose what is
+  -- in it. The planner's statistics know common words, but not beginnings that many rare words share.
+  if row_estimate > 20000 and row_estimate * (
     select coalesce(avg(fits), 0)
     from (
       select case
@@ -708,8 +752,8 @@ $$;
 
 revoke all on function private.search(text, boolean) from public, anon, authenticated;
 
--- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another
--- call, other arguments or another account.
+-- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
+-- another call, other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -721,7 +765,7 @@ begin
     values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;
   if found then
     delete from private.acts where acts.act = any (array(
-      select forgotten.act from private.acts as forgotten where at < now() - interval '1 day' limit 1000 for update skip locked
+      select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
     ));
     return true;
   end if;
@@ -751,12 +795,12 @@ create or replace function private.write_down(application uuid, act uuid, author
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Locked until commit, so that a concurrent erasure makes this fail instead of losing the entry.
+  -- Locks the application until commit: a concurrent erasure waits, or makes this call fail.
   perform from public.retreat_applications where id = application for key share;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  -- An applicant may be signed in: an organiser who opens the link of a letter.
+  -- An applicant's request may be signed in, if an organiser opens the link of a letter.
   insert into private.history (application_id, act, author, author_id, kind, detail) values (
     application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
     write_down.kind, write_down.detail
@@ -764,9 +808,10 @@ begin
 end
 $$;
 
--- Sets statuses, each only where the version is still the one that the caller saw. `decisions` is an array of {id, status,
--- version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it would take back a
--- decision whose letter is sent or being sent), or gone. Repeating the act changes nothing.
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status,
+-- version, takes_back}. The result has the outcome of each: kept (saved), stale (somebody else changed it; the result says
+-- who, and to what), told (it would take back a decision whose letter is sent or being sent), or gone. Repeating the act
+-- changes nothing.
 create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -774,7 +819,7 @@ declare
   me record := private.caller();
   decision record;
   application record;
-  standing private.statuses;
+  current_status private.statuses;
   outcome text;
   last_change record;
   outcomes jsonb := jsonb_build_array();
@@ -797,29 +842,29 @@ begin
     end if;
     insert into private.statuses (application_id, created_at, status, version)
       values (application.id, application.created_at, 'new', 0) on conflict do nothing;
-    select * into standing from private.statuses where application_id = application.id for update;
+    select * into current_status from private.statuses where application_id = application.id for update;
     select author, at into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
-    if decision.version is distinct from standing.version then
+    if decision.version is distinct from current_status.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
-      select from private.letter_deliveries as trip
-      where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+      select from private.letter_deliveries as delivery
+      where delivery.application_id = application.id and occasion = current_status.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
     else
       outcome := 'kept';
-      if decision.status is distinct from standing.status then
+      if decision.status is distinct from current_status.status then
         insert into private.history (application_id, act, author, kind, detail) values (
           application.id, desk_decide.act, me.email, 'status',
-          jsonb_build_object('status', decision.status, 'former', standing.status)
+          jsonb_build_object('status', decision.status, 'former', current_status.status)
         ) returning author, at into last_change;
-        update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
-          where application_id = application.id returning * into standing;
+        update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
+          where application_id = application.id returning * into current_status;
       end if;
     end if;
     outcomes := outcomes || jsonb_build_object(
-      'id', application.id, 'outcome', outcome, 'status', standing.status, 'version', standing.version,
+      'id', application.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
       'author', last_change.author, 'at', last_change.at
     );
   end loop;
@@ -958,9 +1003,10 @@ $$;
 revoke all on function public.desk_mark(uuid, uuid, text, text) from public, anon, authenticated;
 grant execute on function public.desk_mark(uuid, uuid, text, text) to authenticated;
 
--- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
--- function sets no search path, so that PostgreSQL can inline it. It is stored as text, like each function of a row of
--- applications: newer minor versions refuse a new column in a table whose row type a stored expression uses.
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named
+-- here. The function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of
+-- applications, it is stored as text. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type a
+-- parsed expression uses.
 create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
 as $$
@@ -975,8 +1021,8 @@ $$;
 
 revoke all on function private.form_answers(retreat_applications, boolean) from public, anon, authenticated;
 
--- The status and the RSVP of some applications, and whether the same email applied again. One query for all: a call for each
--- would take longer than everything else.
+-- The status and the RSVP of some applications, and whether the same email applied again. One query for all applications,
+-- since a query for each would be too slow.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -992,9 +1038,9 @@ begin
 end
 $$;
 
--- The form answers that a letter may quote, by placeholder, in the words that the applicant read; each is null where there is no
--- application. Organisers who read blind see the form answers that `private.form_answers` shows them. Of the others they see
--- whether they are blank. Text in a form answer that looks like a placeholder of an invitation is changed.
+-- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
+-- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Text in a form
+-- answer that looks like an invitation's placeholder gets a space, so that it stays text.
 create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -1009,8 +1055,8 @@ as $$
     - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;
 
--- The organisers' work on some applications, for a table: the RSVP, the last decision with its author, the notes, and the state
--- of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
+-- The organisers' work on some applications, for the exported table: the RSVP, the last decision with its author, the notes,
+-- and the state of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -1025,11 +1071,11 @@ begin
       from private.history
       where history.application_id = any (applications) and kind in ('status', 'note') group by 1
     ), written as (
-      select trip.application_id as id, jsonb_agg(jsonb_build_object(
+      select delivery.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
-      from private.letter_deliveries as trip
-      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', delivery.id) as letters
+      from private.letter_deliveries as delivery
+      where delivery.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
     select each_one, jsonb_build_object(
       'answer', answer, 'answered_at', answered_at,
@@ -1042,8 +1088,8 @@ begin
 end
 $$;
 
--- Up to 1,000 complete applications with what organisers did about them, fewer where they are long, and the cursor for the next
--- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
+-- Up to 1,000 complete applications with the organisers' work on them, fewer if they are long, and the cursor for the next
+-- call. Returns json, which PostgreSQL builds as text: for jsonb it would copy a megabyte twice.
 create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1052,18 +1098,18 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
   fitting integer;
 begin
-  -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
+  -- Ends with the application that exceeds 16 MB: an array holds at most 256 MB, and callers should not wait for that much.
   select count(*) into fitting from (
     select coalesce(sum(
-      -- By column, since these lengths are known without reading a long answer.
+      -- By column: PostgreSQL knows these lengths without reading the long answers.
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
       + (
         select coalesce(sum(octet_length(detail ->> 'note')), 0)
         from private.history where application_id = application.id and kind = 'note'
       )
-    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
-    from unnest(found.ids) with ordinality as hit (id, place)
+    ) over (order by position rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
   ) as sized where former < 16000000;
   if fitting < cardinality(found.ids) then
@@ -1072,10 +1118,11 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by place), '[]')
-    from unnest(found.ids) with ordinality as hit (id, place)
+    select coalesce(json_agg(private.form_answers(application, me.blind)
+      || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
-      -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
+      -- Left joins: for inner joins, the planner expects one row and compares each row with every other.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
       left join (
@@ -1089,8 +1136,9 @@ $$;
 
 drop function private.find(jsonb, jsonb, integer, integer, boolean);
 
--- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
--- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
+-- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
+-- of the list.
 --
 -- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
 -- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
@@ -1098,8 +1146,8 @@ drop function private.find(jsonb, jsonb, integer, integer, boolean);
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
-  -- would compile the query.
+  -- Most calls end long before `look` candidates. Planned for that many, the query would sort thousands of rows and be
+  -- compiled.
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
@@ -1135,7 +1183,7 @@ declare
   last_id uuid;
   last_yes integer;
   looked integer := 0;
-  -- As much as two hundred ordinary applications.
+  -- The cost of two hundred ordinary applications.
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
@@ -1164,7 +1212,7 @@ begin
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
-    -- Punctuation alone is in no index.
+    -- The search has only punctuation, which matches nothing.
     if query is null then return; end if;
     if hits is null then look := least(look, 200); end if;
   end if;
@@ -1183,14 +1231,14 @@ begin
   end if;
 
   if hits is not null then
-    -- Sorted explicitly: the offset hides the order of any index.
+    -- `offset 0` makes the planner sort the few hits instead of following an index's order.
     source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
   elsif query is not null then
     source := 'public.retreat_applications as application
       left join private.search_vectors as kept on kept.application_id = id';
     conditions := array_append(conditions,
       'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
-    -- A stored vector takes as long as a short application.
+    -- Reading a stored vector costs as much as searching a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
     source := 'private.statuses as decided
@@ -1223,7 +1271,7 @@ begin
       select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
       where mark = ''yes'' group by 1) as tally on marked_id = id';
   end if;
-  -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
+  -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
     position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
@@ -1255,7 +1303,7 @@ revoke all on function private.find(jsonb, jsonb, integer, integer, boolean, uui
 
 drop function private.find_one(jsonb, jsonb, boolean);
 
--- The first application after a position, null where a search of a tenth of a second finds none.
+-- The first application after a position; null if none is found within a tenth of a second.
 create function private.find_one(filter jsonb, after jsonb, blind boolean, account uuid) returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -1274,9 +1322,9 @@ $$;
 
 revoke all on function private.find_one(jsonb, jsonb, boolean, uuid) from public, anon, authenticated;
 
--- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
--- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
--- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
+-- The position of an application in a filtered list. `number` is its position, null if it is not among the first thousand.
+-- `count` is the length of the list, up to a thousand, and less if few of the first two thousand candidates pass. `previous`
+-- and `next` are its neighbours, even if a decision has removed the application itself from the list.
 create function private.list_position(application uuid, filter jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1285,31 +1333,31 @@ declare
   number integer := array_position(list.ids, application);
   sorting text := coalesce(filter ->> 'order', 'newest');
   is_oldest_first boolean := sorting = 'oldest';
-  here record;
-  stopped record;
-  before integer := number - 1;
+  own_position record;
+  list_end record;
+  count_before integer := number - 1;
   previous uuid;
   next uuid;
 begin
-  select created_at, id into here from public.retreat_applications where id = application;
-  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
+  select created_at, id into own_position from public.retreat_applications where id = application;
+  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into list_end;
   if number is null and list.next is not null and sorting not in ('most yes', 'shuffled') and (
-    case when is_oldest_first then here > stopped else here < stopped end
+    case when is_oldest_first then own_position > list_end else own_position < list_end end
   ) then
     previous := private.find_one(filter || jsonb_build_object(
-      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind, account);
-    next := private.find_one(filter, to_jsonb(here), blind, account);
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(own_position), blind, account);
+    next := private.find_one(filter, to_jsonb(own_position), blind, account);
   else
     if number is null then
-      select count(*) into before from public.retreat_applications as other
+      select count(*) into count_before from public.retreat_applications as other
         where other.id = any (list.ids) and case
-          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || here.id::text)
-          when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
-          else (other.created_at, other.id) > (here.created_at, here.id)
+          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || own_position.id::text)
+          when is_oldest_first then (other.created_at, other.id) < (own_position.created_at, own_position.id)
+          else (other.created_at, other.id) > (own_position.created_at, own_position.id)
         end;
     end if;
-    previous := list.ids[before];
-    next := list.ids[coalesce(number, before) + 1];
+    previous := list.ids[count_before];
+    next := list.ids[coalesce(number, count_before) + 1];
     if next is null and list.next is not null then
       next := private.find_one(filter, list.next, blind, account);
     end if;
@@ -1380,8 +1428,8 @@ grant execute on function public.desk_junk() to authenticated;
 
 drop function public.desk_list(jsonb, jsonb);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut before
--- anything else is done with them.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut
+-- first.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1401,8 +1449,8 @@ begin
           left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
         || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
           'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
-        || summary order by place), '[]')
-    from unnest(found.ids) with ordinality as hit (id, place)
+        || summary order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
       join private.summaries(found.ids, me.blind) on application_id = id
   ));
@@ -1412,11 +1460,11 @@ $$;
 revoke all on function public.desk_list(jsonb, jsonb, integer) from public, anon, authenticated;
 grant execute on function public.desk_list(jsonb, jsonb, integer) to authenticated;
 
--- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the end of
--- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of
--- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
--- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
--- an update.
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
+-- position of the last row, null if the list was read to its end. The result has the changed statuses, the ids of erased
+-- applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and are
+-- not shown: `newer` than all rows, or between them (`older`). `more`: there may be more such applications. `unseen`, their
+-- ids, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1424,17 +1472,17 @@ declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- In an order by marks, only the rows of a list that was read to its end are known to be all.
   is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
-  -- In a list that was read to its end, new applications are the newest in either order.
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
   last record;
-  stopped record;
+  list_end record;
 begin
   if jsonb_array_length(shown) > 1000 then
     raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
   end if;
   select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
-  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into list_end;
   return (
     with of_list as materialized (
       select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
@@ -1476,7 +1524,7 @@ begin
       ),
       'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
       'more', found.next is not null and (oldest is null or case
-        when is_oldest_first then stopped < last else stopped > last end)
+        when is_oldest_first then list_end < last else list_end > last end)
     )
   );
 end
@@ -1484,9 +1532,9 @@ $$;
 
 revoke all on function private.list_changes(jsonb, jsonb, jsonb, boolean, uuid) from public, anon, authenticated;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
--- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
--- only `accepted` and `all` are counted: the desk has it in no other list.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
+-- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
+-- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1534,7 +1582,7 @@ begin
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
-      -- Too many to subtract, so the newest are counted: at least this many are new.
+      -- There are too many decisions to count. So new applications are searched: at least this many are new.
       new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
@@ -1567,7 +1615,7 @@ $$;
 
 revoke all on function private.overview(jsonb, text, boolean, uuid) from public, anon, authenticated;
 
--- The counts (`overview`) and the changes of the shown list, at one moment.
+-- The counts (`overview`) and the changes of the shown list, in one snapshot.
 create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1603,7 +1651,7 @@ begin
 end
 $$;
 
--- Up to 1,000 applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
+-- Up to 1,000 applications that pass a filter, with the data needed to act on all of them, and the cursor for the next call.
 create or replace function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1624,21 +1672,21 @@ begin
 end
 $$;
 
--- One application with everything that is known about it. Organisers who read blind see the details of some kinds of events; of
--- all others they see only that they happened.
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time.
 create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
+  application_row public.retreat_applications;
 begin
-  select * into given from public.retreat_applications where id = application;
+  select * into application_row from public.retreat_applications where id = application;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
   return jsonb_build_object(
     'application', (
-      select private.form_answers(given, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -1659,7 +1707,7 @@ begin
       from (
         select id, other.created_at, company, coalesce(standing.status, 'new') as status
         from public.retreat_applications as other left join private.statuses as standing on application_id = id
-        where private.person(email) = private.person(given.email) and id <> application
+        where private.person(email) = private.person(application_row.email) and id <> application
         order by other.created_at desc, id desc limit 100
       ) as other
     ) end
@@ -1671,14 +1719,14 @@ revoke all on function private.application_details(uuid, boolean) from public, a
 
 drop function private.stamp(uuid);
 
--- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
+-- A stamp that changes when anything that is known about an application changes. It reveals no text.
 create function private.stamp(application uuid, account uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
   return md5(jsonb_build_array(
     (select version from private.statuses where application_id = application),
-    -- Without today's date, which makes an RSVP late.
+    -- Not the RSVP's state, which also depends on today's date.
     (
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application
@@ -1754,19 +1802,19 @@ as $$
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
-  -- Results of acts that name them.
+  -- Remove them from the results of acts.
   update private.acts set result = (
-      select coalesce(jsonb_agg(told order by position), '[]')
-      from jsonb_array_elements(result) with ordinality as of_act (told, position)
-      where not exists (select from erased where id::text in (told ->> 'id', told ->> 'application'))
+      select coalesce(jsonb_agg(entry order by position), '[]')
+      from jsonb_array_elements(result) with ordinality as of_act (entry, position)
+      where not exists (select from erased where id::text in (entry ->> 'id', entry ->> 'application'))
     )
     where jsonb_typeof(result) = 'array';
   return null;
 end
 $$;
 
--- Permanently erases applications of one email, with everything that is known about them. Only the fact that it happened is
--- stored.
+-- Permanently erases applications of one email, with everything that is known about them. The history records only who
+-- erased how many.
 create or replace function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1778,7 +1826,7 @@ begin
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
     return (select result from private.acts where acts.act = desk_erase.act);
   end if;
-  -- In the same order as decisions, to avoid a deadlock.
+  -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (applications) order by id for update;
   if exists (
     select from public.retreat_applications as application
@@ -1798,14 +1846,40 @@ begin
 end
 $$;
 
--- Opens or closes the door. The command `door` also calls it, without a version, since it has seen none.
+-- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
+-- refuses a repeat first: a repeat is a success even when the door is closed.
+create or replace function private.refuse_when_closed() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  door private.door;
+begin
+  -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
+  perform pg_advisory_xact_lock_shared(5610746);
+  select * into door from private.door;
+  if not door.closed and door.closes_after is not null then
+    -- Concurrent applicants wait for each other only while a limit is set.
+    select * into door from private.door for update;
+    if not door.closed and door.received < door.closes_after then
+      update private.door set received = received + 1;
+      door.closes_after := null;
+    end if;
+  end if;
+  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+    raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
+  end if;
+  return null;
+end
+$$;
+
+-- Opens or closes the door. The command `door` calls this without a version (`seen`), so that no version is compared.
 create or replace function private.set_door(
   author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
 ) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  stood private.door;
+  former private.door;
   state jsonb;
   opens boolean;
 begin
@@ -1814,35 +1888,35 @@ begin
   elsif closes_after <= 0 then
     raise exception 'The number of applications is at least 1.' using errcode = '22023';
   end if;
-  -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
+  -- Concurrent inserts are either counted below or count themselves. This lock precedes the row's, as in inserts.
   if closes_after is not null then perform private.hold_applying(); end if;
-  select * into stood from private.door for update;
+  select * into former from private.door for update;
   state := private.door_state();
   if (state ->> 'version')::integer <> seen then
-    -- Sent again, because its answer was lost.
-    if stood.version = seen + 1 and stood.closed = set_door.closed and stood.sentence = coalesce(set_door.sentence, '')
-      and stood.closes_at is not distinct from set_door.closes_at
-      and stood.closes_after is not distinct from set_door.closes_after
+    -- A retry whose first response was lost.
+    if former.version = seen + 1 and former.closed = set_door.closed and former.sentence = coalesce(set_door.sentence, '')
+      and former.closes_at is not distinct from set_door.closes_at
+      and former.closes_after is not distinct from set_door.closes_after
     then
       return state;
     end if;
     raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
-  elsif set_door.closes_at is distinct from stood.closes_at then
+  elsif set_door.closes_at is distinct from former.closes_at then
     if set_door.closes_at <= now() then
       raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
       raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
     end if;
   end if;
-  -- Another sentence on a door that a number or a moment closed does not open it.
+  -- A new sentence alone does not open a door that closed automatically.
   opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
-    stood.closed or set_door.closes_at is distinct from stood.closes_at
-    or set_door.closes_after is distinct from stood.closes_after
+    former.closed or set_door.closes_at is distinct from former.closes_at
+    or set_door.closes_after is distinct from former.closes_after
   );
   update private.door set
     version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
     closes_at = set_door.closes_at, closes_after = set_door.closes_after,
-    opened_at = case when opens then now() else stood.opened_at end;
+    opened_at = case when opens then now() else former.opened_at end;
   if closes_after is not null then
     update private.door set received = (
       select count(*) from (
@@ -1858,10 +1932,27 @@ begin
 end
 $$;
 
--- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose form
--- answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray braces. A
--- text that would be longer than `most` characters is cut and reported as too long, since a template may quote a long answer many
--- times.
+create or replace function public.desk_set_door(
+  version integer, closed boolean, sentence text default '', closes_at timestamptz default null,
+  closes_after integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if closed is null then
+    raise exception 'The door is open or closed.' using errcode = '22023';
+  end if;
+  -- A call without a version is refused: -1 never matches.
+  return private.set_door(me.email, coalesce(version, -1), closed, sentence, closes_at, closes_after);
+end
+$$;
+
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose
+-- form answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray
+-- braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
+-- answer many times.
 create or replace function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
@@ -1871,8 +1962,8 @@ as $$
 declare
   parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
   names text[] := array(
-    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, place)
-    order by place
+    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
+    order by position
   );
 begin
   filled := parts[1];
@@ -1880,17 +1971,17 @@ begin
   unknown := case
     when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
   end;
-  for place in 1 .. cardinality(names) loop
-    if not answers ? names[place] then
-      unknown := unknown || left(names[place], 100);
-    elsif answers ->> names[place] = '' then
-      missing := missing || names[place];
+  for position in 1 .. cardinality(names) loop
+    if not answers ? names[position] then
+      unknown := unknown || left(names[position], 100);
+    elsif answers ->> names[position] = '' then
+      missing := missing || names[position];
     end if;
-    -- What is cut anyway is not added to.
+    -- Append nothing to a text that is cut anyway.
     if char_length(filled) <= most then
       filled := filled || coalesce(
-        case answers ->> names[place] when '' then '{{' || names[place] || '}}' else answers ->> names[place] end, ''
-      ) || parts[place + 1];
+        case answers ->> names[position] when '' then '{{' || names[position] || '}}' else answers ->> names[position] end, ''
+      ) || parts[position + 1];
     end if;
   end loop;
   is_long := char_length(filled) > most;
@@ -1908,57 +1999,58 @@ create or replace function private.filled(
 as $$
 declare
   answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
-  head record := private.fill(subject, answers, 1000);
-  rest record := private.fill(body, answers);
+  filled_subject record := private.fill(subject, answers, 1000);
+  filled_body record := private.fill(body, answers);
   -- A subject is one line, regardless of what an applicant wrote.
-  line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+  subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
   return jsonb_build_object(
-    'subject', line, 'body', rest.filled,
-    'is_long', head.is_long or rest.is_long,
-    'missing', (select to_jsonb(array(select distinct unnest(head.missing || rest.missing) order by 1))),
-    'unknown', (select to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)))
+    'subject', subject_line, 'body', filled_body.filled,
+    'is_long', filled_subject.is_long or filled_body.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(filled_subject.missing || filled_body.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(filled_subject.unknown || filled_body.unknown) order by 1)))
   );
 end
 $$;
 
--- A text filled in for an application, or for the newest one by default; null where there is none. Its link is only an example.
--- `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
 create or replace function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
-  known record;
+  application_row public.retreat_applications;
+  example_invitation record;
   text jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
     raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
   end if;
   if application is null then
-    select * into given from public.retreat_applications order by created_at desc, id desc limit 1;
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
   else
-    select * into given from public.retreat_applications where id = application;
+    select * into application_row from public.retreat_applications where id = application;
   end if;
-  if given.id is null then return null; end if;
+  if application_row.id is null then return null; end if;
   if occasion = 'received' then
     text := '{"is_long": false}'
-      || private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end);
+      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
   else
-    text := private.filled(subject, body, given, blind, case when private.may_ask(occasion)
+    text := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
     select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
         private.today() + days as day
-      into known from private.places;
+      into example_invitation from private.places;
     text := text || jsonb_build_object(
-      'subject', private.with_invitation(text ->> 'subject', coalesce(known.link, ''), known.day),
-      'body', private.with_invitation(text ->> 'body', known.link, known.day),
-      'has_no_site', known.link is null and private.has_link(body));
+      'subject', private.with_invitation(text ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(text ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
-  return text || jsonb_build_object('application', given.id, 'name', case when not blind then
-    btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
+  return text || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
 end
 $$;
 
@@ -1972,7 +2064,7 @@ $$;
 
 revoke all on function private.template_shown(private.templates) from public, anon, authenticated;
 
--- Changes a template, or creates one with a new name (version null). Drafts that nobody edited follow it.
+-- Changes a template, or creates one with a new name (version null). Drafts that nobody edited change with it.
 create or replace function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2045,8 +2137,8 @@ create or replace function private.address_of(application uuid, given text) retu
 
 drop function private.lock_letters(uuid[]);
 
--- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries; for a receipt it
--- locks the application.
+-- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
+-- receipt, which has no letter, it locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2068,7 +2160,8 @@ $$;
 
 revoke all on function private.lock_letters(uuid[]) from public, anon, authenticated;
 
--- Whether a delivery is meant to tell the applicant: an email, or a decision that replaces it. `has_told`: it did, or may have.
+-- Whether a delivery informs the applicant: an email, or a decision that replaces the email. `has_told`: whether it arrived,
+-- or may have arrived.
 create function private.is_main(delivery private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -2086,7 +2179,7 @@ $$;
 
 revoke all on function private.has_told(private.deliveries) from public, anon, authenticated;
 
--- Whether one of two RSVPs or decisions of an applicant came before the other.
+-- Whether the first of two deliveries precedes the second. Both are RSVPs or both are decisions, of one applicant.
 create function private.is_before(earlier private.deliveries, later private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -2096,8 +2189,8 @@ $$;
 
 revoke all on function private.is_before(private.deliveries, private.deliveries) from public, anon, authenticated;
 
--- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server had begun a try, its
--- result is unknown.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server's try has not
+-- ended, it may have arrived.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -2108,8 +2201,9 @@ $$;
 
 revoke all on function private.claim_one(uuid, interval) from public, anon, authenticated;
 
--- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Those of one
--- person stay in order. Times further ahead than any retry waits are due too: the clock was set back.
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease.
+-- Deliveries about one person stay in order. Deliveries that are due later than any retry are due now: the clock was set
+-- back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -2123,7 +2217,7 @@ begin
         select id from private.deliveries as delivery
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
-          -- An alternative: alone, the second condition would become a join, for which PostgreSQL may read all deliveries.
+          -- The `or` keeps `not exists` from becoming a join, for which PostgreSQL may read all deliveries.
           and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
@@ -2139,7 +2233,7 @@ $$;
 
 revoke all on function private.claim_delivery(text, integer, interval) from public, anon, authenticated;
 
--- The times at which deliveries are due: until now, or later than any retry waits, which is a day and some jitter.
+-- The values of `due_at` that are due: the past, and times later than any retry, which waits a day and some jitter at most.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
@@ -2148,10 +2242,10 @@ $$;
 
 revoke all on function private.due_moments() from public, anon, authenticated;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of the
--- schedule's. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server closed the
--- connection; `refused`: permanently. Returns the new state, `cancelled` if it was recalled during the try; null if this claim no
--- longer holds.
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of
+-- the schedule's. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`: the
+-- mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
@@ -2168,7 +2262,7 @@ begin
     select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
-    -- Locked before the delivery's own row, as everywhere.
+    -- Locked before the delivery's row, as in the order of locks.
     if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
@@ -2176,7 +2270,7 @@ begin
     -- Repeat if the recall changed between the two statements.
     exit when found;
   end loop;
-  -- Locked before invitations, as when an email is claimed.
+  -- Locks the postman's row before invitations, as a claim does.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
     perform private.clear_mail_problem();
   end if;
@@ -2185,7 +2279,7 @@ begin
       due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
       done_at = case when record_delivery.state = 'done' then now() end,
       attempts = attempts - (not counts)::integer,
-      -- A delivery that was given back unsent was not tried.
+      -- Without a counted try, there is no time of a try.
       tried_at = case when counts or attempts > 1 then tried_at end,
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
@@ -2196,7 +2290,7 @@ begin
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
-    -- Otherwise a retry would deliver an older one after a newer one.
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
       where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
         and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
@@ -2210,8 +2304,8 @@ $$;
 
 revoke all on function private.record_delivery(uuid, integer, text, interval, boolean, integer, text, boolean, boolean, boolean) from public, anon, authenticated;
 
--- Cancels deliveries that wait or failed, and recalls those that are being sent. One statement uses the values that the row has
--- when it is locked: a server may claim it, or give it back, at any moment.
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. A server may claim a delivery or give it
+-- back at any moment, so one statement reads and updates the locked row.
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
@@ -2223,7 +2317,7 @@ $$;
 
 revoke all on function private.recall(uuid[], text) from public, anon, authenticated;
 
--- Makes given failed deliveries due, from the schedule's beginning, and counts them.
+-- Makes these failed deliveries due, restarts their schedule, and counts them.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
@@ -2236,7 +2330,8 @@ $$;
 
 revoke all on function private.retry_failed(uuid[]) from public, anon, authenticated;
 
--- Makes failed deliveries of a kind due, from the schedule's beginning, and counts them. Skips those with a later one pending.
+-- Makes failed deliveries of a kind due, restarts their schedule, and counts them. Skips a delivery if a later one of the
+-- same applicant is pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -2257,7 +2352,7 @@ $$;
 
 revoke all on function private.retry_deliveries(text) from public, anon, authenticated;
 
--- Whether a letter is being sent, or could not be delivered: then no other one of its template is drafted.
+-- Whether a letter is pending or has failed. While it is, its template is not drafted again.
 create function private.is_undelivered(letter uuid) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -2269,7 +2364,7 @@ $$;
 
 revoke all on function private.is_undelivered(uuid) from public, anon, authenticated;
 
--- How often an applicant was told a letter.
+-- How often a letter arrived, or may have arrived.
 create function private.times_told(letter uuid) returns bigint
   language sql stable set search_path = ''
 as $$
@@ -2278,7 +2373,7 @@ $$;
 
 revoke all on function private.times_told(uuid) from public, anon, authenticated;
 
--- The last decision that an applicant was told; null where none.
+-- The last decision that an applicant was told of; null if there is none.
 create function private.decision_told(application uuid) returns text
   language sql stable set search_path = ''
 as $$
@@ -2290,8 +2385,9 @@ $$;
 
 revoke all on function private.decision_told(uuid) from public, anon, authenticated;
 
--- Creates the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was already
--- told, unless `again` is set or they were told another decision since. A dropped letter becomes a draft with its former text.
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
+-- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
+-- with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -2324,7 +2420,8 @@ $$;
 
 revoke all on function private.draft_from_template(uuid, text, boolean) from public, anon, authenticated;
 
--- Whether a template may still be sent to an applicant: it exists, its decision is current, or the reminder has no RSVP yet.
+-- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
+-- only for people without an RSVP.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -2341,7 +2438,7 @@ $$;
 
 revoke all on function private.may_be_said(uuid, text) from public, anon, authenticated;
 
--- Drops an application's letters that have not been told, of one template or of all, and recalls pending ones. A letter to one
+-- Drops an application's letters that have not arrived, of one template or of all, and recalls pending ones. A letter to one
 -- person, whose text exists only once, becomes or stays a draft. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
@@ -2360,7 +2457,7 @@ begin
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
-        -- It may have arrived.
+        -- A letter to one person becomes a draft even if it may have arrived.
         or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
       ));
 end
@@ -2368,8 +2465,8 @@ $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
 
--- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing about
--- decisions, so it is still sent.
+-- Runs after each change of a status: drops other letters, and drafts the letter about a decision. A receipt says nothing
+-- about decisions, so it is still sent.
 create or replace function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -2382,8 +2479,8 @@ begin
 end
 $$;
 
--- Makes a draft of a letter whose delivery was cancelled, if it may still be sent: one to one person, or one that an organiser
--- stopped. The caller has locked the letter.
+-- Settles a letter whose delivery was cancelled. A letter to one person becomes a draft again. So does a letter that an
+-- organiser stopped, if it may still be sent. The caller has locked the letter.
 create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2399,8 +2496,8 @@ $$;
 
 revoke all on function private.settle_letter(private.deliveries) from public, anon, authenticated;
 
--- Runs after the try of a recalled delivery has ended. Drafts a letter with the current decision if the applicant may have been
--- told another one, or the recalled letter was about it. The caller has locked the letter.
+-- Runs after the try of a recalled delivery has ended. Drafts a letter about the current decision if the applicant may have
+-- been told of another one, or if the recalled letter was about the current one. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2447,20 +2544,20 @@ $$;
 
 revoke all on function private.settle_restored() from public, anon, authenticated;
 
--- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text, which
--- all organisers may read, or the version of an edited letter, whose text may name somebody.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text,
+-- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
+  application_row public.retreat_applications;
   template private.templates;
   text jsonb;
 begin
-  select * into given from public.retreat_applications where id = letter.application_id;
+  select * into application_row from public.retreat_applications where id = letter.application_id;
   select * into template from private.templates where name = letter.template;
   if letter.subject is null then
-    text := private.filled(template.subject, template.body, given, blind);
+    text := private.filled(template.subject, template.body, application_row, blind);
   else
     -- Blind readers do not see the text: it names the applicant.
     text := jsonb_build_object(
@@ -2488,9 +2585,9 @@ revoke all on function private.draft_text(private.letters, boolean) from public,
 
 drop function public.desk_write(uuid[], text, boolean);
 
--- Drafts letters of a template; with `again`, even where one was sent. The result has the outcome of each: drafted, written
--- (there is a draft or a letter, in this state), undecided (another decision is current) or gone. Repeating the act drafts none
--- and returns the first result. A desk of version 1.0 gives no id.
+-- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted,
+-- written (a draft or a letter exists, in this state), undecided (another decision is current) or gone. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2531,10 +2628,10 @@ begin
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- A pending or failed delivery comes before one that was sent.
+        -- A pending or failed delivery takes precedence over a sent one.
         (
-          select state from private.letter_deliveries as trip
-          where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
+          select state from private.letter_deliveries as delivery
+          where application_id = application and delivery.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
           order by state = 'sent' limit 1
         )) end);
   end loop;
@@ -2551,7 +2648,7 @@ create or replace function private.check_letter(subject text, body text) returns
 as $$
 begin
   perform private.check_text(subject, body);
-  -- It is sent as it stands, but for the link and the day, which are known when it is handed over.
+  -- Only the link and the deadline are filled in, at the handover.
   if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
     raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
       using errcode = '22023';
@@ -2617,7 +2714,7 @@ begin
 end
 $$;
 
--- Removes drafts. A new decision creates one again. The result counts the removed ones.
+-- Removes drafts. A new decision drafts its letter again. The result counts the removed drafts.
 create or replace function public.desk_discard(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2633,8 +2730,9 @@ begin
 end
 $$;
 
--- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
--- server has set it, and older desks also give the time zone. A letter with a deadline is refused until a time zone is set.
+-- A draft with its link, for an organiser's own mail program. The history records that the organiser got the link. `site` is
+-- used if no server has stored the site's address. Older desks also send the time zone. A letter with a deadline is refused
+-- until a time zone is set.
 create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2687,10 +2785,10 @@ $$;
 
 revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
--- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (it quotes a blank form answer), long (too long once filled in), again, or gone. Without a mail server the decision
--- goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
+-- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
+-- Without a mail server the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -2734,7 +2832,8 @@ begin
   loop
     select status into status_now from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
-    -- Filled in once, so that the checked text is the released one. Organisers who read blind get none of it.
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
       when letter.state is distinct from 'draft'
@@ -2758,9 +2857,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
--- letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not accepted, `record_delivery`
--- cancels it, and its letter is drafted again. The result counts the applications.
+-- Stops letters, given by their own ids or by the ids of their deliveries, or all letters of one act. Waiting deliveries are
+-- cancelled, and their letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not
+-- accepted, `record_delivery` cancels it, and its letter is drafted again. The result counts the applications.
 create or replace function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2801,8 +2900,8 @@ begin
 end
 $$;
 
--- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts those
--- that are being sent, or arrived.
+-- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts
+-- those of the given deliveries that are then pending or done.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -2868,8 +2967,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be stopped
--- for a minute, as when it was released.
+-- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be
+-- stopped for a minute, as after its release.
 create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2902,7 +3001,7 @@ begin
 end
 $$;
 
--- Marks failed deliveries as told another way. The result counts them.
+-- Notes that organisers reached the applicants of failed deliveries another way. The result counts these deliveries.
 create or replace function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2964,17 +3063,17 @@ as $$
     private.addressee(application, blind) || jsonb_build_object(
       'subject', case when blind then '(hidden)' else subject end, 'body', case when blind then '(hidden)' else body end,
       'seen', '', 'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false, 'is_edited', false,
-      'id', trip.id, 'occasion', occasion, 'edition', 1 + (
+      'id', delivery.id, 'occasion', occasion, 'edition', 1 + (
         select count(*) from private.deliveries as earlier
-        where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
-          and earlier.act is distinct from trip.act
+        where earlier.letter_id = delivery.letter_id and earlier.queued_at < delivery.queued_at and private.has_told(earlier)
+          and earlier.act is distinct from delivery.act
       ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
       'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
-    join private.letter_deliveries as trip using (id)
-    join public.retreat_applications as application on application.id = trip.application_id
+    join private.letter_deliveries as delivery using (id)
+    join public.retreat_applications as application on application.id = delivery.application_id
 $$;
 
 revoke all on function private.letter_deliveries_shown(uuid[], boolean) from public, anon, authenticated;
@@ -3007,8 +3106,8 @@ begin
 end
 $$;
 
--- The state of all letters: the drafts of each template, what did not arrive, and whether a server sends them. Counts go up to a
--- thousand, as for applications.
+-- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
+-- Counts go up to a thousand, as for applications.
 create or replace function private.letters_overview() returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -3089,8 +3188,8 @@ begin
 end
 $$;
 
--- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those of
--- one act are due together.
+-- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
+-- Letters that were released together follow each other.
 create or replace function public.desk_outbox(state text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -3124,25 +3223,59 @@ begin
 end
 $$;
 
+-- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
+-- (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
+create or replace function private.mailbox(email text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[];
+  name text;
+  domain text;
+begin
+  if char_length(email) > 254 then return null; end if;
+  parts := regexp_match(lower(email collate "C"),
+    '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'
+    '@((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9]))\.?$');
+  if parts is null then return null; end if;
+  domain := case
+    when parts[2] = 'googlemail.com' then 'gmail.com'
+    when parts[2] in ('me.com', 'mac.com') then 'icloud.com'
+    when parts[2] in ('protonmail.com', 'protonmail.ch', 'pm.me') then 'proton.me'
+    when parts[2] ~ '^(ya\.ru|yandex\.[a-z]+)$' then 'yandex.ru'
+    else parts[2]
+  end;
+  -- Remove the differences that these providers ignore.
+  name := case
+    when domain = 'gmail.com' then replace(parts[1], '.', '')
+    when domain = 'proton.me' then translate(parts[1], '._-', '')
+    when domain = 'yandex.ru' then replace(parts[1], '.', '-')
+    when domain ~ '^(yahoo\.[a-z.]+|ymail\.com|rocketmail\.com)$' then split_part(parts[1], '-', 1)
+    else parts[1]
+  end;
+  return nullif(name, '') || '@' || domain;
+end
+$$;
+
 -- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
 create or replace function private.plain_name(given text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
   name text := btrim(given);
-  -- As it looks: `１` and `①` are 1, and a wide dot is a dot.
-  seen text;
+  -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
+  normalised text;
 begin
   if name = '' or char_length(name) > 40 then return null; end if;
-  seen := normalize(name, nfkc);
+  normalised := normalize(name, nfkc);
   return case when
     -- No characters that become links or change the text's direction.
-    seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
+    normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
     -- Characters that look like a dot, a colon or a slash.
-    and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
-    and seen collate "und-x-icu" !~ '[[:digit:]]'
-    and cardinality(regexp_split_to_array(seen, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    and normalised collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
     then name end;
 end
 $$;
@@ -3153,24 +3286,24 @@ create or replace function private.write_receipt(application public.retreat_appl
   language plpgsql set search_path = ''
 as $$
 declare
-  whose text := private.mailbox(application.email);
+  recipient text := private.mailbox(application.email);
   -- Three labels for domains such as `example.co.uk`.
-  company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
   -- Public mail providers.
   is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
     icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
   template private.templates;
   text jsonb;
 begin
-  if whose is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then whose else company end, 0))
+  if recipient is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
   then
     return;
   end if;
-  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a
+  -- Separate statements, so that they see what was committed before the lock was taken. Future times were stored before the
   -- clock was set back.
   perform from private.deliveries
-    where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
+    where mailbox = recipient and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
   perform from private.deliveries
     where domain = company
@@ -3180,7 +3313,7 @@ begin
   select * into template from private.templates where kind = 'receipt';
   text := private.receipt(template.subject, template.body, application.first_name);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
-    values ('receipt', application.id, text ->> 'subject', text ->> 'body', whose, company);
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
 
@@ -3225,7 +3358,7 @@ $$;
 
 revoke all on function private.write_rsvp_notices(uuid, uuid) from public, anon, authenticated;
 
--- Whether an organiser had a notice about only this application, or about this RSVP, or it failed.
+-- Whether a single notice about this application, or about this RSVP, was sent to an organiser. A failed one counts too.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -3238,15 +3371,15 @@ $$;
 
 revoke all on function private.had_notice(uuid, uuid, bigint) from public, anon, authenticated;
 
--- Writes the daily emails that are due, for organisers who were not told of everything since the last.
+-- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last.
 create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
     with due as (
-      -- Applications that are being stored at this moment come in the next one.
+      -- Applications that are being stored at this moment are reported in the next daily email.
       select account_id, told_until, now() - interval '1 minute' as until from private.organisers
       where notices <> 'off' and day_due_at <= now() for no key update skip locked
-    ), told as (
+    ), updated as (
       update private.organisers as organiser set told_until = due.until,
         day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
       from due where organiser.account_id = due.account_id
@@ -3265,13 +3398,13 @@ create function private.write_day_notices() returns void
 
 revoke all on function private.write_day_notices() from public, anon, authenticated;
 
--- Drops notices and tests that are over or were not sent within a day, and writes the daily emails that are due. Single notices
--- stay until the daily email has skipped what they told.
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that ended
+-- stays until the daily email has skipped what it reported.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  -- A time later than it is ever set is from before the clock was set back.
+  -- A time later than it is ever set was stored before the clock was set back.
   update private.organisers
     set told_until = least(told_until, now() - interval '1 minute'),
       day_due_at = day_due_at
@@ -3286,14 +3419,15 @@ $$;
 
 revoke all on function private.keep_notices() from public, anon, authenticated;
 
--- Claims a notice or a test that is due. Returns null and drops it where the daily email covers the same.
+-- Claims a notice or a test that is due. Returns null and deletes it if it reports nothing, or if the daily email reports
+-- the same.
 create function private.claim_notice(notice uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
   claimed private.deliveries;
   organiser private.organisers;
-  told jsonb;
+  report jsonb;
 begin
   select * into claimed from private.deliveries where id = notice;
   select * into organiser from private.organisers where account_id = claimed.organiser_id;
@@ -3311,8 +3445,8 @@ begin
   end if;
   claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    told := private.notice_content(claimed, organiser.blind);
-    if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
+    report := private.notice_content(claimed, organiser.blind);
+    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -3320,7 +3454,7 @@ begin
   return (
     select jsonb_build_object('id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived,
       'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
-      'says', coalesce(told, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
+      'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
     from auth.users where id = claimed.organiser_id
   );
 end
@@ -3339,11 +3473,11 @@ begin
       'application', notice.application_id,
       'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
       'since', notice.since, 'count', count(*),
-      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by place) filter (where name is not null))[:50]), '[]') end
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )
     from (
       select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
-        row_number() over (order by created_at, id) as place
+        row_number() over (order by created_at, id) as position
       from public.retreat_applications as application
       where application.id = notice.application_id
         or created_at > notice.since and created_at <= notice.until
@@ -3363,6 +3497,27 @@ $$;
 
 revoke all on function private.notice_content(private.deliveries, boolean) from public, anon, authenticated;
 
+create or replace function private.write_receipts_and_notices() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  receipts boolean := (select settings.receipts from private.letter_settings as settings);
+  application public.retreat_applications;
+begin
+  if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
+  for application in select stored.* from arrived join public.retreat_applications as stored using (id) loop
+    begin
+      if receipts then perform private.write_receipt(application); end if;
+      perform private.write_notices(application.id);
+    -- Storing the application matters more than its emails.
+    exception when others then
+      raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
+    end;
+  end loop;
+  return null;
+end
+$$;
+
 -- Whether the caller gets emails about applications, and whether a server sends them.
 create or replace function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -3378,7 +3533,7 @@ begin
 end
 $$;
 
--- Switches notices on or off. The daily email comes at the time of day at which they were switched on.
+-- Switches notices on or off. The daily email is sent at the time of day at which notices were switched on.
 create or replace function public.desk_set_notices(notices text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3396,7 +3551,8 @@ begin
 end
 $$;
 
--- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends nothing more.
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
+-- email.
 create or replace function public.desk_send_test(
   subject text, body text, application uuid default null, occasion text default null,
   act uuid default null, site text default null
@@ -3462,7 +3618,7 @@ begin
 end
 $$;
 
--- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
+-- Invites an accepted person. The names of its triggers sort after `redraft`, so that letters are locked before invitations.
 create or replace function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -3477,16 +3633,17 @@ begin
 end
 $$;
 
--- Reacts when an applicant has been told something. A decision is also told to an automation, if a server for one was seen within
--- a day. An accepted person is asked for an RSVP from then on. After another decision, a later acceptance has a new link and no
--- RSVP, unless the person was already told something newer.
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
+-- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
+-- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
 create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  -- Once, even where it may have arrived before. Letters sent by hand are excluded: the automation might email the applicant too.
+  -- Queued once, even if an earlier try may have arrived. Letters sent by hand are excluded: the automation might email the
+  -- applicant too.
   if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
       select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
@@ -3525,7 +3682,8 @@ create function private.has_deadline(given text) returns boolean
 
 revoke all on function private.has_deadline(text) from public, anon, authenticated;
 
--- Whether an applicant's deadline has passed. Until they were told, or an organiser set it, the days count from the handover.
+-- Whether an applicant's deadline has passed. It cannot pass before they were told or an organiser set it: until then, the
+-- handover sets it.
 create function private.is_deadline_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -3539,7 +3697,7 @@ $$;
 
 revoke all on function private.is_deadline_over(uuid) from public, anon, authenticated;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where an RSVP can no longer be given.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank if no RSVP can be given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -3555,8 +3713,8 @@ $$;
 
 revoke all on function private.invitation_placeholders(uuid) from public, anon, authenticated;
 
--- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation tells in place
--- of an email always has both.
+-- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation sends in
+-- place of our email always counts as having both.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -3581,8 +3739,8 @@ begin
   if link is null and private.has_link(given) then
     given := array_to_string(array(
       select paragraph
-      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, place)
-      where not private.has_link(paragraph) order by place
+      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
+      where not private.has_link(paragraph) order by position
     ), E'\n\n');
   end if;
   given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
@@ -3592,21 +3750,21 @@ $$;
 
 revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
 
--- Invites the recipient of a letter that is being handed over. The result is their link, null where the site's address is
--- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update
--- reads its own row: a subquery would see the row as it was before the lock.
+-- Sets the deadline of the recipient of a letter that is being handed over. The result is their link, null if the site's
+-- address is unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last
+-- handover. The update reads only its own row: a subquery would read the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
   settings private.places;
-  counted date;
+  default_deadline date;
 begin
   select * into settings from private.places;
-  counted := private.today() + settings.days;
+  default_deadline := private.today() + settings.days;
   update private.invitations as invitation set deadline = case
-      when told_at is null and not is_deadline_set then greatest(invitation.deadline, counted)
-      else coalesce(invitation.deadline, counted)
+      when told_at is null and not is_deadline_set then greatest(invitation.deadline, default_deadline)
+      else coalesce(invitation.deadline, default_deadline)
     end
     where application_id = application and is_accepted
     returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
@@ -3636,8 +3794,8 @@ $$;
 
 revoke all on function private.fill_at_handover(uuid, text, text, text) from public, anon, authenticated;
 
--- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has all. A person with
--- an RSVP gets no more reminders.
+-- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
+-- person with an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -3663,7 +3821,7 @@ $$;
 
 revoke all on function private.set_rsvp(uuid, uuid, text, text) from public, anon, authenticated;
 
--- The application of a link's token; null where there is none, or the acceptance was taken back.
+-- The application of a link's token; null if there is none, or the acceptance was taken back.
 create function private.application_of_token(token text) returns uuid
   language sql stable set search_path = ''
 as $$
@@ -3692,7 +3850,7 @@ begin
       'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)
     )
     from private.invitations as invitation
-      join public.retreat_applications as given on given.id = application_id
+      join public.retreat_applications as application_row on application_row.id = application_id
       cross join private.places
       cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
     where application_id = application
@@ -3714,7 +3872,7 @@ begin
     return jsonb_build_object('state', 'invalid');
   end if;
   perform private.lock_for_letters(array[application]);
-  -- Checked again, now that no decision can change it.
+  -- Checked again under the lock, since a decision may have changed it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
@@ -3731,7 +3889,7 @@ begin
 end
 $$;
 
--- Locks an application, and refuses unless it is accepted.
+-- Locks an application, and refuses one that is not accepted.
 create function private.lock_accepted(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -3779,7 +3937,7 @@ begin
     raise exception 'A deadline is today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
-  -- A repeat must not overwrite what somebody set since.
+  -- A retry must not overwrite a deadline that was set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
@@ -3788,10 +3946,10 @@ begin
 end
 $$;
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming, not_coming,
--- no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where the number of
--- places is unknown, and negative where more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone`
--- is `UTC` until one is set. The argument is that of older desks, and is ignored.
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null if the
+-- number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
+-- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
 create or replace function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -3841,8 +3999,8 @@ $$;
 
 drop function public.desk_set_places(integer, integer, integer);
 
--- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines, which
--- stays unchanged where it is null.
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines,
+-- null to leave it unchanged.
 create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3884,7 +4042,7 @@ grant execute on function public.desk_set_places(integer, integer, integer, text
 -- not sent yet, and of those who got one in the last three days.
 create or replace function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
-  -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
+  -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
   set search_path = '' set enable_nestloop = off
 as $$
 begin
@@ -3913,10 +4071,10 @@ $$;
 
 drop function public.desk_remind();
 
--- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
--- twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose deadline has
--- to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one in the last
--- three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 gives no id.
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is
+-- reminded twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose
+-- deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got
+-- one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3963,8 +4121,7 @@ create function private.mail_back_off(failures integer) returns interval
 
 revoke all on function private.mail_back_off(integer) from public, anon, authenticated;
 
--- Whether an email may be sent now. A time further ahead than it is ever set is from before the clock was set back, and delays
--- nothing.
+-- Whether an email may be sent now. A time later than it is ever set delays nothing: the clock was set back.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
   return not postman.stopped
@@ -3981,7 +4138,7 @@ create function private.has_room(postman private.postman) returns boolean
 
 revoke all on function private.has_room(private.postman) from public, anon, authenticated;
 
--- Clears the problem that holds all emails: the mail server accepted one.
+-- Clears the problem that delays all emails: the mail server has accepted one.
 create function private.clear_mail_problem() returns void
   language sql set search_path = ''
   begin atomic
@@ -4012,9 +4169,9 @@ $$;
 
 revoke all on function private.is_busy(private.deliveries) from public, anon, authenticated;
 
--- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Then come letters, notices and
--- receipts, which may be as many as applications. Rows that others have locked are skipped. It joins no other table: PostgreSQL
--- would read everything that is due to find the first.
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
@@ -4026,7 +4183,7 @@ begin
     for moments in select * from private.due_moments() loop
       select delivery.id into due_mail.id from private.deliveries as delivery
         where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-          -- Older ones are dropped.
+          -- Other emails are not sent after a day.
           and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
           and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
         order by due_at limit 1 for update skip locked;
@@ -4038,9 +4195,10 @@ $$;
 
 revoke all on function private.due_mail(text[], boolean) from public, anon, authenticated;
 
--- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
--- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
--- letter to the same person. It is the last row in the order of locks. `pace`: the time between two emails, null for none.
+-- Claims the email that has been due longest, for one server and the duration of the lease; null if none is due or may be
+-- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed
+-- a letter to the same person. In the order of locks, only invitations come after this row. `pace`: the time between two
+-- emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -4053,10 +4211,10 @@ declare
   due record;
   mail jsonb;
 begin
-  -- A server is about to change the schema, and waits for the emails that were claimed before.
+  -- A server that is about to change the schema holds this lock, and waits for the claimed emails.
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
-  -- Write nothing where nothing may be sent or is due.
+  -- Do not write if nothing is due or may be sent.
   if not private.may_leave(postman, pace) then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;
@@ -4111,7 +4269,7 @@ $$;
 
 revoke all on function private.claim_letter(uuid, interval) from public, anon, authenticated;
 
--- Stops or resumes all letters. After a resume, each can be stopped for a minute, as when it was released.
+-- Stops or resumes all letters. After a resume, each can be stopped for a minute, as after its release.
 create function private.stop_letters(stopped boolean, author text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -4119,7 +4277,7 @@ declare
   waiting uuid[];
 begin
   if not stop_letters.stopped and (select postman.stopped from private.postman) then
-    -- Locked before the postman's row, which is the last in the order of locks.
+    -- Locked before the postman's row, as in the order of locks.
     waiting := array(
       select id from private.deliveries
       where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
@@ -4135,7 +4293,7 @@ $$;
 
 revoke all on function private.stop_letters(boolean, text) from public, anon, authenticated;
 
--- The same for organisers. The result counts the applicants whose letters are then sent.
+-- Stops or resumes all letters for an organiser. The result counts the applicants whose letters are sent after a resume.
 create or replace function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -4188,7 +4346,7 @@ begin
 end
 $$;
 
--- Ends recalled letters whose server was lost, and cancels receipts that were not sent within a day.
+-- Ends recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
 create function private.end_lost_deliveries() returns void
   language plpgsql set search_path = ''
 as $$

@@ -1,6 +1,6 @@
 -- Applications: what applicants send, and its validation.
 
--- The schema for what only we use, beside `public`, which the API exposes. 24_rights.sql has the rights.
+-- The API exposes `public`. Only our own functions and servers use `private`. 24_rights.sql has the rights.
 create schema if not exists private;
 
 -- The retreats that people apply to, one after another. New applications belong to the newest.
@@ -17,8 +17,8 @@ insert into private.editions (id, began_at) values (1, '-infinity');
 -- Validation is only here. It demands no more than the browser's own checks, so that the database refuses nobody who passed the
 -- form.
 create table public.retreat_applications (
-  -- Random instead of counted: the webhook's receiver identifies a delivery by it. A count would restart in a new database, and
-  -- the receiver would take a new application for an old one.
+  -- Random, not a sequence: the webhook's receiver identifies a delivery by this id. A sequence would restart in a new
+  -- database, and the receiver would mistake a new application for an old one.
   id uuid primary key default gen_random_uuid(),
   created_at timestamptz not null default now(),
 
@@ -30,8 +30,8 @@ create table public.retreat_applications (
   linkedin text not null constraint retreat_applications_linkedin_given check (linkedin <> ''),
   company text not null constraint retreat_applications_company_given check (company <> ''),
 
-  -- Optional: nothing enforces the two radio groups, so blank is allowed. Blank is always '', never null: a unique index treats
-  -- two nulls as different.
+  -- Optional: the form does not require a choice in the two radio groups, so blank is allowed. Blank is always '', never
+  -- null: a unique index treats two nulls as different.
   paid_solution text not null default '' constraint retreat_applications_paid_solution_known
     check (paid_solution in ('', 'not', 'screen', 'travel', 'work', 'custom')),
   custom_solution text not null default '',
@@ -48,9 +48,9 @@ create table public.retreat_applications (
   edition integer not null default 1
 );
 
--- Each application is stored once in an edition, so that a repeated send is safe: a digest of all eleven form answers, byte for
--- byte. A digest, because an index entry holds at most 2,704 bytes; of digests of equal length, because a plain join would not
--- distinguish ('ab', 'c') from ('a', 'bc').
+-- An edition stores each application once, so that a repeated request is safe. Two applications are the same if all eleven
+-- form answers are, byte for byte. The index has a digest, since its entries hold at most 2,704 bytes. Each answer has its
+-- own digest in it, since plain concatenation would not distinguish ('ab', 'c') from ('a', 'bc').
 create unique index retreat_applications_once on public.retreat_applications (
   edition,
   md5(
@@ -60,18 +60,20 @@ create unique index retreat_applications_once on public.retreat_applications (
   )
 );
 
--- The desk lists the newest first, even of a million, without sorting them each time.
+-- Lets the desk list the newest applications first without sorting, even if there are a million.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
 
--- Identifies a person by their email address, to find who applied twice and which applications are erased together. A digest,
--- because an index entry holds at most 2,704 bytes. Receipts use the mailbox instead, which treats more addresses as equal.
+-- Identifies a person by their email address, to find repeated applications and to erase all applications of a person
+-- together. A digest, because an index entry holds at most 2,704 bytes. Receipts use the mailbox instead, which treats more
+-- addresses as equal.
 create function private.person(email text) returns text
   language sql immutable parallel safe
   return md5(lower(btrim(email)));
 create index retreat_applications_person on public.retreat_applications (private.person(email));
 
 -- Visitors are anonymous and may only send the eleven form answers. They cannot select, update or delete, or set `id`,
--- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so that is revoked first.
+-- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so these rights are
+-- revoked first.
 alter table public.retreat_applications enable row level security;
 revoke all on table public.retreat_applications from public, anon, authenticated;
 grant insert (
@@ -83,8 +85,8 @@ grant select, insert, update, delete on table public.retreat_applications to ser
 create policy "Anyone may apply" on public.retreat_applications
   for insert to anon with check (true);
 
--- A limit only against abuse, far beyond what anybody writes. A trigger instead of a constraint keeps older rows valid, including
--- restored ones, and gives applicants a readable message.
+-- A limit against abuse, far longer than any real answer. A trigger instead of a constraint keeps older rows valid,
+-- including restored ones, and gives applicants a readable message.
 create function private.refuse_too_long() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -92,12 +94,12 @@ declare
   answer record;
 begin
   for answer in
-    select key as name, value as said, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as most
+    select key as name, value, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as max_length
     from jsonb_each_text(to_jsonb(new))
   loop
-    if char_length(answer.said) > answer.most then
+    if char_length(answer.value) > answer.max_length then
       raise exception 'The answer "%" is too long: it may have up to % characters.',
-        answer.name, ltrim(to_char(answer.most, '999,999')) using errcode = '23514', column = answer.name;
+        answer.name, ltrim(to_char(answer.max_length, '999,999')) using errcode = '23514', column = answer.name;
     end if;
   end loop;
   return new;
@@ -105,7 +107,7 @@ end
 $$;
 
 create trigger refuse_too_long before insert or update on public.retreat_applications for each row
-  -- A trigger's condition is prepared for each statement, and this short one costs almost nothing. No answer is longer than the
-  -- whole row, which is not compressed yet.
+  -- PostgreSQL prepares this condition for each statement, so it is short. No answer is longer than its whole row, which is
+  -- not compressed yet.
   when (pg_column_size(new) > 10000)
   execute function private.refuse_too_long();

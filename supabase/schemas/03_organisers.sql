@@ -6,9 +6,9 @@ create table private.organisers (
   created_at timestamptz not null default now(),
   -- Names, email, phone, LinkedIn and company are hidden from organisers who read blind.
   blind boolean not null default false,
-  -- Whether they are told of applications: of each, once a day, or not.
+  -- Which emails about applications the organiser gets: none, one for each application, or one a day.
   notices text not null default 'off' check (notices in ('off', 'each', 'daily')),
-  -- Until when they were told of applications, and when the next daily email is due.
+  -- The time up to which daily emails have reported applications, and when the next daily email is due.
   told_until timestamptz not null default now(),
   day_due_at timestamptz,
   -- Whether they read without marking, so that nobody waits for their marks.
@@ -33,17 +33,17 @@ begin
     and exists (
       select from auth.sessions
       where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()
-        -- Who has a second factor has to have used it: in this session, and before this token was made.
+        -- An account with a second factor must have used it in this session, before this token was issued.
         and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))
     );
--- Claims that name no account and no session.
+-- The token claims have an invalid id.
 exception when invalid_text_representation then
   return false;
 end
 $$;
 
--- The calling organiser. Each function of the desk calls it first: in a `where`, the planner would choose the order of
--- evaluation.
+-- The calling organiser; other callers are refused. Each desk function calls this first, as its own statement: the planner
+-- chooses the order of conditions in a `where`.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
@@ -56,7 +56,7 @@ begin
 end
 $$;
 
--- The caller of the desk.
+-- The calling organiser's email.
 create function public.desk_me() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

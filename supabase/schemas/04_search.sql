@@ -1,26 +1,26 @@
 -- Search: the words of an application, and the applications that have the wanted words.
 
--- Folds a text: removes accents and case, and splits an address into its words. Some letters fold into eighteen. No language
--- needs more than three for one letter, so the result is cut beyond that. Older rows were indexed without the cut.
+-- Folds a text: removes accents and case, and splits addresses into words. Some characters fold into eighteen. No language
+-- needs more than three, so the result is cut at three times the longest text. Older rows were indexed without the cut.
 create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$
 begin
-  -- Most are ASCII, and the other way takes several times as long.
+  -- Most texts are ASCII. For them this is several times as fast as the general case below.
   if octet_length(said) = char_length(said) then
     return regexp_replace(lower(said collate "C"), '[@.:/_+<>&-]', ' ', 'g');
   end if;
-  -- Without accents, and without what joins and parts unseen.
+  -- Removes accents and invisible characters, such as joiners and soft hyphens.
   said := regexp_replace(left(normalize(lower(said collate "und-x-icu"), nfkd), 40000),
     '[\u0300-\u036f\u00ad\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff]', '', 'g');
-  -- Quotes, dashes, arrows, emoji too: a database without a locale takes them for letters of the word beside them.
+  -- Also splits at quotes, dashes, arrows and emoji: a database without a locale treats them as letters.
   return regexp_replace(said,
     '[@.:/_+<>&\u00a1-\u00bf\u2000-\u2bff\u3000-\u3004\u3008-\u3020\u3030\U0001f000-\U0001faff-]', ' ', 'g');
 end
 $$;
 
--- Only the beginning of a very long answer is indexed: a vector holds a megabyte, and a longer application must not be refused.
--- Organisers who read blind search without the first five columns.
+-- Only the beginning of a very long answer is indexed: a vector holds at most a megabyte, and longer applications must be
+-- stored too. Organisers who read blind search without the first five columns.
 create function private.search_vector(
   first_name text, last_name text, email text, linkedin text, company text, custom_solution text, reason text
 ) returns tsvector
@@ -40,8 +40,8 @@ as $$
   end
 $$;
 
--- The bytes to search in an application. Characters beyond ASCII count more, since they take longer to fold. A role that updates
--- applications needs the right to compute it.
+-- The cost of searching an application, in bytes. Characters beyond ASCII count more, since they take longer to fold. A role
+-- that updates applications needs the right to execute this function.
 create function private.search_octets(application public.retreat_applications) returns integer
   language sql immutable parallel safe
 as $$
@@ -53,15 +53,15 @@ as $$
       + char_length(application.reason))
 $$;
 
--- The index has a pending list (`fastupdate`), which makes inserts cheaper, even the slowest of a thousand. The insert that fills
--- the list has to sort it in. A small list makes this wait shorter and slightly more frequent (docs/decisions/0019 has the
--- figures).
+-- The index has a pending list (`fastupdate`), which makes inserts cheaper, even the slowest of a thousand. The insert that
+-- fills the list merges it into the index. With a small list, this merge is shorter and slightly more frequent
+-- (docs/decisions/0019 has the figures).
 create index retreat_applications_search on public.retreat_applications using gin (
   private.search_vector(first_name, last_name, email, linkedin, company, custom_solution, reason)
 ) with (fastupdate = on, gin_pending_list_limit = 256);
 
--- A search reads the newest applications one by one. Folding a very long one and splitting it into words takes sixty times as
--- long as for an ordinary one, so the result is stored for long ones.
+-- A search reads the newest applications one by one. Folding and splitting a very long one takes sixty times as long as an
+-- ordinary one, so the vectors of long applications are stored.
 create table private.search_vectors (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   vector tsvector not null,
@@ -76,7 +76,7 @@ as $$
 declare
   answers tsvector;
 begin
-  -- An application that an update made short keeps its row too.
+  -- An application that an update made short keeps its row.
   if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
   -- The long answers are folded once.
   answers := private.words(new, true);
@@ -88,18 +88,18 @@ end
 $$;
 
 create trigger keep_search_vectors after insert on public.retreat_applications for each row
-  -- A byte counts for at most two and a half of the 2,000. Stored rows may be compressed; this one is not yet.
+  -- Each byte adds at most 2.5 to `search_octets`, so that 800 bytes are at most 2,000. A new row is not compressed yet.
   when (pg_column_size(new) > 800)
   execute function private.keep_search_vectors();
 
--- Form answers are only ever changed by hand.
+-- Only operators change form answers, by hand in the database.
 create trigger keep_search_vectors_changed after update on public.retreat_applications for each row
   when (private.search_octets(old) > 2000 or private.search_octets(new) > 2000)
   execute function private.keep_search_vectors();
 
--- Up to 1,001 applications that the index finds.
+-- The ids of up to 1,001 applications, found with the index.
 create function private.indexed(query tsquery) returns uuid[]
-  -- The planner may prefer to compare row after row, which is costly where rows are long.
+  -- Otherwise the planner may scan all rows, which is slow if rows are long.
   language sql stable set search_path = '' set enable_seqscan = off set enable_indexscan = off
 as $$
   select array_agg(id) from (
@@ -107,14 +107,14 @@ as $$
   ) as hit
 $$;
 
--- The query of a search, null where it has no word; and the applications that it finds (`hits`), null where they are many. All
--- words have to match. From three letters on, the start of the last word is enough.
+-- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are too
+-- many. All words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
   words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
-  stored float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+  row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
   select cast(string_agg(
     '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
@@ -123,10 +123,10 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index takes as long as it has hits, even if few are wanted. Up to a hundred applications, fewer where they are long, are
-  -- a sample that estimates the hits. They are the first by id, which is random, so that nobody can choose them. The planner's
-  -- statistics know common words, but not beginnings that many rare words share.
-  if stored > 20000 and stored * (
+  -- The index collects all hits, even if few are wanted. So a sample of up to a hundred applications, fewer if they are
+  -- long, estimates the number of hits. The sample has the lowest ids, which are random, so that nobody can choose what is
+  -- in it. The planner's statistics know common words, but not beginnings that many rare words share.
+  if row_estimate > 20000 and row_estimate * (
     select coalesce(avg(fits), 0)
     from (
       select case

@@ -1,4 +1,5 @@
--- Acts make calls idempotent: the caller sends an id, and a repeat, whose first response was lost, returns the first result.
+-- Acts make calls idempotent: the caller sends an id. If the response is lost, a retry with the same id returns the first
+-- result.
 
 -- One row for each act of the last day.
 create table private.acts (
@@ -8,15 +9,15 @@ create table private.acts (
   -- The call, and a digest of its arguments.
   call text not null,
   given text not null,
-  -- Null for calls that return the current state. Erasing an application also erases what this says about it.
+  -- Null for calls that return the current state. Erasing an application also removes its entries from results.
   result jsonb,
   at timestamptz not null default now()
 );
 alter table private.acts enable row level security;
 create index acts_at on private.acts (at);
 
--- Begins an act. Returns false for a repeat, after waiting for the first call to finish. Refuses an id that was used with another
--- call, other arguments or another account.
+-- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
+-- another call, other arguments or another account.
 create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
@@ -28,7 +29,7 @@ begin
     values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;
   if found then
     delete from private.acts where acts.act = any (array(
-      select forgotten.act from private.acts as forgotten where at < now() - interval '1 day' limit 1000 for update skip locked
+      select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
     ));
     return true;
   end if;

@@ -1,13 +1,13 @@
--- Decisions: what organisers decide about applications. They are stored apart from the form answers, which nothing here changes.
--- Organisers have no right on any table: they use the functions of the desk.
+-- Decisions: what organisers decide about applications. They are stored apart from the form answers and never change them.
+-- Organisers have no rights on tables: they call the desk's functions.
 
 -- The status of an application. No row means New, so that an insert writes nothing else.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- The application's own, so that a list of one status has the same order as the list of all.
+  -- A copy of the application's, so that a list of one status has the same order as the list of all.
   created_at timestamptz not null,
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside')),
-  -- Counts the changes: a decision has to name the version that its author saw.
+  -- Incremented by each change. A decision has to name the version that its author saw.
   version integer not null,
   -- When this status was set.
   set_at timestamptz not null default now()
@@ -17,22 +17,24 @@ create index statuses_newest on private.statuses (status, created_at desc, appli
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- The events of an application, or of the desk in general. Rows are only added, and erased with their application. The history is
--- shown, and rate limits count it. It decides nothing else: settings are columns of other tables.
+-- The events of an application, or of the desk as a whole. Rows are added, never changed, and are erased with their
+-- application. The history is shown, and rate limits count it. Settings are not read from it: they are columns of other
+-- tables.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
   -- The id of the act (05_acts.sql).
   act uuid not null default gen_random_uuid(),
   at timestamptz not null default now(),
-  -- An email address as text: it outlives the account.
+  -- The email address as text, so that it stays when the account is removed.
   author text not null,
-  -- `address`: an organiser replaced the applicant's address. `told`: the applicant was told in another way than by a letter that
-  -- did not arrive. `answer`: their RSVP. `kept`: an organiser set their deadline. `link`: an organiser was given their link.
+  -- `address`: an organiser replaced the applicant's address. `told`: a letter failed, and an organiser told the applicant
+  -- another way. `answer`: their RSVP. `kept`: an organiser set their deadline. `link`: an organiser got their link.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'kept', 'link', 'places')),
   detail jsonb not null default '{}',
-  -- The author's account. Not a reference, since it outlives the account too. Null for applicants and for commands.
+  -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
+  -- removed.
   author_id uuid default auth.uid(),
   unique (application_id, act)
 );
@@ -40,7 +42,7 @@ create index history_of_no_application on private.history (id) where application
 create index history_answers on private.history (at) where kind = 'answer';
 alter table private.history enable row level security;
 
--- The statuses that applicants are told of. Each is also the name of a template.
+-- Whether a status is a decision, about which applicants get a letter. Its template has the same name.
 create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe
   return status in ('accepted', 'waitlisted', 'declined');
@@ -50,12 +52,12 @@ create function private.write_down(application uuid, act uuid, author text, kind
   language plpgsql set search_path = ''
 as $$
 begin
-  -- Locked until commit, so that a concurrent erasure makes this fail instead of losing the entry.
+  -- Locks the application until commit: a concurrent erasure waits, or makes this call fail.
   perform from public.retreat_applications where id = application for key share;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  -- An applicant may be signed in: an organiser who opens the link of a letter.
+  -- An applicant's request may be signed in, if an organiser opens the link of a letter.
   insert into private.history (application_id, act, author, author_id, kind, detail) values (
     application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
     write_down.kind, write_down.detail
@@ -63,9 +65,10 @@ begin
 end
 $$;
 
--- Sets statuses, each only where the version is still the one that the caller saw. `decisions` is an array of {id, status,
--- version, takes_back}. The result has the outcome of each: kept, stale (with who did what meanwhile), told (it would take back a
--- decision whose letter is sent or being sent), or gone. Repeating the act changes nothing.
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status,
+-- version, takes_back}. The result has the outcome of each: kept (saved), stale (somebody else changed it; the result says
+-- who, and to what), told (it would take back a decision whose letter is sent or being sent), or gone. Repeating the act
+-- changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -73,7 +76,7 @@ declare
   me record := private.caller();
   decision record;
   application record;
-  standing private.statuses;
+  current_status private.statuses;
   outcome text;
   last_change record;
   outcomes jsonb := jsonb_build_array();
@@ -96,29 +99,29 @@ begin
     end if;
     insert into private.statuses (application_id, created_at, status, version)
       values (application.id, application.created_at, 'new', 0) on conflict do nothing;
-    select * into standing from private.statuses where application_id = application.id for update;
+    select * into current_status from private.statuses where application_id = application.id for update;
     select author, at into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
-    if decision.version is distinct from standing.version then
+    if decision.version is distinct from current_status.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
-      select from private.letter_deliveries as trip
-      where trip.application_id = application.id and occasion = standing.status and state in ('sending', 'sent')
+      select from private.letter_deliveries as delivery
+      where delivery.application_id = application.id and occasion = current_status.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
     else
       outcome := 'kept';
-      if decision.status is distinct from standing.status then
+      if decision.status is distinct from current_status.status then
         insert into private.history (application_id, act, author, kind, detail) values (
           application.id, desk_decide.act, me.email, 'status',
-          jsonb_build_object('status', decision.status, 'former', standing.status)
+          jsonb_build_object('status', decision.status, 'former', current_status.status)
         ) returning author, at into last_change;
-        update private.statuses set status = decision.status, version = standing.version + 1, set_at = now()
-          where application_id = application.id returning * into standing;
+        update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
+          where application_id = application.id returning * into current_status;
       end if;
     end if;
     outcomes := outcomes || jsonb_build_object(
-      'id', application.id, 'outcome', outcome, 'status', standing.status, 'version', standing.version,
+      'id', application.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
       'author', last_change.author, 'at', last_change.at
     );
   end loop;
@@ -142,7 +145,8 @@ begin
 end
 $$;
 
--- Fifty events of the desk in general, the newest first: about the door, all letters, blind reading, and erased applications.
+-- Fifty events that belong to no application, the newest first: about the door, places, letters in general, blind reading
+-- and erasures.
 create function public.desk_history(after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,8 +1,9 @@
 -- Form answers: what organisers see of an application.
 
--- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
--- function sets no search path, so that PostgreSQL can inline it. It is stored as text, like each function of a row of
--- applications: newer minor versions refuse a new column in a table whose row type a stored expression uses.
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named
+-- here. The function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of
+-- applications, it is stored as text. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type a
+-- parsed expression uses.
 create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
 as $$
@@ -15,8 +16,8 @@ as $$
   end
 $$;
 
--- The status and the RSVP of some applications, and whether the same email applied again. One query for all: a call for each
--- would take longer than everything else.
+-- The status and the RSVP of some applications, and whether the same email applied again. One query for all applications,
+-- since a query for each would be too slow.
 create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -32,9 +33,9 @@ begin
 end
 $$;
 
--- The form answers that a letter may quote, by placeholder, in the words that the applicant read; each is null where there is no
--- application. Organisers who read blind see the form answers that `private.form_answers` shows them. Of the others they see
--- whether they are blank. Text in a form answer that looks like a placeholder of an invitation is changed.
+-- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
+-- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Text in a form
+-- answer that looks like an invitation's placeholder gets a space, so that it stays text.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$

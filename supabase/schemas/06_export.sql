@@ -1,7 +1,7 @@
 -- Export: complete applications in large batches.
 
--- The organisers' work on some applications, for a table: the RSVP, the last decision with its author, the notes, and the state
--- of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
+-- The organisers' work on some applications, for the exported table: the RSVP, the last decision with its author, the notes,
+-- and the state of the letters. It has no address and no text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -16,11 +16,11 @@ begin
       from private.history
       where history.application_id = any (applications) and kind in ('status', 'note') group by 1
     ), written as (
-      select trip.application_id as id, jsonb_agg(jsonb_build_object(
+      select delivery.application_id as id, jsonb_agg(jsonb_build_object(
         'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
-        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', trip.id) as letters
-      from private.letter_deliveries as trip
-      where trip.application_id = any (applications) and state <> 'withdrawn' group by 1
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', delivery.id) as letters
+      from private.letter_deliveries as delivery
+      where delivery.application_id = any (applications) and state <> 'withdrawn' group by 1
     )
     select each_one, jsonb_build_object(
       'answer', answer, 'answered_at', answered_at,
@@ -33,8 +33,8 @@ begin
 end
 $$;
 
--- Up to 1,000 complete applications with what organisers did about them, fewer where they are long, and the cursor for the next
--- call. As json, which PostgreSQL builds as text: as jsonb it would copy a megabyte twice.
+-- Up to 1,000 complete applications with the organisers' work on them, fewer if they are long, and the cursor for the next
+-- call. Returns json, which PostgreSQL builds as text: for jsonb it would copy a megabyte twice.
 create function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -43,18 +43,18 @@ declare
   found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
   fitting integer;
 begin
-  -- Up to 16 MB and the application that exceeds them: an array holds at most 256 MB, and callers should not wait that long.
+  -- Ends with the application that exceeds 16 MB: an array holds at most 256 MB, and callers should not wait for that much.
   select count(*) into fitting from (
     select coalesce(sum(
-      -- By column, since these lengths are known without reading a long answer.
+      -- By column: PostgreSQL knows these lengths without reading the long answers.
       octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
       + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
       + (
         select coalesce(sum(octet_length(detail ->> 'note')), 0)
         from private.history where application_id = application.id and kind = 'note'
       )
-    ) over (order by place rows between unbounded preceding and 1 preceding), 0) as former
-    from unnest(found.ids) with ordinality as hit (id, place)
+    ) over (order by position rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
   ) as sized where former < 16000000;
   if fitting < cardinality(found.ids) then
@@ -63,10 +63,11 @@ begin
       from public.retreat_applications where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
-    select coalesce(json_agg(private.form_answers(application, me.blind) || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by place), '[]')
-    from unnest(found.ids) with ordinality as hit (id, place)
+    select coalesce(json_agg(private.form_answers(application, me.blind)
+      || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
-      -- Left joins: for inner joins, PostgreSQL expects one row and compares each of a thousand with each.
+      -- Left joins: for inner joins, the planner expects one row and compares each row with every other.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
       left join (

@@ -1,7 +1,8 @@
 -- Finding: which applications pass a filter, and the position of one of them.
 
--- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
--- reads up to `look` candidates, for up to a second. It may find fewer than `most`, or none, before the end of the list.
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
+-- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
+-- of the list.
 --
 -- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
 -- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
@@ -9,8 +10,8 @@
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. For that many, the planner would sort a table of some thousands, and PostgreSQL
-  -- would compile the query.
+  -- Most calls end long before `look` candidates. Planned for that many, the query would sort thousands of rows and be
+  -- compiled.
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
@@ -46,7 +47,7 @@ declare
   last_id uuid;
   last_yes integer;
   looked integer := 0;
-  -- As much as two hundred ordinary applications.
+  -- The cost of two hundred ordinary applications.
   octets_left integer := 60000;
   ends timestamptz := clock_timestamp() + interval '1 second';
 begin
@@ -75,7 +76,7 @@ begin
   ids := '{}';
   if btrim(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
-    -- Punctuation alone is in no index.
+    -- The search has only punctuation, which matches nothing.
     if query is null then return; end if;
     if hits is null then look := least(look, 200); end if;
   end if;
@@ -94,14 +95,14 @@ begin
   end if;
 
   if hits is not null then
-    -- Sorted explicitly: the offset hides the order of any index.
+    -- `offset 0` makes the planner sort the few hits instead of following an index's order.
     source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
   elsif query is not null then
     source := 'public.retreat_applications as application
       left join private.search_vectors as kept on kept.application_id = id';
     conditions := array_append(conditions,
       'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
-    -- A stored vector takes as long as a short application.
+    -- Reading a stored vector costs as much as searching a short application.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
     source := 'private.statuses as decided
@@ -134,7 +135,7 @@ begin
       select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
       where mark = ''yes'' group by 1) as tally on marked_id = id';
   end if;
-  -- The text contains no values: values are parameters, and the plan uses them and the LIMIT.
+  -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
     position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
@@ -162,7 +163,7 @@ begin
 end
 $$;
 
--- The first application after a position, null where a search of a tenth of a second finds none.
+-- The first application after a position; null if none is found within a tenth of a second.
 create function private.find_one(filter jsonb, after jsonb, blind boolean, account uuid) returns uuid
   language plpgsql stable set search_path = ''
 as $$
@@ -179,9 +180,9 @@ begin
 end
 $$;
 
--- The position of an application in a filtered list. `number` is its position, null where it is not among the first ones. `count`
--- is the length of the list, up to a thousand, and less where few of the first two thousand candidates pass. `previous` and
--- `next` are its neighbours, even where the application itself no longer passes because it was decided on.
+-- The position of an application in a filtered list. `number` is its position, null if it is not among the first thousand.
+-- `count` is the length of the list, up to a thousand, and less if few of the first two thousand candidates pass. `previous`
+-- and `next` are its neighbours, even if a decision has removed the application itself from the list.
 create function private.list_position(application uuid, filter jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -190,31 +191,31 @@ declare
   number integer := array_position(list.ids, application);
   sorting text := coalesce(filter ->> 'order', 'newest');
   is_oldest_first boolean := sorting = 'oldest';
-  here record;
-  stopped record;
-  before integer := number - 1;
+  own_position record;
+  list_end record;
+  count_before integer := number - 1;
   previous uuid;
   next uuid;
 begin
-  select created_at, id into here from public.retreat_applications where id = application;
-  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into stopped;
+  select created_at, id into own_position from public.retreat_applications where id = application;
+  select (list.next ->> 'created_at')::timestamptz as created_at, (list.next ->> 'id')::uuid as id into list_end;
   if number is null and list.next is not null and sorting not in ('most yes', 'shuffled') and (
-    case when is_oldest_first then here > stopped else here < stopped end
+    case when is_oldest_first then own_position > list_end else own_position < list_end end
   ) then
     previous := private.find_one(filter || jsonb_build_object(
-      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(here), blind, account);
-    next := private.find_one(filter, to_jsonb(here), blind, account);
+      'order', case when is_oldest_first then 'newest' else 'oldest' end), to_jsonb(own_position), blind, account);
+    next := private.find_one(filter, to_jsonb(own_position), blind, account);
   else
     if number is null then
-      select count(*) into before from public.retreat_applications as other
+      select count(*) into count_before from public.retreat_applications as other
         where other.id = any (list.ids) and case
-          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || here.id::text)
-          when is_oldest_first then (other.created_at, other.id) < (here.created_at, here.id)
-          else (other.created_at, other.id) > (here.created_at, here.id)
+          when sorting = 'shuffled' then md5(account || other.id::text) < md5(account || own_position.id::text)
+          when is_oldest_first then (other.created_at, other.id) < (own_position.created_at, own_position.id)
+          else (other.created_at, other.id) > (own_position.created_at, own_position.id)
         end;
     end if;
-    previous := list.ids[before];
-    next := list.ids[coalesce(number, before) + 1];
+    previous := list.ids[count_before];
+    next := list.ids[coalesce(number, count_before) + 1];
     if next is null and list.next is not null then
       next := private.find_one(filter, list.next, blind, account);
     end if;

@@ -5,8 +5,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut before
--- anything else is done with them.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut
+-- first.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -26,19 +26,19 @@ begin
           left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
         || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
           'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
-        || summary order by place), '[]')
-    from unnest(found.ids) with ordinality as hit (id, place)
+        || summary order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
       join private.summaries(found.ids, me.blind) on application_id = id
   ));
 end
 $$;
 
--- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the end of
--- the list, null where it was read to its end. The result has the rows whose status changed, those that are gone, the state of
--- all letters, and the RSVPs by id. It also counts the applications that pass the filter and are not shown: `newer` than all
--- rows, or between them (`older`). `more`: there may be more of these. `unseen`, their ids, is for desks that were opened before
--- an update.
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
+-- position of the last row, null if the list was read to its end. The result has the changed statuses, the ids of erased
+-- applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and are
+-- not shown: `newer` than all rows, or between them (`older`). `more`: there may be more such applications. `unseen`, their
+-- ids, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -46,17 +46,17 @@ declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
   -- In an order by marks, only the rows of a list that was read to its end are known to be all.
   is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
-  -- In a list that was read to its end, new applications are the newest in either order.
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in either order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
   last record;
-  stopped record;
+  list_end record;
 begin
   if jsonb_array_length(shown) > 1000 then
     raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
   end if;
   select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
-  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into stopped;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into list_end;
   return (
     with of_list as materialized (
       select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
@@ -98,15 +98,15 @@ begin
       ),
       'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
       'more', found.next is not null and (oldest is null or case
-        when is_oldest_first then stopped < last else stopped > last end)
+        when is_oldest_first then list_end < last else list_end > last end)
     )
   );
 end
 $$;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
--- the given time zone, and by the answers to the two choices. `more`: there are more than were counted. With a filter by RSVP,
--- only `accepted` and `all` are counted: the desk has it in no other list.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
+-- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
+-- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -154,7 +154,7 @@ begin
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
-      -- Too many to subtract, so the newest are counted: at least this many are new.
+      -- There are too many decisions to count. So new applications are searched: at least this many are new.
       new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
@@ -185,7 +185,7 @@ begin
 end
 $$;
 
--- The counts (`overview`) and the changes of the shown list, at one moment.
+-- The counts (`overview`) and the changes of the shown list, in one snapshot.
 create function public.desk_refresh(filter jsonb, zone text, shown jsonb, oldest jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -218,7 +218,7 @@ begin
 end
 $$;
 
--- Up to 1,000 applications that pass a filter, with what is needed to act on all of them, and the cursor for the next call.
+-- Up to 1,000 applications that pass a filter, with the data needed to act on all of them, and the cursor for the next call.
 create function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,20 +1,20 @@
 -- One application: everything that is known about it.
 
--- One application with everything that is known about it. Organisers who read blind see the details of some kinds of events; of
--- all others they see only that they happened.
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time.
 create function private.application_details(application uuid, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
+  application_row public.retreat_applications;
 begin
-  select * into given from public.retreat_applications where id = application;
+  select * into application_row from public.retreat_applications where id = application;
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
   return jsonb_build_object(
     'application', (
-      select private.form_answers(given, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -35,7 +35,7 @@ begin
       from (
         select id, other.created_at, company, coalesce(standing.status, 'new') as status
         from public.retreat_applications as other left join private.statuses as standing on application_id = id
-        where private.person(email) = private.person(given.email) and id <> application
+        where private.person(email) = private.person(application_row.email) and id <> application
         order by other.created_at desc, id desc limit 100
       ) as other
     ) end
@@ -43,14 +43,14 @@ begin
 end
 $$;
 
--- A stamp that changes when anything that is known about an application changes. No text can be guessed from it.
+-- A stamp that changes when anything that is known about an application changes. It reveals no text.
 create function private.stamp(application uuid, account uuid) returns text
   language plpgsql stable set search_path = ''
 as $$
 begin
   return md5(jsonb_build_array(
     (select version from private.statuses where application_id = application),
-    -- Without today's date, which makes an RSVP late.
+    -- Not the RSVP's state, which also depends on today's date.
     (
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application

@@ -1,7 +1,7 @@
 -- Erasing, and what backups have to know about it.
 
--- The erased applications, each by a digest of its random id, so that a restore can repeat the erasing. A row is written in the
--- same transaction as any erasing, and is copied next to the backups.
+-- The erased applications, each by a digest of its random id, so that a restore can erase them again. A row is written in
+-- the transaction of the erasure, and copied next to the backups.
 create table private.erasures (
   digest text primary key,
   erased_at timestamptz not null default now()
@@ -14,11 +14,11 @@ as $$
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
-  -- Results of acts that name them.
+  -- Remove them from the results of acts.
   update private.acts set result = (
-      select coalesce(jsonb_agg(told order by position), '[]')
-      from jsonb_array_elements(result) with ordinality as of_act (told, position)
-      where not exists (select from erased where id::text in (told ->> 'id', told ->> 'application'))
+      select coalesce(jsonb_agg(entry order by position), '[]')
+      from jsonb_array_elements(result) with ordinality as of_act (entry, position)
+      where not exists (select from erased where id::text in (entry ->> 'id', entry ->> 'application'))
     )
     where jsonb_typeof(result) = 'array';
   return null;
@@ -37,8 +37,8 @@ create table private.installation (
 insert into private.installation default values;
 alter table private.installation enable row level security;
 
--- Permanently erases applications of one email, with everything that is known about them. Only the fact that it happened is
--- stored.
+-- Permanently erases applications of one email, with everything that is known about them. The history records only who
+-- erased how many.
 create function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -50,7 +50,7 @@ begin
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
     return (select result from private.acts where acts.act = desk_erase.act);
   end if;
-  -- In the same order as decisions, to avoid a deadlock.
+  -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (applications) order by id for update;
   if exists (
     select from public.retreat_applications as application

@@ -3,7 +3,7 @@
 -- One row.
 create table private.door (
   is_only boolean primary key default true check (is_only),
-  -- Counts the changes that somebody made, and the automatic closings before one.
+  -- Incremented by each change, and once more if the door had closed automatically before the change.
   version integer not null default 0,
   closed boolean not null default false,
   -- The sentence for applicants while it is closed.
@@ -11,7 +11,7 @@ create table private.door (
   closes_at timestamptz,
   closes_after integer check (closes_after > 0),
   opened_at timestamptz not null default '-infinity',
-  -- Applications since it was opened; counted only while a number closes it.
+  -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0
 );
 insert into private.door default values;
@@ -25,11 +25,11 @@ as $$
 declare
   door private.door;
 begin
-  -- Until the application is stored: whoever sets a number waits for it, as `hold_applying` does.
+  -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
   if not door.closed and door.closes_after is not null then
-    -- Only while there is a number do those who apply at the same moment wait for each other.
+    -- Concurrent applicants wait for each other only while a limit is set.
     select * into door from private.door for update;
     if not door.closed and door.received < door.closes_after then
       update private.door set received = received + 1;
@@ -62,9 +62,9 @@ $$;
 create trigger count_aside after update of status on private.statuses
   for each row when ((old.status = 'aside') <> (new.status = 'aside')) execute function private.count_aside();
 
--- The state of the door at this moment. An automatic closing counts as a change: otherwise a change that somebody began before
--- could open it again. An infinite time, which earlier versions could store, is not shown: such a door never closes, or closed
--- long ago.
+-- The state of the door at this moment. An automatic closing counts as a change. Otherwise an organiser who still sees an
+-- open door could reopen it by mistake. An infinite time, which earlier versions could store, is not shown: that door never
+-- closes, or is closed.
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -77,8 +77,8 @@ as $$
   ) as state
 $$;
 
--- Waits until nobody is applying, and blocks new applications until the transaction ends. It locks no table, since a vacuum holds
--- such a lock for a long time. A waiting lock blocks everybody who comes later, so it waits only briefly at a time.
+-- Waits until nobody is applying, and blocks new applications until the transaction ends. It locks no table, since a vacuum
+-- holds such a lock for a long time. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applying() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -95,14 +95,14 @@ begin
 end
 $$;
 
--- Opens or closes the door. The command `door` also calls it, without a version, since it has seen none.
+-- Opens or closes the door. The command `door` calls this without a version (`seen`), so that no version is compared.
 create function private.set_door(
   author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
 ) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
-  stood private.door;
+  former private.door;
   state jsonb;
   opens boolean;
 begin
@@ -111,35 +111,35 @@ begin
   elsif closes_after <= 0 then
     raise exception 'The number of applications is at least 1.' using errcode = '22023';
   end if;
-  -- What is being inserted now is counted before, or is counted by the door. Locked first, as those who insert do.
+  -- Concurrent inserts are either counted below or count themselves. This lock precedes the row's, as in inserts.
   if closes_after is not null then perform private.hold_applying(); end if;
-  select * into stood from private.door for update;
+  select * into former from private.door for update;
   state := private.door_state();
   if (state ->> 'version')::integer <> seen then
-    -- Sent again, because its answer was lost.
-    if stood.version = seen + 1 and stood.closed = set_door.closed and stood.sentence = coalesce(set_door.sentence, '')
-      and stood.closes_at is not distinct from set_door.closes_at
-      and stood.closes_after is not distinct from set_door.closes_after
+    -- A retry whose first response was lost.
+    if former.version = seen + 1 and former.closed = set_door.closed and former.sentence = coalesce(set_door.sentence, '')
+      and former.closes_at is not distinct from set_door.closes_at
+      and former.closes_after is not distinct from set_door.closes_after
     then
       return state;
     end if;
     raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
-  elsif set_door.closes_at is distinct from stood.closes_at then
+  elsif set_door.closes_at is distinct from former.closes_at then
     if set_door.closes_at <= now() then
       raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
       raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
     end if;
   end if;
-  -- Another sentence on a door that a number or a moment closed does not open it.
+  -- A new sentence alone does not open a door that closed automatically.
   opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
-    stood.closed or set_door.closes_at is distinct from stood.closes_at
-    or set_door.closes_after is distinct from stood.closes_after
+    former.closed or set_door.closes_at is distinct from former.closes_at
+    or set_door.closes_after is distinct from former.closes_after
   );
   update private.door set
     version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
     closes_at = set_door.closes_at, closes_after = set_door.closes_after,
-    opened_at = case when opens then now() else stood.opened_at end;
+    opened_at = case when opens then now() else former.opened_at end;
   if closes_after is not null then
     update private.door set received = (
       select count(*) from (
@@ -155,7 +155,7 @@ begin
 end
 $$;
 
--- The state of the door, and its last change: a list of one, or of none.
+-- The state of the door, and its last change, as a list of at most one.
 create function public.desk_door() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -182,7 +182,7 @@ begin
   if closed is null then
     raise exception 'The door is open or closed.' using errcode = '22023';
   end if;
-  -- Who says no version has seen none.
+  -- A call without a version is refused: -1 never matches.
   return private.set_door(me.email, coalesce(version, -1), closed, sentence, closes_at, closes_after);
 end
 $$;

@@ -1,7 +1,7 @@
 -- Templates: the texts of letters, and how they are filled in.
 
--- The templates: one for the receipt, and one for each of the three decisions, which is named like its status. Others are for the
--- reminder to people without an RSVP, and those that organisers name.
+-- The templates: one for the receipt, one for the reminder to people without an RSVP, and one for each of the three
+-- decisions, named like its status. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),
@@ -52,10 +52,10 @@ Thank you for your application to Unplugged. We have it, and we will get back to
 
 The organisers of Unplugged.');
 
--- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose form
--- answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray braces. A
--- text that would be longer than `most` characters is cut and reported as too long, since a template may quote a long answer many
--- times.
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose
+-- form answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray
+-- braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
+-- answer many times.
 create function private.fill(
   given text, answers jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
@@ -65,8 +65,8 @@ as $$
 declare
   parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
   names text[] := array(
-    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, place)
-    order by place
+    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
+    order by position
   );
 begin
   filled := parts[1];
@@ -74,17 +74,17 @@ begin
   unknown := case
     when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
   end;
-  for place in 1 .. cardinality(names) loop
-    if not answers ? names[place] then
-      unknown := unknown || left(names[place], 100);
-    elsif answers ->> names[place] = '' then
-      missing := missing || names[place];
+  for position in 1 .. cardinality(names) loop
+    if not answers ? names[position] then
+      unknown := unknown || left(names[position], 100);
+    elsif answers ->> names[position] = '' then
+      missing := missing || names[position];
     end if;
-    -- What is cut anyway is not added to.
+    -- Append nothing to a text that is cut anyway.
     if char_length(filled) <= most then
       filled := filled || coalesce(
-        case answers ->> names[place] when '' then '{{' || names[place] || '}}' else answers ->> names[place] end, ''
-      ) || parts[place + 1];
+        case answers ->> names[position] when '' then '{{' || names[position] || '}}' else answers ->> names[position] end, ''
+      ) || parts[position + 1];
     end if;
   end loop;
   is_long := char_length(filled) > most;
@@ -102,57 +102,58 @@ create function private.filled(
 as $$
 declare
   answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
-  head record := private.fill(subject, answers, 1000);
-  rest record := private.fill(body, answers);
+  filled_subject record := private.fill(subject, answers, 1000);
+  filled_body record := private.fill(body, answers);
   -- A subject is one line, regardless of what an applicant wrote.
-  line text := btrim(regexp_replace(head.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+  subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
   return jsonb_build_object(
-    'subject', line, 'body', rest.filled,
-    'is_long', head.is_long or rest.is_long,
-    'missing', (select to_jsonb(array(select distinct unnest(head.missing || rest.missing) order by 1))),
-    'unknown', (select to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)))
+    'subject', subject_line, 'body', filled_body.filled,
+    'is_long', filled_subject.is_long or filled_body.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(filled_subject.missing || filled_body.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(filled_subject.unknown || filled_body.unknown) order by 1)))
   );
 end
 $$;
 
--- A text filled in for an application, or for the newest one by default; null where there is none. Its link is only an example.
--- `site`: the desk's address, used where no server knows the site's; `has_no_site`: the link is left out.
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
 create function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
-  known record;
+  application_row public.retreat_applications;
+  example_invitation record;
   text jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
     raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
   end if;
   if application is null then
-    select * into given from public.retreat_applications order by created_at desc, id desc limit 1;
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
   else
-    select * into given from public.retreat_applications where id = application;
+    select * into application_row from public.retreat_applications where id = application;
   end if;
-  if given.id is null then return null; end if;
+  if application_row.id is null then return null; end if;
   if occasion = 'received' then
     text := '{"is_long": false}'
-      || private.receipt(subject, body, case when blind then '(hidden)' else given.first_name end);
+      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
   else
-    text := private.filled(subject, body, given, blind, case when private.may_ask(occasion)
+    text := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
     select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
         private.today() + days as day
-      into known from private.places;
+      into example_invitation from private.places;
     text := text || jsonb_build_object(
-      'subject', private.with_invitation(text ->> 'subject', coalesce(known.link, ''), known.day),
-      'body', private.with_invitation(text ->> 'body', known.link, known.day),
-      'has_no_site', known.link is null and private.has_link(body));
+      'subject', private.with_invitation(text ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(text ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
-  return text || jsonb_build_object('application', given.id, 'name', case when not blind then
-    btrim(left(given.first_name, 200) || ' ' || left(given.last_name, 200)) end);
+  return text || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
 end
 $$;
 
@@ -169,7 +170,7 @@ begin
 end
 $$;
 
--- Whether a letter may ask for an RSVP. Letters about other decisions may not.
+-- Whether a letter may ask for an RSVP. Receipts and letters about other decisions may not.
 create function private.may_ask(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') = 'accepted'
@@ -199,7 +200,7 @@ begin
 end
 $$;
 
--- A text filled in for one application, or for the newest one by default; null where there is none.
+-- A text filled in for one application, by default the newest; null if there is none.
 create function public.desk_preview(
   subject text, body text, application uuid default null, occasion text default null, site text default null
 ) returns jsonb
@@ -221,7 +222,7 @@ as $$
     'body', template.body)
 $$;
 
--- Changes a template, or creates one with a new name (version null). Drafts that nobody edited follow it.
+-- Changes a template, or creates one with a new name (version null). Drafts that nobody edited change with it.
 create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -14,7 +14,7 @@ create table private.letter_settings (
 insert into private.letter_settings default values;
 alter table private.letter_settings enable row level security;
 
--- One row: the state of sending. A postman is a server that hands emails over to a mail server.
+-- One row: the state of sending. The postman is a server that hands emails over to the mail server.
 create table private.postman (
   is_only boolean primary key default true check (is_only),
   -- Organisers stopped all emails and decisions to an automation.
@@ -27,12 +27,12 @@ create table private.postman (
   failures integer not null default 0,
   paused_until timestamptz not null default '-infinity',
   problem text not null default '',
-  -- The last heartbeat of a server that tells an automation of decisions.
+  -- The last heartbeat of a server that sends decisions to an automation.
   automation_seen_at timestamptz not null default '-infinity',
-  -- Receipts and notices claimed since that time; at most a hundred an hour.
+  -- The start of the current hour, and the receipts and notices claimed in it, at most a hundred.
   hour_began_at timestamptz not null default '-infinity',
   in_hour integer not null default 0,
-  -- Since when the mail server has accepted nothing; null while it does.
+  -- When the mail server began to fail; null while it accepts emails.
   failing_since timestamptz,
   -- The check of the mail server and the sender's domain: when it was requested, started and finished, and its findings.
   check_wanted_at timestamptz not null default '-infinity',
@@ -41,14 +41,14 @@ create table private.postman (
   findings jsonb not null default '[]'
 );
 
--- Whether a time is in the last minute: the limit for heartbeats, and for pending requests.
+-- Whether a time is in the last minute: a heartbeat or a request counts for this long.
 create function private.is_recent(moment timestamptz) returns boolean
   language sql stable
   return moment > now() - interval '1 minute';
 insert into private.postman default values;
 alter table private.postman enable row level security;
 
--- The letters to applicants: one row for each template, and one for each letter to one person.
+-- The letters to applicants: one row for each application and template, and one for each letter to one person.
 create table private.letters (
   id uuid primary key default gen_random_uuid(),
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
@@ -57,7 +57,7 @@ create table private.letters (
   -- `draft`: it waits for an organiser. `released`: it is being sent, was sent, or could not be sent. `dropped`: an organiser
   -- removed it, or it must no longer be sent.
   state text not null default 'draft' check (state in ('draft', 'released', 'dropped')),
-  -- Null: it follows its template.
+  -- Null: the letter has its template's text.
   subject text,
   body text,
   -- Counts the changes of the text.
@@ -71,7 +71,7 @@ alter table private.letters enable row level security;
 -- Finds drafts at once, regardless of how many letters were sent.
 create index letters_drafts on private.letters (coalesce(template, ''), drafted_at, id) where state = 'draft';
 
--- The addresses that organisers set in place of those that applicants gave. All letters to an applicant go there.
+-- The addresses with which organisers replaced those that applicants gave. All letters to the applicant are sent there.
 create table private.addresses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   address text not null
@@ -86,8 +86,8 @@ create function private.address_of(application uuid, given text) returns text
   end;
 
 -- The order of locks: templates by name; then applications and their statuses, letters, and deliveries, each by id; then the
--- postman's row; invitations last. Locking an application serialises the changes of its letters. Exception: a server that claims
--- a delivery, or records its result, begins with the delivery.
+-- postman's row; invitations last. Locking an application serialises the changes of its letters. Exception: a server that
+-- claims a delivery, or records its result, locks the delivery first.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -97,8 +97,8 @@ begin
 end
 $$;
 
--- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries; for a receipt it
--- locks the application.
+-- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
+-- receipt, which has no letter, it locks the application.
 create function private.lock_letters(given uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -118,7 +118,7 @@ begin
 end
 $$;
 
--- Refuses more applications or letters than one call may have.
+-- Refuses more than 1,000 ids in one call.
 create function private.check_number(given uuid[]) returns void
   language plpgsql immutable set search_path = ''
 as $$

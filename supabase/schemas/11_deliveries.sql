@@ -1,6 +1,6 @@
--- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery are
--- stored together or not at all. In a hosted project nobody delivers, and the page calls the webhook itself. Nothing is queued
--- there until a server of ours is pointed at its database, which creates the trigger
+-- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery
+-- are stored together or not at all. In a hosted project no server delivers: the page calls the webhook itself. Nothing is
+-- queued there until one of our servers uses its database and creates the trigger
 -- (src/server/database/schemas/16_deliveries.sql).
 
 -- One row for each delivery. It is deleted with its application.
@@ -14,15 +14,15 @@ create table private.deliveries (
   -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
   -- than the rest of each insert. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
-  -- The letter. A decision is the same letter, told to an automation.
+  -- The letter. A decision tells an automation of the same letter.
   letter_id uuid references private.letters (id) on delete cascade,
-  -- The RSVP, in the history.
+  -- The RSVP's row in the history.
   event_id bigint references private.history (id) on delete cascade,
   -- For a notice or a test: the recipient.
   organiser_id uuid references private.organisers (account_id) on delete cascade,
   -- For a daily notice: the period that it covers.
   since timestamptz, until timestamptz,
-  -- The text of this delivery. The text of a test is removed when it is over.
+  -- The text of this delivery. The text of a test is removed after its last try.
   subject text,
   body text,
   state text not null default 'waiting',
@@ -42,24 +42,24 @@ create table private.deliveries (
   -- Tries with an unknown result; and tries in which the mail server closed the connection.
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
-  -- When it was recalled, and by which organiser; null: by a decision or an RSVP. A recalled delivery that is being sent may
-  -- still arrive, and is not retried.
+  -- When it was recalled, and by which organiser. `recalled_by` is null if a decision or an RSVP recalled it. A recalled
+  -- delivery that is being sent may still arrive, and is not retried.
   recalled_at timestamptz,
   recalled_by text,
   -- For a letter: the act that released it, and its author.
   act uuid,
   author text,
-  -- For a decision: it is sent in addition to the email. Otherwise it replaces the email.
+  -- For a decision: true if it is sent in addition to the email, false if it replaces the email.
   is_beside boolean not null default false,
-  -- `hand`: an organiser's own mail program. `elsewhere`: an organiser told it another way.
+  -- The sender: `server`, or `hand`: an organiser, from their own mail program. `elsewhere`: an organiser, another way.
   by text not null default 'server',
   -- For a receipt: the normalised mailbox and its domain, which rate limits count.
   mailbox text, domain text
 );
 alter table private.deliveries enable row level security;
 
--- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare those for each insert, including an
--- application's own delivery (docs/decisions/0058).
+-- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare constraints for each insert,
+-- including an application's own delivery (docs/decisions/0058).
 create function private.check_delivery() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -92,7 +92,7 @@ create unique index deliveries_of_event on private.deliveries (event_id, kind, o
   where event_id is not null;
 create index deliveries_of_organiser on private.deliveries (organiser_id, kind, queued_at) where organiser_id is not null;
 create index deliveries_due on private.deliveries (kind, due_at) where due_at is not null;
--- Finds what has not arrived, regardless of how many arrived.
+-- Finds deliveries that are not done, regardless of how many are done.
 create index deliveries_open on private.deliveries (kind, state, queued_at) where state in ('waiting', 'sending', 'failed');
 -- The desk's lists, the newest first: pending deliveries to applicants, and those that could not be delivered.
 create index deliveries_to_applicants on private.deliveries (queued_at desc, id desc)
@@ -107,7 +107,7 @@ create index deliveries_of_domain on private.deliveries (domain, queued_at) wher
 --
 -- | from             | to        | by                                                                        |
 -- | ---------------- | --------- | ------------------------------------------------------------------------- |
--- | waiting, sending | sending   | a server claims what is due: what waits, or what was claimed for too long |
+-- | waiting, sending | sending   | a server claims it: it is due, or the lease of its last claim has expired |
 -- | sending          | done      | the receiver accepted it                                                  |
 -- | sending          | waiting   | it is tried again later                                                   |
 -- | sending          | failed    | it was tried often enough, or the receiver refused it or is gone          |
@@ -116,7 +116,8 @@ create index deliveries_of_domain on private.deliveries (domain, queued_at) wher
 -- | failed           | done      | an organiser told it another way                                          |
 -- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
 
--- Whether a delivery is meant to tell the applicant: an email, or a decision that replaces it. `has_told`: it did, or may have.
+-- Whether a delivery informs the applicant: an email, or a decision that replaces the email. `has_told`: whether it arrived,
+-- or may have arrived.
 create function private.is_main(delivery private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -129,7 +130,7 @@ as $$
     and (delivery.state = 'done' or delivery.may_have_arrived > 0)
 $$;
 
--- Whether one of two RSVPs or decisions of an applicant came before the other.
+-- Whether the first of two deliveries precedes the second. Both are RSVPs or both are decisions, of one applicant.
 create function private.is_before(earlier private.deliveries, later private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -137,8 +138,8 @@ as $$
     else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
 $$;
 
--- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server had begun a try, its
--- result is unknown.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server's try has not
+-- ended, it may have arrived.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -147,8 +148,9 @@ as $$
     where id = delivery returning *
 $$;
 
--- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Those of one
--- person stay in order. Times further ahead than any retry waits are due too: the clock was set back.
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease.
+-- Deliveries about one person stay in order. Deliveries that are due later than any retry are due now: the clock was set
+-- back.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -162,7 +164,7 @@ begin
         select id from private.deliveries as delivery
         where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
           and recalled_at is null
-          -- An alternative: alone, the second condition would become a join, for which PostgreSQL may read all deliveries.
+          -- The `or` keeps `not exists` from becoming a join, for which PostgreSQL may read all deliveries.
           and (delivery.kind = 'application' or not exists (
             select from private.deliveries as earlier
             where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
@@ -176,17 +178,17 @@ begin
 end
 $$;
 
--- The times at which deliveries are due: until now, or later than any retry waits, which is a day and some jitter.
+-- The values of `due_at` that are due: the past, and times later than any retry, which waits a day and some jitter at most.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$
   values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
 $$;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of the
--- schedule's. Without a reply the former one stays. `is_uncertain`: it may have arrived; `is_closing`: the mail server closed the
--- connection; `refused`: permanently. Returns the new state, `cancelled` if it was recalled during the try; null if this claim no
--- longer holds.
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of
+-- the schedule's. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`: the
+-- mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
   reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
@@ -203,7 +205,7 @@ begin
     select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
-    -- Locked before the delivery's own row, as everywhere.
+    -- Locked before the delivery's row, as in the order of locks.
     if is_recalled then perform private.lock_letters(array[delivery]); end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
@@ -211,7 +213,7 @@ begin
     -- Repeat if the recall changed between the two statements.
     exit when found;
   end loop;
-  -- Locked before invitations, as when an email is claimed.
+  -- Locks the postman's row before invitations, as a claim does.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
     perform private.clear_mail_problem();
   end if;
@@ -220,7 +222,7 @@ begin
       due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
       done_at = case when record_delivery.state = 'done' then now() end,
       attempts = attempts - (not counts)::integer,
-      -- A delivery that was given back unsent was not tried.
+      -- Without a counted try, there is no time of a try.
       tried_at = case when counts or attempts > 1 then tried_at end,
       reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
       reply = coalesce(record_delivery.reply, row.reply),
@@ -231,7 +233,7 @@ begin
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
     where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
-    -- Otherwise a retry would deliver an older one after a newer one.
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
       where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
         and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
@@ -243,8 +245,8 @@ begin
 end
 $$;
 
--- Cancels deliveries that wait or failed, and recalls those that are being sent. One statement uses the values that the row has
--- when it is locked: a server may claim it, or give it back, at any moment.
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. A server may claim a delivery or give it
+-- back at any moment, so one statement reads and updates the locked row.
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
@@ -254,7 +256,7 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes given failed deliveries due, from the schedule's beginning, and counts them.
+-- Makes these failed deliveries due, restarts their schedule, and counts them.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
@@ -265,7 +267,8 @@ as $$
   select count(*)::integer from retried
 $$;
 
--- Makes failed deliveries of a kind due, from the schedule's beginning, and counts them. Skips those with a later one pending.
+-- Makes failed deliveries of a kind due, restarts their schedule, and counts them. Skips a delivery if a later one of the
+-- same applicant is pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -284,8 +287,9 @@ begin
 end
 $$;
 
--- Erases an application's deliveries, including its own, before the rest. It follows the lock order of servers: one that claims a
--- delivery, or records its result, then locks the invitation and earlier RSVPs, without locking the application.
+-- Erases an application's deliveries, including its own, before the application, as in the lock order of servers. A server
+-- that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It does not lock
+-- the application.
 create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,6 +1,6 @@
 -- Drafts: which letters wait for an organiser, and how a decision, an RSVP or a result changes that.
 
--- Whether a letter is being sent, or could not be delivered: then no other one of its template is drafted.
+-- Whether a letter is pending or has failed. While it is, its template is not drafted again.
 create function private.is_undelivered(letter uuid) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -10,14 +10,14 @@ as $$
   )
 $$;
 
--- How often an applicant was told a letter.
+-- How often a letter arrived, or may have arrived.
 create function private.times_told(letter uuid) returns bigint
   language sql stable set search_path = ''
 as $$
   select count(*) from private.deliveries as delivery where letter_id = letter and private.has_told(delivery)
 $$;
 
--- The last decision that an applicant was told; null where none.
+-- The last decision that an applicant was told of; null if there is none.
 create function private.decision_told(application uuid) returns text
   language sql stable set search_path = ''
 as $$
@@ -27,8 +27,9 @@ as $$
   order by coalesce(done_at, recalled_at, queued_at) desc limit 1
 $$;
 
--- Creates the draft of a template, unless there is one, or a letter that is being sent. Skips what the applicant was already
--- told, unless `again` is set or they were told another decision since. A dropped letter becomes a draft with its former text.
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
+-- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
+-- with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -59,7 +60,8 @@ begin
 end
 $$;
 
--- Whether a template may still be sent to an applicant: it exists, its decision is current, or the reminder has no RSVP yet.
+-- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
+-- only for people without an RSVP.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -74,7 +76,7 @@ begin
 end
 $$;
 
--- Drops an application's letters that have not been told, of one template or of all, and recalls pending ones. A letter to one
+-- Drops an application's letters that have not arrived, of one template or of all, and recalls pending ones. A letter to one
 -- person, whose text exists only once, becomes or stays a draft. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
@@ -93,14 +95,14 @@ begin
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
-        -- It may have arrived.
+        -- A letter to one person becomes a draft even if it may have arrived.
         or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
       ));
 end
 $$;
 
--- Follows every change of a status: other letters are dropped, and one about a decision is drafted. A receipt says nothing about
--- decisions, so it is still sent.
+-- Runs after each change of a status: drops other letters, and drafts the letter about a decision. A receipt says nothing
+-- about decisions, so it is still sent.
 create function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -118,8 +120,8 @@ create trigger draft_first after insert on private.statuses
 create trigger redraft after update of status on private.statuses
   for each row when (old.status <> new.status) execute function private.redraft();
 
--- Makes a draft of a letter whose delivery was cancelled, if it may still be sent: one to one person, or one that an organiser
--- stopped. The caller has locked the letter.
+-- Settles a letter whose delivery was cancelled. A letter to one person becomes a draft again. So does a letter that an
+-- organiser stopped, if it may still be sent. The caller has locked the letter.
 create function private.settle_letter(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$
@@ -133,8 +135,8 @@ begin
 end
 $$;
 
--- Runs after the try of a recalled delivery has ended. Drafts a letter with the current decision if the applicant may have been
--- told another one, or the recalled letter was about it. The caller has locked the letter.
+-- Runs after the try of a recalled delivery has ended. Drafts a letter about the current decision if the applicant may have
+-- been told of another one, or if the recalled letter was about the current one. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$

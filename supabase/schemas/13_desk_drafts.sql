@@ -1,19 +1,19 @@
 -- The calls for drafts.
 
--- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text, which
--- all organisers may read, or the version of an edited letter, whose text may name somebody.
+-- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text,
+-- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  given public.retreat_applications;
+  application_row public.retreat_applications;
   template private.templates;
   text jsonb;
 begin
-  select * into given from public.retreat_applications where id = letter.application_id;
+  select * into application_row from public.retreat_applications where id = letter.application_id;
   select * into template from private.templates where name = letter.template;
   if letter.subject is null then
-    text := private.filled(template.subject, template.body, given, blind);
+    text := private.filled(template.subject, template.body, application_row, blind);
   else
     -- Blind readers do not see the text: it names the applicant.
     text := jsonb_build_object(
@@ -37,9 +37,9 @@ begin
 end
 $$;
 
--- Drafts letters of a template; with `again`, even where one was sent. The result has the outcome of each: drafted, written
--- (there is a draft or a letter, in this state), undecided (another decision is current) or gone. Repeating the act drafts none
--- and returns the first result. A desk of version 1.0 gives no id.
+-- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted,
+-- written (a draft or a letter exists, in this state), undecided (another decision is current) or gone. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -80,10 +80,10 @@ begin
     outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
       'state', case outcome when 'written' then coalesce(
         (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
-        -- A pending or failed delivery comes before one that was sent.
+        -- A pending or failed delivery takes precedence over a sent one.
         (
-          select state from private.letter_deliveries as trip
-          where application_id = application and trip.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
+          select state from private.letter_deliveries as delivery
+          where application_id = application and delivery.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
           order by state = 'sent' limit 1
         )) end);
   end loop;
@@ -97,7 +97,7 @@ create function private.check_letter(subject text, body text) returns void
 as $$
 begin
   perform private.check_text(subject, body);
-  -- It is sent as it stands, but for the link and the day, which are known when it is handed over.
+  -- Only the link and the deadline are filled in, at the handover.
   if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
     raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
       using errcode = '22023';
@@ -163,7 +163,7 @@ begin
 end
 $$;
 
--- Removes drafts. A new decision creates one again. The result counts the removed ones.
+-- Removes drafts. A new decision drafts its letter again. The result counts the removed drafts.
 create function public.desk_discard(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -190,8 +190,9 @@ begin
 end
 $$;
 
--- A draft with its link, for an organiser's own mail program; the history records that the link was given. `site` is used if no
--- server has set it, and older desks also give the time zone. A letter with a deadline is refused until a time zone is set.
+-- A draft with its link, for an organiser's own mail program. The history records that the organiser got the link. `site` is
+-- used if no server has stored the site's address. Older desks also send the time zone. A letter with a deadline is refused
+-- until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

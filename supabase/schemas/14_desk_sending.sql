@@ -1,4 +1,4 @@
--- The organisers' calls for letters that are sent. The server's part is in src/server/letters/.
+-- The organisers' calls that send, stop and retry letters. The server's part is in src/server/letters/.
 
 -- Queues a released letter, which can be stopped for a minute. `text` is its text.
 create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
@@ -11,10 +11,10 @@ as $$
     returning id
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. Over thirty letters, `number` must equal their count,
--- and letters that were sent before need `again`. The result has the outcome of each: released, changed (since it was read),
--- missing (it quotes a blank form answer), long (too long once filled in), again, or gone. Without a mail server the decision
--- goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
+-- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
+-- Without a mail server the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -58,7 +58,8 @@ begin
   loop
     select status into status_now from private.statuses where application_id = sent.application_id;
     select * into letter from private.letters where id = sent.id;
-    -- Filled in once, so that the checked text is the released one. Organisers who read blind get none of it.
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
     text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
     outcome := case
       when letter.state is distinct from 'draft'
@@ -82,9 +83,9 @@ begin
 end
 $$;
 
--- Stops letters, by their ids or those of their deliveries, or all of one act. Waiting deliveries are cancelled, and their
--- letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not accepted, `record_delivery`
--- cancels it, and its letter is drafted again. The result counts the applications.
+-- Stops letters, given by their own ids or by the ids of their deliveries, or all letters of one act. Waiting deliveries are
+-- cancelled, and their letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not
+-- accepted, `record_delivery` cancels it, and its letter is drafted again. The result counts the applications.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -125,8 +126,8 @@ begin
 end
 $$;
 
--- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts those
--- that are being sent, or arrived.
+-- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts
+-- those of the given deliveries that are then pending or done.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -190,8 +191,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be stopped
--- for a minute, as when it was released.
+-- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be
+-- stopped for a minute, as after its release.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -224,7 +225,7 @@ begin
 end
 $$;
 
--- Marks failed deliveries as told another way. The result counts them.
+-- Notes that organisers reached the applicants of failed deliveries another way. The result counts these deliveries.
 create function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -47,17 +47,17 @@ as $$
     private.addressee(application, blind) || jsonb_build_object(
       'subject', case when blind then '(hidden)' else subject end, 'body', case when blind then '(hidden)' else body end,
       'seen', '', 'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false, 'is_edited', false,
-      'id', trip.id, 'occasion', occasion, 'edition', 1 + (
+      'id', delivery.id, 'occasion', occasion, 'edition', 1 + (
         select count(*) from private.deliveries as earlier
-        where earlier.letter_id = trip.letter_id and earlier.queued_at < trip.queued_at and private.has_told(earlier)
-          and earlier.act is distinct from trip.act
+        where earlier.letter_id = delivery.letter_id and earlier.queued_at < delivery.queued_at and private.has_told(earlier)
+          and earlier.act is distinct from delivery.act
       ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
       'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
       'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
-    join private.letter_deliveries as trip using (id)
-    join public.retreat_applications as application on application.id = trip.application_id
+    join private.letter_deliveries as delivery using (id)
+    join public.retreat_applications as application on application.id = delivery.application_id
 $$;
 
 -- The letters of some applications, the oldest first, and then their drafts.
@@ -96,8 +96,8 @@ create function private.write_down_letters(author text, detail jsonb) returns vo
       values (write_down_letters.author, 'letters', write_down_letters.detail);
   end;
 
--- The state of all letters: the drafts of each template, what did not arrive, and whether a server sends them. Counts go up to a
--- thousand, as for applications.
+-- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
+-- Counts go up to a thousand, as for applications.
 create function private.letters_overview() returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -187,8 +187,8 @@ begin
 end
 $$;
 
--- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first. Those of
--- one act are due together.
+-- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
+-- Letters that were released together follow each other.
 create function public.desk_outbox(state text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

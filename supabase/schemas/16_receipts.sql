@@ -1,6 +1,6 @@
--- Receipts: emails to applicants, where organisers switched them on. No application is refused or delayed because of them.
+-- Receipts: emails to applicants, if organisers switched them on. No application is refused or delayed because of them.
 
--- Normalises an address to its mailbox. Null where that is unknown: for addresses that a mail server may forward
+-- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
 -- (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
 create function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
@@ -22,7 +22,7 @@ begin
     when parts[2] ~ '^(ya\.ru|yandex\.[a-z]+)$' then 'yandex.ru'
     else parts[2]
   end;
-  -- What these do not tell apart.
+  -- Remove the differences that these providers ignore.
   name := case
     when domain = 'gmail.com' then replace(parts[1], '.', '')
     when domain = 'proton.me' then translate(parts[1], '._-', '')
@@ -40,19 +40,19 @@ create function private.plain_name(given text) returns text
 as $$
 declare
   name text := btrim(given);
-  -- As it looks: `１` and `①` are 1, and a wide dot is a dot.
-  seen text;
+  -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
+  normalised text;
 begin
   if name = '' or char_length(name) > 40 then return null; end if;
-  seen := normalize(name, nfkc);
+  normalised := normalize(name, nfkc);
   return case when
     -- No characters that become links or change the text's direction.
-    seen !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and seen !~* '^www'
+    normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
     -- Characters that look like a dot, a colon or a slash.
-    and seen !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
-    and seen collate "und-x-icu" !~ '[[:digit:]]'
-    and cardinality(regexp_split_to_array(seen, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    and normalised collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
     then name end;
 end
 $$;
@@ -84,24 +84,24 @@ create function private.write_receipt(application public.retreat_applications) r
   language plpgsql set search_path = ''
 as $$
 declare
-  whose text := private.mailbox(application.email);
+  recipient text := private.mailbox(application.email);
   -- Three labels for domains such as `example.co.uk`.
-  company text := substring(split_part(whose, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
   -- Public mail providers.
   is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
     icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
   template private.templates;
   text jsonb;
 begin
-  if whose is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then whose else company end, 0))
+  if recipient is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
   then
     return;
   end if;
-  -- Separate statements, so that they see what was committed before the lock was taken. Times in the future are from before a
+  -- Separate statements, so that they see what was committed before the lock was taken. Future times were stored before the
   -- clock was set back.
   perform from private.deliveries
-    where mailbox = whose and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
+    where mailbox = recipient and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
   if found then return; end if;
   perform from private.deliveries
     where domain = company
@@ -111,7 +111,7 @@ begin
   select * into template from private.templates where kind = 'receipt';
   text := private.receipt(template.subject, template.body, application.first_name);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
-    values ('receipt', application.id, text ->> 'subject', text ->> 'body', whose, company);
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
 

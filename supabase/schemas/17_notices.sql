@@ -1,4 +1,4 @@
--- Notices: emails to organisers about new applications, where they switched them on; and tests of letters.
+-- Notices: emails to organisers about new applications and RSVPs, if they switched them on. Tests of letters are here too.
 
 -- Notifies the organisers who want an email for each application or RSVP. Beyond ten an hour, the daily email covers them.
 create function private.write_notices(application uuid, event bigint default null) returns void
@@ -25,7 +25,7 @@ exception when others then
 end
 $$;
 
--- Whether an organiser had a notice about only this application, or about this RSVP, or it failed.
+-- Whether a single notice about this application, or about this RSVP, was sent to an organiser. A failed one counts too.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -36,15 +36,15 @@ as $$
   )
 $$;
 
--- Writes the daily emails that are due, for organisers who were not told of everything since the last.
+-- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last.
 create function private.write_day_notices() returns void
   language sql set search_path = ''
   begin atomic
     with due as (
-      -- Applications that are being stored at this moment come in the next one.
+      -- Applications that are being stored at this moment are reported in the next daily email.
       select account_id, told_until, now() - interval '1 minute' as until from private.organisers
       where notices <> 'off' and day_due_at <= now() for no key update skip locked
-    ), told as (
+    ), updated as (
       update private.organisers as organiser set told_until = due.until,
         day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
       from due where organiser.account_id = due.account_id
@@ -61,13 +61,13 @@ create function private.write_day_notices() returns void
       );
   end;
 
--- Drops notices and tests that are over or were not sent within a day, and writes the daily emails that are due. Single notices
--- stay until the daily email has skipped what they told.
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that ended
+-- stays until the daily email has skipped what it reported.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  -- A time later than it is ever set is from before the clock was set back.
+  -- A time later than it is ever set was stored before the clock was set back.
   update private.organisers
     set told_until = least(told_until, now() - interval '1 minute'),
       day_due_at = day_due_at
@@ -80,14 +80,15 @@ begin
 end
 $$;
 
--- Claims a notice or a test that is due. Returns null and drops it where the daily email covers the same.
+-- Claims a notice or a test that is due. Returns null and deletes it if it reports nothing, or if the daily email reports
+-- the same.
 create function private.claim_notice(notice uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare
   claimed private.deliveries;
   organiser private.organisers;
-  told jsonb;
+  report jsonb;
 begin
   select * into claimed from private.deliveries where id = notice;
   select * into organiser from private.organisers where account_id = claimed.organiser_id;
@@ -105,8 +106,8 @@ begin
   end if;
   claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    told := private.notice_content(claimed, organiser.blind);
-    if claimed.application_id is null and told @> '{"count": 0, "coming": 0, "notComing": 0}' then
+    report := private.notice_content(claimed, organiser.blind);
+    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -114,7 +115,7 @@ begin
   return (
     select jsonb_build_object('id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived,
       'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
-      'says', coalesce(told, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
+      'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
     from auth.users where id = claimed.organiser_id
   );
 end
@@ -131,11 +132,11 @@ begin
       'application', notice.application_id,
       'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
       'since', notice.since, 'count', count(*),
-      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by place) filter (where name is not null))[:50]), '[]') end
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )
     from (
       select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
-        row_number() over (order by created_at, id) as place
+        row_number() over (order by created_at, id) as position
       from public.retreat_applications as application
       where application.id = notice.application_id
         or created_at > notice.since and created_at <= notice.until
@@ -165,7 +166,7 @@ begin
     begin
       if receipts then perform private.write_receipt(application); end if;
       perform private.write_notices(application.id);
-    -- The application counts for more.
+    -- Storing the application matters more than its emails.
     exception when others then
       raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
     end;
@@ -174,7 +175,7 @@ begin
 end
 $$;
 
--- Its name comes after `keep_door`: triggers run in the order of their names, and a refused application sends no notice.
+-- Its name sorts after `keep_door`. Triggers run in the order of their names, and a refused application sends no notice.
 create trigger then_announce after insert on public.retreat_applications
   referencing new table as arrived for each statement execute function private.write_receipts_and_notices();
 
@@ -193,7 +194,7 @@ begin
 end
 $$;
 
--- Switches notices on or off. The daily email comes at the time of day at which they were switched on.
+-- Switches notices on or off. The daily email is sent at the time of day at which notices were switched on.
 create function public.desk_set_notices(notices text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -211,7 +212,8 @@ begin
 end
 $$;
 
--- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends nothing more.
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
+-- email.
 create function public.desk_send_test(
   subject text, body text, application uuid default null, occasion text default null,
   act uuid default null, site text default null

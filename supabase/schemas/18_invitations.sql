@@ -1,6 +1,6 @@
 -- Invitations: the accepted people's links, deadlines and RSVPs; and how many places there are.
 
--- One row: what organisers set, and what letters need for the page on which people give their RSVP.
+-- One row: the organisers' settings, and the addresses that letters need for the RSVP page.
 create table private.places (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
@@ -8,11 +8,11 @@ create table private.places (
   places integer check (places between 0 and 1000000),
   -- How many days people have for their RSVP, counted from the letter's day.
   days integer not null default 10 check (days between 1 and 365),
-  -- The time zone in which a day ends. A server sets that of its machine unless one is set, and organisers change it.
+  -- The time zone in which a deadline ends. If none is set, a server sets its machine's. Organisers can change it.
   zone text,
-  -- The site's address, without a slash at its end; blank where no server knows it.
+  -- The site's address, without a slash at its end; blank until a server stores it.
   site text not null default '',
-  -- The letters' sender address; blank where no server sends emails.
+  -- The letters' sender address; blank until a server that sends emails stores it.
   sender text not null default ''
 );
 insert into private.places default values;
@@ -22,16 +22,17 @@ alter table private.places enable row level security;
 -- accepted.
 create table private.invitations (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- 122 random bits, which end the link in their letters.
+  -- 122 random bits, at the end of the link in their letters.
   token uuid not null unique default gen_random_uuid(),
-  -- Whether they are accepted now. An acceptance that is taken back and made again keeps its link and its RSVP.
+  -- Whether they are accepted now. An acceptance that is taken back and restored keeps its link and its RSVP, unless another
+  -- decision was told meanwhile.
   is_accepted boolean not null,
-  -- When a letter first told them, and when the last reminder was sent.
+  -- When a letter first asked them for an RSVP, and when the last reminder was sent.
   told_at timestamptz,
   reminded_at timestamptz,
-  -- The last day for an RSVP. A handover sets it, and organisers move it.
+  -- The last day for an RSVP. A letter's handover sets it, and organisers can move it.
   deadline date,
-  -- Whether an organiser set the deadline. Handovers then leave it unchanged.
+  -- Whether an organiser set the deadline, which handovers then do not change.
   is_deadline_set boolean not null default false,
   -- Null: none yet.
   rsvp text check (rsvp in ('coming', 'not coming')),
@@ -46,7 +47,7 @@ create function private.today() returns date
     select (now() at time zone coalesce(zone, 'UTC'))::date from private.places;
   end;
 
--- The state of an RSVP; null where the applicant is not asked. `late` is `no answer` after the deadline.
+-- The state of an RSVP; null if the applicant is not asked. `late` is `no answer` after the deadline.
 create function private.rsvp_state(
   is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
 ) returns text
@@ -87,8 +88,8 @@ begin
 end
 $$;
 
--- Stores what a server knows: the site's address, the emails' sender, and its time zone. It does not remove what only another
--- server knows.
+-- Stores what a server knows: the site's address, the emails' sender, and its time zone. A blank value does not replace what
+-- another server stored.
 create function private.know_site(site text, sender text, zone text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -102,7 +103,7 @@ begin
 end
 $$;
 
--- Invites an accepted person. The names of its triggers come after `redraft`, so that letters are locked before invitations.
+-- Invites an accepted person. The names of its triggers sort after `redraft`, so that letters are locked before invitations.
 create function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -122,16 +123,17 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.sync_invitation();
 
--- Reacts when an applicant has been told something. A decision is also told to an automation, if a server for one was seen within
--- a day. An accepted person is asked for an RSVP from then on. After another decision, a later acceptance has a new link and no
--- RSVP, unless the person was already told something newer.
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
+-- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
+-- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
   template text := (select letters.template from private.letters where id = new.letter_id);
 begin
-  -- Once, even where it may have arrived before. Letters sent by hand are excluded: the automation might email the applicant too.
+  -- Queued once, even if an earlier try may have arrived. Letters sent by hand are excluded: the automation might email the
+  -- applicant too.
   if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
       select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true

@@ -8,7 +8,8 @@ create function private.has_deadline(given text) returns boolean
   language sql immutable set search_path = ''
   return given ~ '\{\{\s*reply_by\s*\}\}';
 
--- Whether an applicant's deadline has passed. Until they were told, or an organiser set it, the days count from the handover.
+-- Whether an applicant's deadline has passed. It cannot pass before they were told or an organiser set it: until then, the
+-- handover sets it.
 create function private.is_deadline_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -20,7 +21,7 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank where an RSVP can no longer be given.
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank if no RSVP can be given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -34,8 +35,8 @@ begin
 end
 $$;
 
--- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation tells in place
--- of an email always has both.
+-- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation sends in
+-- place of our email always counts as having both.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -58,8 +59,8 @@ begin
   if link is null and private.has_link(given) then
     given := array_to_string(array(
       select paragraph
-      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, place)
-      where not private.has_link(paragraph) order by place
+      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
+      where not private.has_link(paragraph) order by position
     ), E'\n\n');
   end if;
   given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
@@ -67,21 +68,21 @@ begin
 end
 $$;
 
--- Invites the recipient of a letter that is being handed over. The result is their link, null where the site's address is
--- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last handover. The update
--- reads its own row: a subquery would see the row as it was before the lock.
+-- Sets the deadline of the recipient of a letter that is being handed over. The result is their link, null if the site's
+-- address is unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last
+-- handover. The update reads only its own row: a subquery would read the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$
 declare
   settings private.places;
-  counted date;
+  default_deadline date;
 begin
   select * into settings from private.places;
-  counted := private.today() + settings.days;
+  default_deadline := private.today() + settings.days;
   update private.invitations as invitation set deadline = case
-      when told_at is null and not is_deadline_set then greatest(invitation.deadline, counted)
-      else coalesce(invitation.deadline, counted)
+      when told_at is null and not is_deadline_set then greatest(invitation.deadline, default_deadline)
+      else coalesce(invitation.deadline, default_deadline)
     end
     where application_id = application and is_accepted
     returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline

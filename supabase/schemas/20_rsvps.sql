@@ -1,7 +1,7 @@
 -- RSVPs: those that people give by their link, and those that organisers note.
 
--- Sets an RSVP, null for none. The caller has locked the application. The last one counts, and the history has all. A person with
--- an RSVP gets no more reminders.
+-- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
+-- person with an RSVP gets no more reminders.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -25,7 +25,7 @@ begin
 end
 $$;
 
--- The application of a link's token; null where there is none, or the acceptance was taken back.
+-- The application of a link's token; null if there is none, or the acceptance was taken back.
 create function private.application_of_token(token text) returns uuid
   language sql stable set search_path = ''
 as $$
@@ -52,7 +52,7 @@ begin
       'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)
     )
     from private.invitations as invitation
-      join public.retreat_applications as given on given.id = application_id
+      join public.retreat_applications as application_row on application_row.id = application_id
       cross join private.places
       cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
     where application_id = application
@@ -74,7 +74,7 @@ begin
     return jsonb_build_object('state', 'invalid');
   end if;
   perform private.lock_for_letters(array[application]);
-  -- Checked again, now that no decision can change it.
+  -- Checked again under the lock, since a decision may have changed it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
@@ -91,7 +91,7 @@ begin
 end
 $$;
 
--- Locks an application, and refuses unless it is accepted.
+-- Locks an application, and refuses one that is not accepted.
 create function private.lock_accepted(application uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -137,7 +137,7 @@ begin
     raise exception 'A deadline is today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
-  -- A repeat must not overwrite what somebody set since.
+  -- A retry must not overwrite a deadline that was set since.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
@@ -146,7 +146,7 @@ begin
 end
 $$;
 
--- Queues an RSVP webhook if a server that tells an automation was seen in the last day.
+-- Queues an RSVP's webhook if a server for an automation was seen in the last day.
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

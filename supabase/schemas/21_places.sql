@@ -1,9 +1,9 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming, not_coming,
--- no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null where the number of
--- places is unknown, and negative where more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone`
--- is `UTC` until one is set. The argument is that of older desks, and is ignored.
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming,
+-- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null if the
+-- number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
+-- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
 create function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -51,8 +51,8 @@ begin
 end
 $$;
 
--- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines, which
--- stays unchanged where it is null.
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines,
+-- null to leave it unchanged.
 create function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

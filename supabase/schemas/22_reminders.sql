@@ -1,7 +1,7 @@
 -- Reminders: drafts to people without an RSVP.
 
--- Whether a reminder was sent in the last three days, so that no other one follows. A time later than now is from before a clock
--- was set back.
+-- Whether a reminder was sent in the last three days, so that it is too early for another. A future time does not count: the
+-- clock was set back.
 create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
@@ -10,7 +10,7 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
 -- not sent yet, and of those who got one in the last three days.
 create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
-  -- PostgreSQL has no statistics of newly drafted reminders, and would compare each with each.
+  -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
   set search_path = '' set enable_nestloop = off
 as $$
 begin
@@ -37,10 +37,10 @@ begin
 end
 $$;
 
--- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is reminded
--- twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose deadline has
--- to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one in the last
--- three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 gives no id.
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is
+-- reminded twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose
+-- deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got
+-- one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -5,8 +5,7 @@ create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
--- Whether an email may be sent now. A time further ahead than it is ever set is from before the clock was set back, and delays
--- nothing.
+-- Whether an email may be sent now. A time later than it is ever set delays nothing: the clock was set back.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
   return not postman.stopped
@@ -19,7 +18,7 @@ create function private.has_room(postman private.postman) returns boolean
   language sql stable
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
--- Clears the problem that holds all emails: the mail server accepted one.
+-- Clears the problem that delays all emails: the mail server has accepted one.
 create function private.clear_mail_problem() returns void
   language sql set search_path = ''
   begin atomic
@@ -46,9 +45,9 @@ begin
 end
 $$;
 
--- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Then come letters, notices and
--- receipts, which may be as many as applications. Rows that others have locked are skipped. It joins no other table: PostgreSQL
--- would read everything that is due to find the first.
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
@@ -60,7 +59,7 @@ begin
     for moments in select * from private.due_moments() loop
       select delivery.id into due_mail.id from private.deliveries as delivery
         where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-          -- Older ones are dropped.
+          -- Other emails are not sent after a day.
           and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
           and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
         order by due_at limit 1 for update skip locked;
@@ -70,9 +69,10 @@ begin
 end
 $$;
 
--- Claims the email that has been due longest, for one server and the duration of the lease; null where none is due or may be
--- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a
--- letter to the same person. It is the last row in the order of locks. `pace`: the time between two emails, null for none.
+-- Claims the email that has been due longest, for one server and the duration of the lease; null if none is due or may be
+-- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed
+-- a letter to the same person. In the order of locks, only invitations come after this row. `pace`: the time between two
+-- emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -85,10 +85,10 @@ declare
   due record;
   mail jsonb;
 begin
-  -- A server is about to change the schema, and waits for the emails that were claimed before.
+  -- A server that is about to change the schema holds this lock, and waits for the claimed emails.
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
-  -- Write nothing where nothing may be sent or is due.
+  -- Do not write if nothing is due or may be sent.
   if not private.may_leave(postman, pace) then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;
@@ -139,7 +139,7 @@ begin
 end
 $$;
 
--- Stops or resumes all letters. After a resume, each can be stopped for a minute, as when it was released.
+-- Stops or resumes all letters. After a resume, each can be stopped for a minute, as after its release.
 create function private.stop_letters(stopped boolean, author text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -147,7 +147,7 @@ declare
   waiting uuid[];
 begin
   if not stop_letters.stopped and (select postman.stopped from private.postman) then
-    -- Locked before the postman's row, which is the last in the order of locks.
+    -- Locked before the postman's row, as in the order of locks.
     waiting := array(
       select id from private.deliveries
       where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
@@ -161,7 +161,7 @@ begin
 end
 $$;
 
--- The same for organisers. The result counts the applicants whose letters are then sent.
+-- Stops or resumes all letters for an organiser. The result counts the applicants whose letters are sent after a resume.
 create function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -227,7 +227,7 @@ begin
 end
 $$;
 
--- Ends recalled letters whose server was lost, and cancels receipts that were not sent within a day.
+-- Ends recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
 create function private.end_lost_deliveries() returns void
   language plpgsql set search_path = ''
 as $$

@@ -6,22 +6,23 @@ revoke all on all tables in schema private from public, anon, authenticated;
 
 -- PostgreSQL lets everybody execute a new function, and a default privilege of one schema cannot change that.
 revoke all on all functions in schema private from public, anon, authenticated;
--- Needed for index expressions at inserts. Without a right on their schema, nobody can call these directly.
+-- Index expressions need these rights at inserts. Without a right on the schema, these roles cannot call the functions
+-- directly.
 grant execute on function private.folded, private.person, private.search_octets, private.search_vector to anon, service_role;
 
 do $$
 declare
   -- Visitors read the door. Applicants with the link of a letter read their invitation and give their RSVP.
-  everybodys constant text[] := '{answer_place, door_is_open, place_by_token}';
+  for_anonymous constant text[] := '{answer_place, door_is_open, place_by_token}';
   function record;
 begin
   for function in
     select oid::regprocedure as signature, proname as name from pg_proc
-    where pronamespace = 'public'::regnamespace and (starts_with(proname, 'desk_') or proname = any (everybodys))
+    where pronamespace = 'public'::regnamespace and (starts_with(proname, 'desk_') or proname = any (for_anonymous))
   loop
     execute format('revoke all on function %s from public, anon, authenticated', function.signature);
     execute format('grant execute on function %s to authenticated', function.signature);
-    if function.name = any (everybodys) then
+    if function.name = any (for_anonymous) then
       execute format('grant execute on function %s to anon', function.signature);
     end if;
   end loop;

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Applications: what holds of what somebody sent. */
+/** Promises about applications that were sent. */
 export const applications: readonly Break[] = [
   {
     promise: 'nobody reads, changes or deletes an application with the public key',
@@ -16,7 +16,7 @@ export const applications: readonly Break[] = [
   },
   {
     promise: 'an error reveals nothing of another row',
-    effect: 'A failure of the server is told in the words of PostgreSQL',
+    effect: "The response to a failure of the server has PostgreSQL's message",
     changedFile: 'src/server/http/errors.ts',
     find: `return new HttpError(status, code, signedIn ? unavailableToOrganisers : unavailable, { cause: error })
   }
@@ -29,16 +29,16 @@ export const applications: readonly Break[] = [
   },
   {
     promise: 'an acknowledged application is kept, once',
-    effect: 'A transaction of which a statement had failed counts as kept',
+    effect: 'A transaction with a failed statement counts as committed',
     changedFile: 'src/server/database/connection.ts',
     find: "command === 'ROLLBACK'",
     replace: "command === 'never'",
     testFile: 'src/server/database/pool.test.ts',
-    testTitle: 'a transaction is all or nothing, and a part of it can fail alone',
+    testTitle: 'a transaction is committed as a whole or not at all, and a savepoint in it can fail alone',
   },
   {
     promise: 'a delivery is not forged or replayed unnoticed',
-    effect: 'The signature is of the body alone, which anybody may send again',
+    effect: 'The signature covers only the body, so anybody can replay it',
     changedFile: 'src/server/deliveries/webhook.ts',
     find: 'sign(secret, `${id}.${timestamp}.${body}`)',
     replace: 'sign(secret, body)',
@@ -47,7 +47,7 @@ export const applications: readonly Break[] = [
   },
   {
     promise: 'the log names no applicant',
-    effect: 'The log has the address of each request, into which a visitor can write anything',
+    effect: 'The log has the URL of each request, and a visitor can write anything into a URL',
     changedFile: 'src/server/app.ts',
     find: `({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
     if (probes.includes(routeOptions.url)) return done()
@@ -55,11 +55,12 @@ export const applications: readonly Break[] = [
     replace: `({ method, routeOptions, log, url: route }, { statusCode, elapsedTime }, done) => {
     if (probes.includes(routeOptions.url)) return done()`,
     testFile: 'e2e/attacks/unwelcome.test.ts',
-    testTitle: "neither the server's log nor the database's names an applicant or holds an answer",
+    testTitle:
+      "neither the server's log nor the database's log contains an applicant's name or a form answer",
   },
   {
     promise: 'A restore erases them again by the list beside the backups',
-    effect: 'A restore brings back who was erased',
+    effect: 'A restore brings back erased applications',
     changedFile: 'src/server/backups/restore.ts',
     find: `  if (erased.size === 0) return 0
 `,
@@ -67,7 +68,7 @@ export const applications: readonly Break[] = [
 `,
     testFile: 'e2e/commands/backup.test.ts',
     testTitle:
-      'a restore of an automatic backup erases again everybody who was erased since, unless it is told not to',
+      'a restore of an automatic backup erases the applications again that were erased since, unless `--keep-erased` is given',
   },
   {
     promise: 'no page shows a secret key of a project',
@@ -76,6 +77,6 @@ export const applications: readonly Break[] = [
     find: `key.trim().startsWith('sb_secret_') || `,
     replace: '',
     testFile: 'src/settings/page-settings.test.ts',
-    testTitle: 'a page is not built with the secret key %s, which the sentence does not show',
+    testTitle: 'a page is not built with the secret key %s, and the error does not show the key',
   },
 ]

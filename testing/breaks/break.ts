@@ -1,17 +1,17 @@
-/** A break of the product that was tried by hand once, and the test that has to fail. */
+/** A break of the product that somebody has tried by hand, and the test that has to fail with it. */
 export interface Break {
-  /** The promise that it breaks, in its document's words. */
+  /** The broken promise, in its document's words. */
   promise: string
   /** The document of the promise. By default docs/security.md, where the first cell of a row is a promise. */
   document?: string
-  /** A sentence that says what is wrong then. */
+  /** A sentence that says how the broken product behaves. */
   effect: string
-  /** The file to change. If the declared schema has it, a migration creates that function again. */
+  /** The file to change. For a file of the declared schema, a migration replaces the changed function. */
   changedFile: string
   /** A text that occurs exactly once in the file. */
   find: string
   replace: string
-  /** The statements of the migration, if the broken part is no function. */
+  /** The statements of the migration, if the break does not change a function. */
   migration?: string
   /** The file and the title of the test that fails. */
   testFile: string

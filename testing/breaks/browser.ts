@@ -1,15 +1,16 @@
 import type { Break } from './break.ts'
 
-/** The visitor's browser. */
+/** Promises about the visitor's browser. */
 export const browser: readonly Break[] = [
   {
     promise: 'no foreign script runs, nobody else is called',
-    effect: 'The page may call anybody',
+    effect: 'The page may send requests to any server',
     changedFile: 'src/pages/policy.ts',
     find: '[...new Set(origins)]',
     replace: "[...new Set(origins), '*']",
     testFile: 'e2e/attacks/unwelcome.test.ts',
-    testTitle: 'the page allows its own scripts and style by hash, and calls to nobody else',
+    testTitle:
+      'the page allows only its own scripts and styles, by hash, and requests only to its own origin',
   },
   {
     promise: 'nobody frames the page or redirects the form',
@@ -18,16 +19,18 @@ export const browser: readonly Break[] = [
     find: `framing = "frame-ancestors 'none'"`,
     replace: `framing = "frame-ancestors 'self'"`,
     testFile: 'e2e/attacks/unwelcome.test.ts',
-    testTitle: 'the page allows its own scripts and style by hash, and calls to nobody else',
+    testTitle:
+      'the page allows only its own scripts and styles, by hash, and requests only to its own origin',
   },
   {
     promise: 'answers are never in an address',
-    effect: 'Where nobody takes a native send, the browser may make one',
+    effect: 'The browser may submit the form natively on a site that does not accept that',
     changedFile: 'src/pages/policy.ts',
     find: `[postsForms ? "'self'" : "'none'"]`,
     replace: `[postsForms || "'self'"].map(() => "'self'")`,
     testFile: 'e2e/hosted.test.ts',
-    testTitle: 'without JavaScript a plain sentence says that it is needed, and no answer leaves the page',
+    testTitle:
+      'without JavaScript the page says that JavaScript is needed, and no form answer leaves the page',
   },
   {
     promise: 'the text of an error is shown as text',
@@ -36,11 +39,11 @@ export const browser: readonly Break[] = [
     find: '<p id="outcome-text">{text}</p>',
     replace: '<p id="outcome-text" dangerouslySetInnerHTML={{ __html: text }} />',
     testFile: 'e2e/hosted.test.ts',
-    testTitle: "the error's own message is shown as text, and every answer is kept",
+    testTitle: "the server's error message is shown as text, and every form answer is kept",
   },
   {
     promise: 'drafts stay in the tab',
-    effect: 'What was typed stays when its owner signs out',
+    effect: 'Typed text stays in the tab after its author signs out',
     changedFile: 'src/pages/desk/kit/useUnsentText.ts',
     find: `  store(empty)
   shared.setItem`,
@@ -50,11 +53,11 @@ export const browser: readonly Break[] = [
   },
   {
     promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",
-    effect: 'Search engines keep the page that a letter links to',
+    effect: 'Search engines index the page that a letter links to',
     changedFile: 'src/pages/headers.ts',
     find: "'x-robots-tag': 'noindex'",
     replace: "'x-robots-tag': 'all'",
     testFile: 'e2e/answer.test.ts',
-    testTitle: 'the token of a link stands in no log, no address that is asked for, no referrer and no title',
+    testTitle: 'the token of a link is never in a log, a requested address, a referrer or a title',
   },
 ]

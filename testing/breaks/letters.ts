@@ -1,10 +1,10 @@
 import type { Break } from './break.ts'
 
-/** Letters, and who is coming. */
+/** Promises about letters and RSVPs. */
 export const letters: readonly Break[] = [
   {
     promise: 'No letter is sent by accident.',
-    effect: 'A letter leaves whose draft changed since it was read',
+    effect: 'A letter is sent although its draft has changed since it was read',
     changedFile: 'supabase/schemas/14_desk_sending.sql',
     find: `      when text ->> 'seen' is distinct from sent.seen then 'changed'
 `,
@@ -14,7 +14,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'Another decision withdraws it.',
-    effect: 'A letter leaves that was released for another decision',
+    effect: 'A letter for an earlier decision is sent',
     changedFile: 'supabase/schemas/12_drafts.sql',
     find: '  perform private.recall(recalled);',
     replace: '',
@@ -24,7 +24,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: "An applicant's answers stay text.",
-    effect: 'What an applicant wrote becomes their link',
+    effect: "A placeholder in an applicant's answer becomes their link",
     changedFile: 'supabase/schemas/06_answers.sql',
     find: "'{ ', 'g')",
     replace: "'{', 'g')",
@@ -33,34 +33,36 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'Emails fetch nothing',
-    effect: 'A letter loads a picture, which tells who opened it',
+    effect: 'A letter loads a picture, which reveals who opened it',
     changedFile: 'src/server/mail/compose.ts',
     find: "${paragraphs.join('')}</body>",
     replace: `\${paragraphs.join('')}<img src="https://example.org/"></body>`,
     testFile: 'src/server/mail/compose.test.ts',
-    testTitle: 'its HTML has the paragraphs and lines of its text, and nothing that is loaded or linked',
+    testTitle:
+      'an email’s HTML has the paragraphs and lines of its text, and nothing that is loaded or linked',
   },
   {
     promise: 'Strangers get little email through the form.',
-    effect: 'A mailbox has a receipt for each way of writing its address',
+    effect: 'A mailbox gets a receipt for each spelling of its address',
     changedFile: 'supabase/schemas/16_receipts.sql',
     find: "when domain = 'gmail.com' then replace(parts[1], '.', '')",
     replace: "when domain = 'gmail.com' then parts[1]",
     testFile: 'src/server/letters/receipts.test.ts',
-    testTitle: 'a mailbox has one receipt a day, in any spelling of its address, and an unknown mailbox none',
+    testTitle:
+      'a mailbox gets one receipt a day, in any spelling of its address, and an unknown mailbox gets none',
   },
   {
     promise: '**Notices** keep to the same rule of names',
-    effect: 'A notice names whatever a stranger wrote as a name',
+    effect: 'A notice contains any text that a stranger entered as a name',
     changedFile: 'supabase/schemas/16_receipts.sql',
     find: "]+')) <= 4",
     replace: "]+')) <= 40",
     testFile: 'src/server/letters/notices.test.ts',
-    testTitle: 'a notice has a plain name or none',
+    testTitle: 'a notice names an applicant only if the name is plain',
   },
   {
     promise: '**The log** names letters by their ids',
-    effect: 'The log has what the mail server said of a letter',
+    effect: "The log has the mail server's reply to a letter",
     changedFile: 'src/server/letters/mail-sender.ts',
     find: `      code: result.code,
       milliseconds:`,
@@ -71,7 +73,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'nobody answers without the letter',
-    effect: 'A link of an acceptance that was taken back answers',
+    effect: 'The link of an acceptance that was undone still accepts an RSVP',
     changedFile: 'supabase/schemas/20_rsvps.sql',
     find: 'where is_accepted and invitation.token',
     replace: 'where invitation.token',
@@ -80,27 +82,28 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'nobody answers by opening a letter',
-    effect: 'Opening the link of a letter answers it',
+    effect: "Opening a letter's link gives an RSVP",
     changedFile: 'src/pages/answer/respond.ts',
     find: 'readInvitation(backend, ownToken, signal)',
     replace: "sendRsvp(backend, ownToken, 'coming', newAct(), signal)",
     testFile: 'e2e/answer.test.ts',
-    testTitle: 'a client that opens a link, runs its script and follows its other links gives no RSVP',
+    testTitle:
+      'a client that opens a link, runs the page’s script and follows the page’s links gives no RSVP',
   },
   {
     promise: 'no organiser, table or stored letter has a token',
-    effect: 'A letter is stored with the link',
+    effect: 'A stored letter contains the link',
     changedFile: 'supabase/schemas/13_desk_drafts.sql',
-    find: 'text := private.filled(template.subject, template.body, given, blind);',
-    replace: `text := private.filled(template.subject, template.body, given, blind);
-    text := text || jsonb_build_object('body', (private.fill_at_handover(given.id, text ->> 'subject', text ->> 'body')).body);`,
+    find: 'text := private.filled(template.subject, template.body, application_row, blind);',
+    replace: `text := private.filled(template.subject, template.body, application_row, blind);
+    text := text || jsonb_build_object('body', (private.fill_at_handover(application_row.id, text ->> 'subject', text ->> 'body')).body);`,
     testFile: 'src/server/rest/places.test.ts',
     testTitle:
       'an acceptance gets a link and a deadline when it is handed over, and nobody else sees the link',
   },
   {
     promise: 'each RSVP is kept once, and the newest counts',
-    effect: 'An answer that is sent again is kept once more over what came since',
+    effect: 'A repeated request stores an RSVP again, over a newer RSVP',
     changedFile: 'supabase/schemas/05_acts.sql',
     find: '  return false;',
     replace: '  return true;',
@@ -109,7 +112,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'an RSVP is not changed without an end',
-    effect: 'An answer is changed as often as somebody likes',
+    effect: 'An RSVP can be changed without a limit',
     changedFile: 'supabase/schemas/20_rsvps.sql',
     find: `    ) >= 20 then
       raise exception 'There were too many changes.`,

@@ -1,10 +1,10 @@
 import type { Break } from './break.ts'
 
-/** Organisers: who acts as one, and what they may. */
+/** Promises about who can act as an organiser, and with which rights. */
 export const organisers: readonly Break[] = [
   {
     promise: 'only an organiser acts as one',
-    effect: 'Whoever signs in is an organiser',
+    effect: 'Everybody who signs in is an organiser',
     changedFile: 'supabase/schemas/03_organisers.sql',
     find: 'exists (select from private.organisers where account_id = auth.uid())',
     replace: 'auth.uid() is not null',
@@ -13,7 +13,7 @@ export const organisers: readonly Break[] = [
   },
   {
     promise: 'only an organiser acts as one',
-    effect: 'One who signed in reads a table of ours',
+    effect: 'Everybody who signs in reads a private table',
     changedFile: 'supabase/schemas/24_rights.sql',
     find: 'revoke all on schema private from public, anon, authenticated;',
     replace: '',
@@ -36,26 +36,26 @@ export const organisers: readonly Break[] = [
   },
   {
     promise: 'no function that anybody may call has the rights of a superuser',
-    effect: "What the superuser makes stays the superuser's",
+    effect: 'Objects that the superuser creates keep the superuser as their owner',
     changedFile: 'src/server/database/owner.ts',
     find: "await transaction.unsafe(others.map(({ statement }) => statement).join('; '))",
     replace: '',
     testFile: 'src/server/database/owner.test.ts',
-    testTitle: 'a function that visitors may call is refused %s',
+    testTitle: 'a function that visitors may call has no right to %s',
   },
   {
     promise: 'no function that anybody may call has the rights of a superuser',
-    effect: 'The owner may make roles',
+    effect: 'The owner may create roles',
     changedFile: 'src/server/database/owner.ts',
     find: 'nologin noinherit`',
     replace: 'nologin noinherit createrole`',
     testFile: 'src/server/database/owner.test.ts',
     testTitle:
-      'on the embedded database everything of ours belongs to a role that cannot log in and has no other rights',
+      'on the embedded database, all our objects belong to a role that cannot log in and has no other rights',
   },
   {
     promise: "each function that the API's roles may execute asks first",
-    effect: 'A note is taken from whoever calls',
+    effect: 'Every caller can add a note',
     changedFile: 'supabase/schemas/05_decisions.sql',
     find: `create function public.desk_note(act uuid, application uuid, note text) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -72,7 +72,7 @@ declare
   },
   {
     promise: "each function that the API's roles may execute asks first",
-    effect: 'A second factor need not be shown',
+    effect: 'A session without the second factor may call the functions',
     changedFile: 'supabase/schemas/03_organisers.sql',
     find: "and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))",
     replace: '',
@@ -81,16 +81,16 @@ declare
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
-    effect: 'A decision is kept that was made on what stands no more',
+    effect: 'A decision that was made on an outdated status is saved',
     changedFile: 'supabase/schemas/05_decisions.sql',
-    find: 'if decision.version is distinct from standing.version then',
-    replace: 'if decision.version > standing.version then',
+    find: 'if decision.version is distinct from current_status.version then',
+    replace: 'if decision.version > current_status.version then',
     testFile: 'src/server/rest/desk.test.ts',
     testTitle: 'a decision is kept where its version is current, and otherwise refused with who did what',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
-    effect: 'A decision is sent twice and made twice',
+    effect: 'A decision that is sent twice is made twice',
     changedFile: 'supabase/schemas/05_decisions.sql',
     find: "not private.begin_act(act, 'desk_decide', decisions::text)",
     replace: 'false',
@@ -99,7 +99,7 @@ declare
   },
   {
     promise: 'a blind reader gets none of the five hidden answers from any function',
-    effect: 'Who reads blind finds by a name, where few have it',
+    effect: 'A blind reader finds an application by a rare name',
     changedFile: 'supabase/schemas/04_search.sql',
     find: 'where id = any (hits) and coalesce(',
     replace: 'where id = any (hits) or coalesce(',
@@ -109,7 +109,7 @@ declare
   {
     promise:
       'form answers are text, and become a link only if they are an email address, a phone number or a page of LinkedIn',
-    effect: 'A site whose name ends in linkedin.com is LinkedIn',
+    effect: 'A link leads to a site whose domain only ends in linkedin.com',
     changedFile: 'src/pages/desk/kit/contact-links.ts',
     find: '/^(?:[a-z\\d-]+\\.)*linkedin\\.com$/',
     replace: '/linkedin\\.com$/',
@@ -118,27 +118,27 @@ declare
   },
   {
     promise: 'no log contains a searched email',
-    effect: 'What is searched stands in an address that a server sees',
+    effect: 'A searched text is in a URL that is sent to a server',
     changedFile: 'src/pages/desk/kit/route.ts',
     find: 'return `#/${queryOf(route.filters)}`',
     replace: "return queryOf(route.filters) || '#/'",
     testFile: 'e2e/desk.test.ts',
     testTitle:
-      'search goes over names, email, company, LinkedIn, reason and custom answer, accents folded, and is in no request’s address',
+      'search covers names, email, company, LinkedIn, reason and custom answer, ignores accents, and is in no URL',
   },
   {
     promise: 'removing an account or a session ends its tokens at once',
-    effect: 'A session that has ended goes on until its token ends',
+    effect: 'The token of an ended session is accepted until it expires',
     changedFile: 'supabase/schemas/03_organisers.sql',
     find: "where id = (claims ->> 'session_id')::uuid and user_id = auth.uid()",
     replace: 'where true',
     testFile: 'e2e/attacks/sign-in.test.ts',
     testTitle:
-      'an access token ends with its session, its account, or its right, at once and on every server',
+      'an access token is refused at once on every server after its session, its account or its rights have ended',
   },
   {
     promise: 'no response reveals who has an account',
-    effect: 'Whether there is an account is looked up before the answer',
+    effect: 'The account is looked up before the response is sent',
     changedFile: 'src/server/auth/calls/emails.ts',
     find: `    outgoing.after(reply, async () => {
       const mail = await backgroundSql.begin((transaction) =>
@@ -151,58 +151,60 @@ declare
     outgoing.after(reply, async () => {
 `,
     testFile: 'e2e/attacks/enumeration.test.ts',
-    testTitle: '%s is answered before anything is asked of an account',
+    testTitle: 'the response to %s is sent before the account is queried',
   },
   {
     promise: 'a code is not guessed',
-    effect: 'A code is not dead after five wrong tries',
+    effect: 'A code is still accepted after five wrong tries',
     changedFile: 'src/server/auth/proofs/one-time.ts',
     find: 'const maxTries = 5',
     replace: 'const maxTries = 50',
     testFile: 'src/server/auth/calls/verify.test.ts',
-    testTitle: "five wrong tries from anywhere end a code, but not its email's link or the next code",
+    testTitle:
+      "after five wrong tries from anywhere a code is invalid, but its email's link and the next code still work",
   },
   {
     promise: 'a password is not guessed',
-    effect: 'Passwords are compared for an address without an end',
+    effect: 'Passwords for an email address are compared without a limit',
     changedFile: 'src/server/auth/accounts/password-tries.ts',
     find: '<= limit.maxTries',
     replace: '<= 1e9',
     testFile: 'e2e/attacks/sign-in.test.ts',
     testTitle:
-      'thirty wrong passwords from anywhere are compared, for an account or none, on every server; then its links sign in',
+      'at most thirty wrong passwords for an email address are compared, with or without an account; links still sign in',
   },
   {
     promise: 'a second factor is not guessed, or used twice',
-    effect: 'A code of an authenticator is good twice',
+    effect: 'A code of an authenticator is accepted twice',
     changedFile: 'src/server/auth/proofs/second-factor.ts',
     find: 'step === undefined || step <= factor.last_step',
     replace: 'step === undefined',
     testFile: 'src/server/auth/calls/factors.test.ts',
-    testTitle: 'a code is accepted once, and so is none from before it',
+    testTitle: 'a code is accepted once, and no earlier code is accepted after it',
   },
   {
     promise: 'a stolen refresh token is found out',
-    effect: 'Somebody else may go on with a refresh token that was used long ago',
+    effect: 'A refresh token that was used long ago is accepted again',
     changedFile: 'src/server/auth/sessions/sessions.ts',
     find: '(behind > 1 && !row.is_recent)',
     replace: 'false',
     testFile: 'src/server/auth/calls/token.test.ts',
-    testTitle: 'an older token than the parent ends the session after ten seconds',
+    testTitle: 'a refresh token older than the previous one ends the session after ten seconds',
   },
   {
     promise: 'tokens are not forged',
-    effect: 'A token for somebody else opens the desk',
+    effect: 'A token for another audience opens the desk',
     changedFile: 'src/server/auth/sessions/keys.ts',
     find: `        audience: 'authenticated',
 `,
     replace: '',
     testFile: 'e2e/attacks/forgery.test.ts',
-    testTitle: 'a token of ours that has ended, never ends, or is for somebody else opens nothing',
+    testTitle:
+      'a correctly signed token that has expired, never expires, or is for another audience is refused',
   },
   {
     promise: 'links lead nowhere else',
-    effect: 'A link leads to whatever page below another site asked for it',
+    effect: 'A link leads to any site that a request names',
     changedFile: 'src/server/auth/mail/links.ts',
     find: 'const isSite = target.origin === site.origin ||',
     replace: 'const isSite = target.protocol === site.protocol ||',
@@ -211,48 +213,49 @@ declare
   },
   {
     promise: 'links lead nowhere else',
-    effect: 'A link to sign in leads to another program',
+    effect: 'A sign-in link leads to another program on the port',
     changedFile: 'src/cli/commands/organisers.ts',
     find: `if (problem !== undefined) throw`,
     replace: `if (isNaN(0)) throw`,
     testFile: 'e2e/commands/organisers.test.ts',
-    testTitle: 'without a public address a link leads to where the server listens, and to no other program',
+    testTitle:
+      'without SITE_URL a link leads to the running server, and no link is made if another program is at its port',
   },
   {
     promise: 'nobody acts as another without knowing',
-    effect: 'What one person called is sent as who signed in since',
+    effect: "A call of one person is sent with the next person's token",
     changedFile: 'src/client/session.ts',
     find: `      if (session?.user.id !== account) throw new SignedOutError()
 `,
     replace: `      if (session === null) throw new SignedOutError()
 `,
     testFile: 'src/client/session.test.ts',
-    testTitle: 'a call of one person is never sent as the next one',
+    testTitle: 'a call of one person is never sent with the token of the next person',
   },
   {
     promise: "an intruder in the mailbox alone ends nobody's sessions, and changes nothing unseen",
     effect: 'A session without the second factor changes the password',
     changedFile: 'src/server/auth/calls/user.ts',
-    find: 'if (isGuarded) refuseLowAal(now)',
-    replace: 'if (!isGuarded) refuseLowAal(now)',
+    find: 'if (isGuarded) refuseLowAal(current)',
+    replace: 'if (!isGuarded) refuseLowAal(current)',
     testFile: 'src/server/auth/calls/user.test.ts',
     testTitle: 'with a second factor only a session that has used it changes the password or the address',
   },
   {
     promise: 'the log holds no code, token, password or address of an organiser',
-    effect: 'The log has what the mail server said, which quotes the address',
+    effect: "The log has the mail server's reply, which quotes the address",
     changedFile: 'src/server/auth/mail/outgoing.ts',
     find: 'problem: result.reply } : { outcome, code }',
     replace: 'problem: result.reply } : result',
     testFile: 'e2e/attacks/sign-in-log.test.ts',
     testTitle:
-      'no code, token, secret, password or address of an organiser stands in a log, whatever succeeds or fails',
+      'no log contains a code, token, secret, password or address of an organiser, after successes and failures',
   },
   {
     promise: 'emails travel encrypted',
-    effect: 'To another machine mails go in the open',
+    effect: 'Emails are sent unencrypted to another machine',
     changedFile: 'src/server/mail/smtp.ts',
-    find: 'requireTLS: !isHere',
+    find: 'requireTLS: !isLocal',
     replace: 'requireTLS: false',
     testFile: 'src/server/mail/send.test.ts',
     testTitle: 'nothing is sent to another machine without TLS, or with an untrusted certificate',

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** The rules of the schema that have been broken before, and what becomes of data when it changes. */
+/** Rules of the schema that a change has broken once, and promises about data when the schema changes. */
 export const schema: readonly Break[] = [
   {
     promise: 'a later version migrates the database of an earlier one, with every row',
@@ -14,7 +14,7 @@ export const schema: readonly Break[] = [
     migration: `alter table private.statuses alter column version set default 0;
 update private.statuses set set_at = now();`,
     testFile: 'e2e/long/stability.test.ts',
-    testTitle: 'a database of 1.0.0 is migrated with every row and state, and delivers once what is due',
+    testTitle: 'a database of 1.0.0 is migrated with every row and state, and each due delivery is sent once',
   },
   {
     promise: 'a folder that `npm run backup` wrote is restored by every later version',
@@ -29,28 +29,28 @@ update private.statuses set set_at = now();`,
   {
     promise: 'So a restore, and the copy for another PostgreSQL, set it to the newest edition',
     document: 'docs/decisions/0062-editions.md',
-    effect: 'After a restore people apply to a retreat that is over',
+    effect: 'After a restore, new applications belong to an older edition',
     changedFile: 'src/server/backups/restore.ts',
     find: '      await defaultToNewestEdition(transaction)\n',
     replace: '',
     testFile: 'src/server/database/edition.test.ts',
-    testTitle: 'a backup keeps editions, and after its restore applications go on in the newest',
+    testTitle: 'a backup contains the editions, and after its restore new applications belong to the newest',
   },
   {
     promise: 'waits for other locks for a second at a time',
     document: 'docs/architecture.md',
-    effect: 'A change of the schema waits for a reader, and applicants wait with it',
+    effect: 'A change of the schema waits for a reader, and applicants wait behind the change',
     changedFile: 'src/server/database/schema.ts',
     find: '`set local lock_timeout = ${lockTimeout}`',
     replace: '`set local lock_timeout = 0`',
     testFile: 'src/server/database/schema.test.ts',
     testTitle:
-      'applications are stored while a long reader delays a change of the schema, and then it changes',
+      'applications are stored while a long reader delays a change of the schema, which then succeeds',
   },
   {
     promise: 'in a transaction that sees one moment',
     document: 'docs/architecture.md',
-    effect: 'Applicants wait for a backup that is being made',
+    effect: 'Applicants wait while a backup is made',
     changedFile: 'src/server/backups/scheduled.ts',
     find: 'backupLock = 5_610_744',
     replace: 'backupLock = 5_610_746',
@@ -60,7 +60,7 @@ update private.statuses set set_at = now();`,
   {
     promise: 'Sorted, so that two concurrent calls cannot deadlock',
     document: 'supabase/schemas/05_decisions.sql',
-    effect: 'Two organisers who decide the same in opposite orders wait for each other in a circle',
+    effect: 'Two organisers who decide on the same applications in opposite orders deadlock',
     changedFile: 'supabase/schemas/05_decisions.sql',
     find: `    select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id`,
@@ -92,20 +92,20 @@ update private.statuses set set_at = now();`,
     testTitle: 'stopping, releasing, deciding and erasing at the same time do not deadlock',
   },
   {
-    promise: 'It claims no letter to a person to whom another one is under way',
+    promise: 'It claims no letter to a person while another letter to that person is being sent',
     document: 'docs/architecture.md',
-    effect: 'Two letters to one person are under way at the same time',
+    effect: 'Two letters to one person are sent at the same time',
     changedFile: 'supabase/schemas/23_mails.sql',
     find: 'not private.is_busy(delivery)',
     replace: 'true',
     testFile: 'src/server/letters/mail-sender.test.ts',
     testTitle:
-      'while one letter to somebody is being sent no other is sent to them, in any spelling of their address',
+      'while a letter is being sent to a person, no other is sent to them, in any spelling of their address',
   },
   {
-    promise: 'if it may still be sent: one to one person',
+    promise: 'A letter to one person becomes a draft again.',
     document: 'supabase/schemas/12_drafts.sql',
-    effect: 'A letter to one person is lost when a decision overtakes it on its way',
+    effect: 'A personal letter is lost when a decision is made while it is being sent',
     changedFile: 'supabase/schemas/12_drafts.sql',
     find: "      when template is null then 'draft'",
     replace: "      when template is null then 'dropped'",
@@ -113,7 +113,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'a letter to one person %s, which a decision overtakes on its way, is a draft again',
   },
   {
-    promise: 'A repeat must not overwrite what somebody set since.',
+    promise: 'A retry must not overwrite a deadline that was set since.',
     document: 'supabase/schemas/20_rsvps.sql',
     effect: 'A repeated request overwrites a deadline that was changed meanwhile',
     changedFile: 'supabase/schemas/20_rsvps.sql',
@@ -133,7 +133,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'erasing needs the email, removes everything that is known, and is itself recorded',
   },
   {
-    promise: 'whoever sets a number waits for it',
+    promise: '`hold_applying` waits for this lock before a limit is set',
     document: 'supabase/schemas/08_door.sql',
     effect: 'Applications that arrive while the limit of the door is set are not counted',
     changedFile: 'supabase/schemas/08_door.sql',
@@ -164,7 +164,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'a server skips deliveries that another one is claiming, without waiting',
   },
   {
-    promise: 'null if this claim no longer holds',
+    promise: 'Returns null if this claim is no longer the current one',
     document: 'supabase/schemas/11_deliveries.sql',
     effect: 'A late response is recorded for a delivery that another server has claimed',
     changedFile: 'supabase/schemas/11_deliveries.sql',
@@ -182,6 +182,7 @@ update private.statuses set set_at = now();`,
     find: 'from arrived;',
     replace: 'from arrived limit 1;',
     testFile: 'src/server/database/schema.test.ts',
-    testTitle: 'applications and their deliveries are stored together or not at all, even several',
+    testTitle:
+      'applications and their deliveries are stored together or not at all, even several in one statement',
   },
 ]

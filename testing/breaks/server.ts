@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** The server: what it bears. */
+/** Promises about what the server withstands. */
 export const server: readonly Break[] = [
   {
     promise: 'large bodies and headers',
@@ -9,7 +9,7 @@ export const server: readonly Break[] = [
     find: 'bodyLimit: 256 * 1024',
     replace: 'bodyLimit: 512 * 1024',
     testFile: 'e2e/attacks/unwelcome.test.ts',
-    testTitle: 'a body over 256 KiB is refused in the shape of the data interface',
+    testTitle: 'a body over 256 KiB is refused in the error format of the data interface',
   },
   {
     promise: 'many large bodies at once',
@@ -22,16 +22,17 @@ export const server: readonly Break[] = [
   },
   {
     promise: 'responses that nobody reads',
-    effect: 'A refused form comes back however large it is',
+    effect: 'A refused form is sent back with answers of any size',
     changedFile: 'src/server/pages/page.ts',
     find: 'maxEchoedLength = 16 * 1024',
     replace: 'maxEchoedLength = 16 * 1024 * 1024',
     testFile: 'e2e/attacks/hostile.test.ts',
-    testTitle: 'a refused form comes back filled up to a size; beyond that with its sentence alone',
+    testTitle:
+      'a refused form is returned with its answers up to a size, and beyond that only with the error message',
   },
   {
     promise: 'clients that are refused and continue to send',
-    effect: 'A request that is refused is read as fast as it comes, and for long',
+    effect: 'The body of a refused request is read at full speed up to 64 MB',
     changedFile: 'src/server/http/unread.ts',
     find: `const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
@@ -45,16 +46,16 @@ const pace = Infinity
   },
   {
     promise: 'slow requests',
-    effect: 'A request may take as long as it likes',
+    effect: 'A request has no timeout',
     changedFile: 'src/server/http/limits.ts',
     find: 'connectionsCheckingInterval: 5_000',
     replace: 'connectionsCheckingInterval: 5_000_000',
     testFile: 'e2e/attacks/fuzz.test.ts',
-    testTitle: 'a request that is sent slowly is cut off, and others do not wait for it',
+    testTitle: 'a request that is sent too slowly gets a timeout, and other requests do not wait for it',
   },
   {
     promise: 'floods from one address',
-    effect: 'An array of rows counts as one',
+    effect: 'An array of rows counts as one request',
     changedFile: 'src/server/http/limits.ts',
     find: 'const wait = take(address, rows)',
     replace: 'const wait = take(address, Math.min(rows, 1))',
@@ -73,7 +74,7 @@ const pace = Infinity
   },
   {
     promise: 'consent that nobody gave',
-    effect: 'Whatever the checkbox sends is consent',
+    effect: 'Any value of the checkbox counts as consent',
     changedFile: 'src/application/application.ts',
     find: "sent[column] === 'true' : answer(column)",
     replace: 'sent[column] !== undefined : answer(column)',
@@ -82,19 +83,20 @@ const pace = Infinity
   },
   {
     promise: 'forged addresses',
-    effect: 'Whatever is written into X-Forwarded-For is believed',
+    effect: 'Every X-Forwarded-For is trusted',
     changedFile: 'src/server/app.ts',
     find: '(_address, hop) => hop < trustProxy : trustProxy',
     replace: '() => true : trustProxy',
     testFile: 'e2e/attacks/unwelcome.test.ts',
-    testTitle: 'X-Forwarded-For is believed only where TRUST_PROXY says so, and otherwise warned of once',
+    testTitle:
+      'X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logged once as a warning',
   },
   {
     promise: 'form answers without an end',
     effect: 'Answers may be twice as long',
     changedFile: 'supabase/schemas/01_applications.sql',
-    find: 'if char_length(answer.said) > answer.most then',
-    replace: 'if char_length(answer.said) > 2 * answer.most then',
+    find: 'if char_length(answer.value) > answer.max_length then',
+    replace: 'if char_length(answer.value) > 2 * answer.max_length then',
     testFile: 'src/server/rest/data-interface.test.ts',
     testTitle:
       '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
@@ -120,7 +122,7 @@ const pace = Infinity
   },
   {
     promise: 'nonsense',
-    effect: 'What PostgreSQL refuses is a failure of the server',
+    effect: 'A request that PostgreSQL refuses gets a 500',
     changedFile: 'src/server/http/errors.ts',
     find: `  return 400
 }`,
@@ -128,7 +130,7 @@ const pace = Infinity
 }`,
     testFile: 'e2e/attacks/fuzz.test.ts',
     testTitle:
-      "${pipelines} connections with requests of nonsense: never a 5xx, a stack trace or another applicant's data",
+      "${pipelines} connections with nonsense requests never get a 5xx, a stack trace or another applicant's data",
   },
   {
     promise: 'a database whose connections are ended, cut in a row, killed or frozen, under load',
@@ -137,48 +139,50 @@ const pace = Infinity
     find: 'idle.splice(index, 1)',
     replace: 'idle.slice(index, index + 1)',
     testFile: 'src/server/database/pool.test.ts',
-    testTitle: 'concurrent work has a connection each, and the next work has one of them',
+    testTitle: 'concurrent statements have a connection each, and the next statement reuses one of them',
   },
   {
     promise: 'a database that is frozen, or a connection to it that passes nothing on',
-    effect: 'A statement that is given up goes on in the database',
+    effect: 'A statement continues in the database after its timeout',
     changedFile: 'src/server/database/connection.ts',
     find: `    cancel(this.#client)
 `,
     replace: '',
     testFile: 'src/server/database/pool.test.ts',
-    testTitle: 'a statement without a response in time fails and ends in the database, and no other one does',
+    testTitle:
+      'a statement that misses its deadline fails and is cancelled in the database, and no other statement is',
   },
   {
     promise: 'other users of the machine',
-    effect: 'Backups are written where everybody may write',
+    effect: 'Backups are written to a folder that everybody may write to',
     changedFile: 'src/server/backups/folder.ts',
     find: "return refuseWritableByOthers('BACKUP_DIR', dir, [rootUser])",
     replace: "return refuseWritableByOthers('BACKUP_DIR', dir + '/nowhere', [rootUser])",
     testFile: 'e2e/failures/backups-silent.test.ts',
-    testTitle: 'a folder of backups that others may write to is refused, and told when it becomes one',
+    testTitle:
+      'a start refuses a folder of backups that others may write to, and a running server reports it',
   },
   {
     promise: '**`POSTGRES_BIN` runs code**',
-    effect: 'Programs are run that others may write to',
+    effect: 'The server runs programs that other users may write to',
     changedFile: 'src/server/database/programs.ts',
     find: 'if ((stats.mode & 0o022) !== 0)',
     replace: 'if ((stats.mode & 0o022) === 0o777)',
     testFile: 'src/server/database/programs.test.ts',
-    testTitle: 'programs that others could change, or that are missing, are refused in a sentence',
+    testTitle: 'programs that others could change, or that are missing, are refused with the reason',
   },
   {
     promise: 'a disk of backups that does not respond',
-    effect: 'Each look at a folder of backups that does not answer takes another thread',
+    effect: 'Each read of a hanging folder of backups blocks another thread',
     changedFile: 'src/server/backups/file-work.ts',
     find: 'if (isStuck) throw timeoutError()',
     replace: 'if (isStuck && limit < 0) throw timeoutError()',
     testFile: 'src/server/backups/file-work.test.ts',
-    testTitle: 'hanging work is given up, nothing is begun until it ends, and then all continues',
+    testTitle: 'work that hangs times out, no other work begins until it ends, and later work succeeds',
   },
   {
     promise: 'a disk of the database that is not mounted',
-    effect: 'A database is made beside the backups of another one',
+    effect: 'A new database is made although the folder has backups of another database',
     changedFile: 'src/server/backups/scheduled.ts',
     find: `if (newest === undefined) return
       throw`,
@@ -186,11 +190,11 @@ const pace = Infinity
       throw`,
     testFile: 'e2e/failures/files-gone.test.ts',
     testTitle:
-      'only a first start makes a database, and says so; beside backups of another one it is refused',
+      'only a first start makes a database and says so, and a start beside backups of another database is refused',
   },
   {
     promise: 'eavesdroppers between the server and `DATABASE_URL`',
-    effect: 'Without TLS it goes on in the open where TLS is required',
+    effect: 'If TLS is required but not available, the connection is not encrypted',
     changedFile: 'src/server/database/address.ts',
     find: "if (mode === 'allow' || mode === 'prefer') return 'prefer'",
     replace: "if (mode !== 'verify-full') return 'prefer'",

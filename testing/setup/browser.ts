@@ -9,8 +9,8 @@ declare module 'vitest' {
   }
 }
 
-/** Before journeys: finds or installs a browser. */
+/** Runs before journeys. Finds or installs a browser. */
 export default function setup(project: TestProject): void {
-  // The same engine without a window, which opens a page in a third of the time.
+  // This is Chromium without windows, which opens a page in a third of the time.
   project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())
 }

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The same programs with pages on React's development version (docs/decisions/0056). */
+/** The folder of a build whose pages have React's development version (docs/decisions/0056). */
 const strict = 'build.strict'
 
-/** Before tests of whole programs: builds the current sources, if they changed. */
+/** Runs before tests of whole programs. Builds the sources, if they changed. */
 export default function setup(): void {
   run('start.js', 'applications', '--help')
   const stamp = join(strict, 'complete')

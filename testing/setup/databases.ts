@@ -5,7 +5,7 @@ import { ensureCluster } from '../../src/server/database/cluster.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { dataDirectory, temporaryDirectory } from '../server.ts'
 
-/** Before tests of the database: makes an empty one and one with the schema, to be copied. */
+/** Runs before tests of the database. Makes an empty database and one with the schema, which tests copy. */
 export default async function setup(): Promise<void> {
   if (process.env['PREPARED_DATABASE'] !== undefined) return
   const cluster = await temporaryDirectory()

@@ -1,4 +1,4 @@
-/** For every test file: ends everything that a test or its file started. */
+/** Ends everything that a test or its file started. Runs in every test file. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
 import { beginScope, endScope } from '../cleanup.ts'

@@ -1,6 +1,6 @@
 import { build, type Plugin } from 'vite'
 
-/** `x.ts?script`: the module with all its imports, as the text of a classic script. */
+/** Loads `x.ts?script` as the text of a classic script, with all imports of `x.ts`. */
 export function inlineScript(): Plugin {
   return {
     name: 'inline-script',
@@ -11,7 +11,7 @@ export function inlineScript(): Plugin {
       const output = await build({
         configFile: false,
         logLevel: 'warn',
-        // JSX makes DOM elements here, without React. Tests would get the development runtime, which the alias does not cover.
+        // In these scripts JSX makes DOM elements without React. The alias covers only the runtime without `development`.
         oxc: { jsx: { development: false } },
         resolve: { alias: { 'react/jsx-runtime': '/src/pages/dom-elements.ts' } },
         build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },

@@ -15,15 +15,15 @@ const images = {
 const moduleName = 'virtual:images'
 
 /**
- * `virtual:images`: the addresses of the pages' images, or of their sources in development. The icon is part of the document,
- * since browsers request it before they paint.
+ * Loads `virtual:images`: the addresses of the pages' images, or of their sources in development. The icon is part of the
+ * document, because browsers request an icon before they paint.
  */
 export function pageImages(): Plugin {
   const addresses = new Map(Object.entries(images).map(([name, file]) => [name, `/${folder}/${file}`]))
   return {
     name: 'page-images',
     async generateBundle() {
-      // All pages share them, so the build of one page emits them.
+      // All pages share the images, so the build of only one page emits them.
       if (this.environment.name !== environmentOf(scriptedPages[0] ?? '')) return
       for (const [name, file] of Object.entries(images)) {
         const source = await readFile(join(folder, file))
@@ -41,7 +41,7 @@ export function pageImages(): Plugin {
   }
 }
 
-/** An SVG as a data URL. Escapes only the characters that a URL and an attribute require. */
+/** Converts an SVG into a data URL. Escapes only the characters that a URL and an attribute require. */
 function dataAddress(svg: string) {
   const text = svg.replaceAll('"', "'").replaceAll(/[#%<>{}]/g, (sign) => encodeURIComponent(sign))
   return `data:image/svg+xml,${text}`

@@ -4,7 +4,7 @@ import { entryOf, environmentOf, scriptedPages } from '../pages.ts'
 
 const prefix = 'virtual:page-script/'
 
-/** `virtual:page-script/<page>`: the address of the page's built script, or of its source in development. */
+/** Loads `virtual:page-script/<page>`: the address of the page's built script, or of its source in development. */
 export function pageScripts(): Plugin {
   const scripts = new Map(scriptedPages.map((page) => [page, `/${entryOf(page)}`]))
   return {

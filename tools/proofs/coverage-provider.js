@@ -1,7 +1,7 @@
-// @ts-nocheck: what it imports is there once the command that needs it has run.
+// @ts-nocheck: the command that needs this file installs the package that it imports.
 import v8 from '@vitest/coverage-v8'
 
-/** Vitest's own V8 coverage provider under another name. Its workers look for the original name beside Vitest. */
+/** Vitest's V8 coverage provider under another name. Vitest's workers look for the original name beside Vitest. */
 export default {
   ...v8,
   async getProvider() {

@@ -3,9 +3,9 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 
 import tests from '../../vitest.config.ts'
 
-const replaced = resolve('testing/database.ts')
+const replacedModule = resolve('testing/database.ts')
 
-/** The tests with V8's coverage. Their databases are on the profiled PostgreSQL if there is one. */
+/** The tests with V8's coverage. Their databases are on the profiled PostgreSQL, if Debian's PostgreSQL is installed. */
 export default mergeConfig(
   tests,
   defineConfig({
@@ -15,7 +15,7 @@ export default mergeConfig(
         enforce: 'pre',
         resolveId(source, importer) {
           if (process.env['PROFILED_POSTGRES'] === undefined || importer === undefined) return undefined
-          const isReplaced = resolve(dirname(importer), source) === replaced
+          const isReplaced = resolve(dirname(importer), source) === replacedModule
           return isReplaced ? resolve('tools/proofs/profiled-database.ts') : undefined
         },
       },

@@ -1,5 +1,5 @@
-// Prints the code of src/ and of the database's functions that no unit or database test reaches: npm run test:coverage --
-// src/server/rest
+// Prints the code of src/ and of the database's functions that no unit or database test reaches:
+// npm run test:coverage -- src/server/rest
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join, relative } from 'node:path'
 import { isDebianPostgresInstalled, noDebianPostgres } from '../../testing/other-postgres.ts'
 import { declarations, startProfiledPostgres, type ProfiledPostgres } from './profiled-postgres.ts'
 
-/** The part of Istanbul's JSON that this file reads. */
+/** The fields of Istanbul's JSON that this file reads. */
 interface FileCoverage {
   statementMap: Record<string, { start: { line: number } }>
   s: Record<string, number>
@@ -18,7 +18,7 @@ const reports = 'tools/proofs/reports/coverage'
 
 const postgres = isDebianPostgresInstalled() ? await startProfiledPostgres() : undefined
 try {
-  // Failures are for `npm test` to report. One test need not pass on PostgreSQL 15.
+  // Failures are ignored here, because `npm test` reports them. One test may fail on PostgreSQL 15.
   await runTests(postgres?.url('NAME'))
   await printScripts()
   if (postgres === undefined)
@@ -87,7 +87,7 @@ function percent(part: number, whole: number) {
   return `${((100 * part) / whole).toFixed(1)} % (${part} of ${whole})`
 }
 
-/** Line numbers as ranges, such as `3-5, 9`. */
+/** Writes line numbers as ranges, such as `3-5, 9`. */
 function rangesOf(lines: readonly number[]) {
   const ranges: [number, number][] = []
   for (const line of [...new Set(lines)].toSorted((a, b) => a - b)) {

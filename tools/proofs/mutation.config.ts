@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** The unit tests of the mutated rooms, and no others: no build, no browser, no database. */
+/** Runs only the unit tests of the mutated folders, which need no build, browser or database. */
 export default defineConfig({
   test: {
     include: ['src/{application,client,settings,cli,pages}/**/*.test.ts'],

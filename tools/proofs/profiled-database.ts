@@ -8,8 +8,8 @@ const address = (database: string) => (process.env['PROFILED_POSTGRES'] ?? '').r
 let databaseCount = 0
 
 /**
- * Opens an empty database of the profiled PostgreSQL with the current schema. The database is kept, because its counts are read
- * later.
+ * Opens an empty database of the profiled PostgreSQL with the current schema. The database is not dropped, because its
+ * counts are read later.
  */
 export async function openTestDatabase(): Promise<Database> {
   databaseCount += 1

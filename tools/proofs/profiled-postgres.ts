@@ -9,7 +9,7 @@ import { connectTo } from '../../testing/sql.ts'
 
 /** The folders that declare the functions. */
 const schemas = ['supabase/schemas', 'src/server/database/schemas']
-/** The names of the tests' databases begin with this. */
+/** The prefix of the names of the tests' databases. */
 export const prefix = 'profiled_'
 
 /** The database with the schema. The tests' databases are copies of it. */
@@ -19,14 +19,14 @@ export const template = 'migrated'
 export interface ProfiledPostgres {
   /** The address of one of its databases. */
   url: (database: string) => string
-  /** The counts of all the tests' databases together, by function name. */
+  /** Adds up the counts of all the tests' databases, by function name. */
   profile: () => Promise<Map<string, Statement[]>>
   close: () => Promise<void>
 }
 
 /** A statement of a function. */
 interface Statement {
-  /** 1 is the line of the first `$$`. */
+  /** Counts from the line of the first `$$`, which is 1. */
   line: number
   kind: string
   count: number
@@ -83,9 +83,9 @@ async function profileOf(url: ProfiledPostgres['url']) {
         and prolang = (select oid from pg_language where lanname = 'plpgsql')
       order by proname, stmtid`
     await sql.end()
-    for (const { name: named, id, line, kind, count } of rows) {
-      const statements = all.get(named) ?? []
-      if (!all.has(named)) all.set(named, statements)
+    for (const { name: functionName, id, line, kind, count } of rows) {
+      const statements = all.get(functionName) ?? []
+      if (!all.has(functionName)) all.set(functionName, statements)
       // A function that was never called has no rows.
       if (id !== null) statements[id] = { line, kind, count: (statements[id]?.count ?? 0) + count }
     }
@@ -93,7 +93,7 @@ async function profileOf(url: ProfiledPostgres['url']) {
   return all
 }
 
-/** The file of each declared function, and the line of its first `$$`. */
+/** Finds the file of each declared function, and the line of its first `$$`. */
 export async function declarations(): Promise<Map<string, { file: string; line: number }>> {
   const functions = new Map<string, { file: string; line: number }>()
   for (const folder of schemas) {

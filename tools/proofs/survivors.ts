@@ -1,6 +1,6 @@
 /**
- * Compares the surviving mutants of `npm run test:mutation` with `survivors.txt`, where each has its reason. An unlisted survivor
- * fails the run: a test or a reason is missing.
+ * Compares the surviving mutants of `npm run test:mutation` with `survivors.txt`, which gives the reason of each. An
+ * unlisted survivor fails the run, because a test or a reason is missing.
  */
 import { readFile } from 'node:fs/promises'
 
@@ -9,7 +9,7 @@ import { OperatorError, runProgram } from '../../src/settings/operator-error.ts'
 const report = 'tools/proofs/reports/mutation.json'
 const knownList = 'tools/proofs/survivors.txt'
 
-/** Line and column count from 1. */
+/** Lines and columns count from 1. */
 interface Position {
   line: number
   column: number
@@ -30,8 +30,8 @@ interface Report {
 }
 
 /**
- * Each survivor as a line that does not depend on line numbers: its file, and the code with the change in the notation of `git
- * diff --word-diff`. So two mutants of one line differ, even if they replace the same characters.
+ * Describes each survivor in a line without line numbers: its file, and the code with the change in the notation of
+ * `git diff --word-diff`. Two mutants of one line differ, even if they replace the same characters.
  */
 function survivorsOf({ files }: Report): string[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
@@ -54,9 +54,9 @@ async function main() {
   const mutationReport = JSON.parse(await readFile(report, 'utf8')) as Report
   const survivors = new Set(survivorsOf(mutationReport))
   const lines = (await readFile(knownList, 'utf8')).split('\n')
-  // A reason is a line that begins with "#". Its mutants follow, indented.
+  // A reason is a line that begins with "#". The indented lines after it are its mutants.
   const known = new Set(lines.filter((line) => line.startsWith('  ')).map((line) => line.trim()))
-  // A run of some files says nothing about the others.
+  // A run of some files does not show whether mutants of other files survive.
   const outdated = [...known].filter(
     (line) => !survivors.has(line) && (line.split(' | ', 1)[0] ?? '') in mutationReport.files,
   )

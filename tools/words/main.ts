@@ -1,11 +1,11 @@
-/** Names each sentence of the project that people may have to read twice, and fails if there is one: part of `npm run lint`. */
+/** Lists the sentences that people may have to read twice, and fails if it finds any. Part of `npm run lint`. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 import { problemsOf } from './problems.ts'
 import { sentencesOf } from './sentences.ts'
 
-/** The beginnings of names of files and, after a colon, of one sentence in them: each is left out for the reason beside it. */
+/** The prefixes of exceptions: the beginning of a file's name or, after a colon, of one sentence in it. */
 const exceptions = readFileSync('tools/words/exceptions.txt', 'utf8')
   .split('\n')
   .flatMap((line) => /^([^#\s]\S*?(?:: .+?)?) {2,}\S/.exec(line)?.[1] ?? [])
@@ -27,5 +27,5 @@ if (messages.length > 0) {
 }
 
 function isException(text: string) {
-  return exceptions.some((begin) => text.startsWith(begin))
+  return exceptions.some((prefix) => text.startsWith(prefix))
 }

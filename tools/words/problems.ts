@@ -1,6 +1,6 @@
 import type { Sentence } from './sentences.ts'
 
-/** The most words of a sentence. */
+/** The largest number of words in a sentence. */
 const mostWords = 30
 
 const clause = /^(?:who|whoever|what|whatever|where) |^that (?:an?|the|it|they|somebody|nobody|there) /i
@@ -12,13 +12,13 @@ const wrongWords: [wrong: RegExp, right: string][] = [
 ]
 
 /**
- * Says what keeps a sentence from being read once (CONTRIBUTING.md, "Words").
+ * Finds why people may have to read a sentence twice (CONTRIBUTING.md, "Words").
  *
  * @returns One message for each problem.
  */
 export function problemsOf({ words: sentence, isTitle }: Pick<Sentence, 'words' | 'isTitle'>): string[] {
   const problems: string[] = []
-  // Headings and cells of tables are no sentences.
+  // A heading or a cell of a table may begin with a clause, because it is not a sentence.
   if (clause.test(sentence) && (isTitle || sentence.endsWith('.')))
     problems.push('it begins with a clause: begin with the subject')
   for (const [wrong, right] of wrongWords) {

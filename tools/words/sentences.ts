@@ -1,13 +1,13 @@
 /** The prose of a source file or a document, sentence by sentence. */
 
-/** A sentence, the line on which its text begins, from 1, and whether it is a test's title. */
+/** A sentence, the number of the line on which its comment, title or paragraph begins, and whether it is a test's title. */
 export interface Sentence {
   line: number
   words: string
   isTitle: boolean
 }
 
-/** A piece of prose: the text, and where it begins in the file, in characters. */
+/** A piece of prose, and its offset in the file in characters. */
 interface Piece {
   at: number
   text: string
@@ -17,8 +17,8 @@ interface Piece {
 /**
  * Finds the sentences of a file that people read.
  *
- * @param file Its name, whose end says what it holds: comments and test titles of TypeScript, JavaScript, CSS and SQL, paragraphs of
- *   Markdown. Any other file has none.
+ * @param file The file's name. Its extension decides what is read: comments and test titles of TypeScript and JavaScript,
+ *   comments of CSS and SQL, paragraphs of Markdown. Other files have no sentences.
  */
 export function sentencesOf(file: string, content: string): Sentence[] {
   const lineAt = (at: number) => content.slice(0, at).split('\n').length
@@ -42,7 +42,7 @@ function piecesOf(file: string, content: string): Piece[] {
   return file.endsWith('.md') ? paragraphs(content) : []
 }
 
-/** Comments of several lines. Each tag of a docstring is a piece of its own, without the tag. */
+/** Finds block comments. Each tag of a docstring is a separate piece, without the tag. */
 function blocks(content: string): Piece[] {
   return piecesMatching(content, /(?:^|[\s({])\/\*\*?(?=\s)([\s\S]*?)\*\//gm, 1).flatMap(({ at, text }) =>
     text
@@ -53,7 +53,7 @@ function blocks(content: string): Piece[] {
   )
 }
 
-/** Comments of one line, where lines that follow each other are one comment. */
+/** Finds line comments. Consecutive lines are one comment. */
 function lineComments(content: string, mark: '//' | '--'): Piece[] {
   const lines = mark === '//' ? /((?:^[ \t]*\/\/ .*\n)+)/gm : /((?:^[ \t]*-- .*\n)+)/gm
   return piecesMatching(content, lines, 1).map(({ at, text }) => ({
@@ -62,7 +62,7 @@ function lineComments(content: string, mark: '//' | '--'): Piece[] {
   }))
 }
 
-/** Paragraphs, points of lists and cells of tables, without code. */
+/** Finds paragraphs, list items and cells of tables, without code blocks. */
 function paragraphs(content: string): Piece[] {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ')
   return piecesMatching(content.replaceAll(/```[\s\S]*?```/g, blank), /(?:^|\n)((?:.+\n?)+)/g, 1).flatMap(

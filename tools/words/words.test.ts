@@ -20,11 +20,11 @@ test.each([
   'That starts the server.',
   'The server starts.',
   'Nobody waits.',
-])('a question, a heading and a subject are none: %s', (words) => {
+])('a question, a heading, or a sentence that begins with its subject is no problem: %s', (words) => {
   expect(problems(words)).toEqual([])
 })
 
-test('words that have a better one are problems, except in code', () => {
+test('a word on the list of wrong words is a problem, except in code', () => {
   expect(problems('It is read anew, by itself.')).toEqual([
     '“anew”: write “again”',
     '“by itself”: write “automatically”',
@@ -32,7 +32,7 @@ test('words that have a better one are problems, except in code', () => {
   expect(problems('The table `mails` has a row.')).toEqual([])
 })
 
-test('a sentence has at most thirty words', () => {
+test('a sentence with more than thirty words is a problem', () => {
   const words = (count: number) => `${'a '.repeat(count - 1)}word.`
   expect(problems(words(30))).toEqual([])
   expect(problems(words(31))).toEqual(['it has 31 words: write two sentences'])
@@ -51,7 +51,7 @@ const address = 'https://example.org/*' // not this
 test('a file is read', () => {})
 `
 
-test('sentences of code are those of comments, tags and titles, with their lines', () => {
+test('in code, comments, docstring tags and test titles have sentences, with their line numbers', () => {
   expect(sentencesOf('a.ts', code).map(({ line, words, isTitle }) => [line, words, isTitle])).toEqual([
     [1, 'Reads a file.', false],
     [1, 'It may be missing.', false],
@@ -63,7 +63,7 @@ test('sentences of code are those of comments, tags and titles, with their lines
   ])
 })
 
-test('sentences of documents leave out code, and read cells and links', () => {
+test('in documents, paragraphs, table cells and list items have sentences, and code has none', () => {
   const text =
     '# Title\n\nSee [the page](a.md). It is short.\n\n```sh\nWhat is run.\n```\n\n| one | A cell. |\n- A point.\n'
   expect(sentencesOf('a.md', text).map(({ words }) => words)).toEqual([
@@ -76,7 +76,7 @@ test('sentences of documents leave out code, and read cells and links', () => {
   ])
 })
 
-test('SQL and styles have comments, and other files nothing', () => {
+test('in SQL and CSS, comments have sentences, and other files have none', () => {
   const words = (file: string, content: string) =>
     sentencesOf(file, content).map((sentence) => sentence.words)
   expect(words('a.sql', '-- A table.\ncreate table a ();\n')).toEqual(['A table.'])

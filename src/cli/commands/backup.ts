@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
   })
 }
 
-/** How a check describes what was compared. */
+/** The words of a check for each way of comparing. */
 const comparisons: Record<CheckResult['compared'], string> = {
   rows: 'and compared row by row with what was written',
   counts: 'and counted; the version that made it did not write what rows could be compared by',
@@ -56,9 +56,9 @@ async function checkInTemporaryDatabase(folder: string) {
   await withDatabase(
     async ({ owner }) => {
       const { applications, accounts, tables, compared } = await checkRestore(owner, backup)
-      const of = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
+      const date = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
       console.log(
-        `The backup${of} comes back: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
+        `The backup${date} comes back: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
       )
     },
     'migrate',

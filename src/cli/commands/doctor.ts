@@ -28,11 +28,11 @@ export async function run(): Promise<void> {
   const options = readOptions({ send: { type: 'string' } }, usage)
   if (options === undefined) return
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
-  let isCut = false
+  let isReported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // EPIPE: the reader has closed the pipe, such as `head`. A database that was started is still stopped.
-    if (error.code === 'EPIPE' || isCut) return
-    isCut = true
+    if (error.code === 'EPIPE' || isReported) return
+    isReported = true
     console.error(`Not everything could be written (${error.code}): make room where the output goes.`)
     process.exitCode = 1
   })
@@ -54,7 +54,7 @@ export async function run(): Promise<void> {
     ...(to === undefined ? [] : sendTests(to, settings)),
   ])
   const [interrupted] = await Promise.race([printing, signal])
-  // Stops a database that was started for this.
+  // Stops a database that was started for this command.
   await database.then(
     ({ close }) => close(interrupted === undefined ? undefined : 'at once'),
     () => {},

@@ -76,15 +76,15 @@ function print(counts: LetterCounts, mailSender: MailSenderState) {
     console.log(`automation to be told   ${webhooksWaiting}`)
     console.log(`automation not reached  ${webhooksFailed}`)
   }
-  printWhatHoldsLetters(counts, mailSender)
+  printWhyLettersWait(counts, mailSender)
 }
 
-function printWhatHoldsLetters(
+function printWhyLettersWait(
   { waiting }: LetterCounts,
-  { isStopped, isRunning: isThere, problem, failingSince, nextAt }: MailSenderState,
+  { isStopped, isRunning, problem, failingSince, nextAt }: MailSenderState,
 ) {
   if (isStopped) console.log('No letter leaves: that was stopped. --start lets them leave again.')
-  if (waiting > 0 && !isThere) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')
+  if (waiting > 0 && !isRunning) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')
   if (problem === '') return
   const since = failingSince === null ? '' : ` since ${localTime(failingSince)}`
   const next = nextAt === null ? '' : ` Next try ${localTime(nextAt)}.`

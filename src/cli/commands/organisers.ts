@@ -108,7 +108,7 @@ async function list(sql: Sql) {
   }
 }
 
-/** Only on standard output, so that it can be piped. */
+/** Prints the link alone on standard output, so that it can be piped. */
 async function printLink(sql: Sql, email: string) {
   const settings = readSettings()
   await checkOrganiser(sql, email)
@@ -119,7 +119,7 @@ async function printLink(sql: Sql, email: string) {
 }
 
 /**
- * The address where the server listens, so that a link can lead there. No link is made for an address of another program, since
+ * The address where the server listens, so that a link can lead there. If another program listens there, no link is made, since
  * anybody who has the link can sign in.
  */
 async function localAddress(sql: Sql, settings: Settings, email: string) {

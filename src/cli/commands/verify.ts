@@ -71,7 +71,7 @@ async function checkReachable(url: string) {
   }
 }
 
-/** If the key is refused, so would be everything else. With the right key the read is refused too, with another code. */
+/** A refused key would fail every check. With the right key, this read is refused too, but with the code 42501. */
 async function checkKey({ request }: Target) {
   const { status, error } = await request({ method: 'GET', path: `${table}?limit=0`, body: null })
   if (status !== 401 || error?.code === '42501') return

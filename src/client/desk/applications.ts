@@ -5,28 +5,28 @@ import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 import type { MarkCounts, Marks } from './marks.ts'
 
-/** A filter of applications. An omitted condition lets all of them through. */
+/** A filter of applications. An omitted condition matches every application. */
 export interface Filter {
   status?: Status | undefined
   search?: string | undefined
-  /** A blank value finds those that left the question blank. */
+  /** A blank value matches applications that left the question blank. */
   team_size?: Application['team_size'] | undefined
   paid_solution?: Application['paid_solution'] | undefined
-  /** The RSVP of accepted people. `no answer` includes those who are late. */
+  /** The RSVP of accepted people. `no answer` includes `late`. */
   answer?: RsvpState | undefined
-  /** From `since` on, and before `until`, in ISO 8601. */
+  /** Matches applications stored at or after `since`, and before `until`, both in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
   /** Those without the organiser's own mark, or those with a visible Yes and a visible No. */
   marks?: 'none of mine' | 'disagree' | undefined
   /**
    * The order, by default the newest first: `most yes` counts the visible marks, and `shuffled` is another order for each organiser. It
-   * does not change which applications pass.
+   * does not change which applications match.
    */
   order?: 'oldest' | 'most yes' | 'shuffled' | undefined
 }
 
-/** An applicant's RSVP; all null where they are not accepted. */
+/** An applicant's RSVP. All fields are null if the applicant is not accepted. */
 export interface RsvpDetails {
   answer_state: RsvpState | null
   answer: Rsvp | null
@@ -51,19 +51,19 @@ export interface Summary extends RsvpDetails {
   id: string
   created_at: string
   status: Status
-  /** Counts the decisions. A decision has to name the version that its author saw. */
+  /** The number of decisions so far. A decision must name the version that its author saw. */
   version: number
-  /** Whether the same email applied again. */
+  /** Whether another application has the same email. */
   same_email: boolean
 }
 
-type Blindable<Given> = Omit<Given, HiddenField> & Partial<Pick<Given, HiddenField & keyof Given>>
+type Blindable<Fields> = Omit<Fields, HiddenField> & Partial<Pick<Fields, HiddenField & keyof Fields>>
 
 /** An application in a list, with only the first line of its reason. */
 export type ListedApplication = Summary &
   Blindable<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
-/** A complete application; read blind, without the hidden fields. */
+/** A complete application. In blind reading, it lacks the hidden fields. */
 export type FullApplication = Summary & Blindable<Application>
 
 /** The data that is needed to act on an application. */
@@ -82,7 +82,7 @@ export interface JunkGroup {
   applications: SelectedApplication[]
 }
 
-/** An application in a table, with what organisers did about it. */
+/** An application in an exported table, with the organisers' work on it. */
 export type ExportedApplication = FullApplication & OrganiserWork
 
 /** One page of a list. */
@@ -99,7 +99,7 @@ export interface ListPage extends Page<ListedApplication> {
   marks: Record<string, MarkCounts>
 }
 
-/** How a list that is shown has changed. */
+/** The changes to the list on screen. */
 export interface ListChanges {
   /** Rows whose status has changed. */
   changed: Pick<Summary, 'id' | 'status' | 'version'>[]
@@ -110,14 +110,14 @@ export interface ListChanges {
   marks: Record<string, MarkCounts>
   /** The RSVPs of applications that are or were accepted, by id. */
   answers: Record<string, RsvpDetails>
-  /** How many applications pass the filter and are not shown: those newer than every shown one, and the others. */
+  /** The numbers of matching applications that are not shown: `newer` than every shown one, and the rest. */
   newer: number
   older: number
-  /** Whether there may be more of these. */
+  /** Whether there may be more matching applications than were counted. */
   more: boolean
 }
 
-/** Counts of the newest thousand applications that pass a filter. */
+/** Counts of the newest thousand applications that match a filter. */
 export interface Overview extends Count {
   /** Counts of each status, regardless of the filter's status. */
   counts: Record<Status | 'all', Count>
@@ -132,15 +132,15 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
-  /** Letters go to another address from then on. The address is hidden from organisers who read blind. */
+  /** Later letters are sent to another address, which is hidden from organisers who read blind. */
   | { kind: 'address'; detail: { address?: string } }
   /** An organiser told the applicant another way, since the letter did not arrive. */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
-  /** The author is `applicant` where they gave the RSVP themselves; null where an organiser noted that there is none. */
+  /** The author is `applicant` if the applicant answered. The answer is null if an organiser removed it. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }
   /** The deadline that an organiser set. */
   | { kind: 'kept'; detail: { until: string } }
-  /** The RSVP link was given to the author's mail program, in a letter of this occasion. */
+  /** A letter of this occasion, with its RSVP link, was passed to the author's mail program. */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
 
@@ -157,7 +157,7 @@ export interface ApplicationDetails {
   application: FullApplication
   /** The oldest first. */
   history: HistoryEntry[]
-  /** Null where none was queued. */
+  /** Null if no delivery was queued. */
   delivery: Delivery | null
   /** Other applications of the same email, the newest first; at most a hundred. */
   others: { id: string; created_at: string; company: string; status: Status }[]
@@ -165,14 +165,14 @@ export interface ApplicationDetails {
 
 /** The position of an application in a list. */
 export interface ListPosition extends Count {
-  /** Counted from 1; null where the application does not pass the filter, or is not among the first thousand. */
+  /** Counted from 1; null if the application does not match the filter, or is not among the first thousand. */
   number: number | null
-  /** Their ids; null where there is none. */
+  /** The ids of the neighbours in the list; null if there is none. */
   previous: string | null
   next: string | null
 }
 
-/** An application as it is opened. */
+/** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
   /** The oldest first. */
   letters: Letter[]
@@ -182,7 +182,7 @@ export interface OpenedApplication extends ApplicationDetails {
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
-  /** Null where no filter was given. */
+  /** Null if no filter was given. */
   place: ListPosition | null
 }
 
@@ -191,7 +191,7 @@ export interface Decision {
   id: string
   status: Status
   version: number
-  /** Whether it takes a decision back. It is then refused where a letter about that decision was sent. */
+  /** Whether it undoes the last decision. It is refused if a letter about the undone decision was sent. */
   takes_back?: boolean
 }
 
@@ -199,11 +199,11 @@ export interface Decision {
 export type DecisionOutcome =
   | {
       id: string
-      /** `stale`: somebody else decided meanwhile; `told`: see `takes_back`. Neither changes anything. */
+      /** `stale`: somebody else decided meanwhile; `told`: refused, see `takes_back`. Neither changes anything. */
       outcome: 'kept' | 'stale' | 'told'
       status: Status
       version: number
-      /** The author and time of the last decision; null where nobody decided. */
+      /** The author and time of the last decision; null if nobody decided. */
       author: string | null
       at: string | null
     }

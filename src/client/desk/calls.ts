@@ -94,12 +94,12 @@ interface Acts {
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
   desk_remind: [{ act: string }, ReminderOutcome]
-  /** `leaving`: how many letters are sent after the time in which they can be stopped. */
+  /** `leaving`: the number of letters that will be sent, but can still be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [LetterSettings, LetterSettings]
 }
 
-/** Every call of the desk. Enter a new one here and in `supabase/schemas/`; the compiler finds what else it needs. */
+/** Every call of the desk. Add a new one here and in `supabase/schemas/`; the compiler reports what else it needs. */
 export interface Calls extends Reads, Acts {}
 
 /** The name of a call that changes something. */
@@ -114,5 +114,5 @@ export type ActWithId = {
   [Name in ActName]: Arguments<Name> extends { act: string } ? Name : never
 }[ActName]
 
-/** The database's functions for organisers: the calls, and those that only earlier desks make. */
+/** The database's functions for organisers: the calls, and functions that only earlier versions of the desk call. */
 export type DeskFunction = keyof Calls | 'desk_letter_states' | 'desk_meanwhile' | 'desk_overview'

@@ -1,4 +1,4 @@
-/** A number that was counted only up to a thousand. */
+/** A count that stops at a thousand; `more` says whether there are more. */
 export interface Count {
   count: number
   more: boolean

@@ -6,19 +6,19 @@ export interface Letter {
   application: string
   /** A status, or the name of an organiser's template; blank for a letter to one person, which has no template. */
   occasion: string
-  /** Higher than 1 where the letter was sent before. */
+  /** Higher than 1 if the letter was sent before. */
   edition: number
-  /** `mail`: by email. `automation`: an automation is told of the decision. */
+  /** `mail`: by email. `automation`: the decision is sent to an automation. */
   way: 'mail' | 'automation'
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
-  /** Changes with a draft's text. A change or a release has to name the text that its author read. */
+  /** Identifies a draft's text. An edit or a release must name the text that its author read. */
   seen: string
   /** Placeholders whose form answer is blank, and placeholders that do not exist. */
   missing: string[]
   unknown: string[]
-  /** Whether it was cut, because it is too long once its form answers are filled in. */
+  /** Whether the text was cut, because it is too long with its form answers filled in. */
   is_long: boolean
   is_edited: boolean
   /** Null for organisers who read blind. */
@@ -30,11 +30,11 @@ export interface Letter {
   released_at: string | null
   due_at: string | null
   attempts: number
-  /** Tries that may have arrived. */
+  /** The number of attempts with an unknown outcome: the letter may have arrived. */
   uncertain: number
   sent_at: string | null
   withdrawn_at: string | null
-  /** The organiser who stopped it; null where another decision did. */
+  /** The organiser who stopped it; null if another decision stopped it. */
   withdrawn_by: string | null
   /** The mail server's last reply. */
   answer: string
@@ -79,7 +79,7 @@ export interface LetterSettings {
 /** The state of all letters. */
 export interface LettersOverview {
   settings: LetterSettings & { hold_seconds: number }
-  /** The servers that send letters, or tell an automation of decisions. */
+  /** The servers that send letters, or send decisions to an automation. */
   postman: {
     is_there: boolean
     is_automation_there: boolean
@@ -91,7 +91,7 @@ export interface LettersOverview {
     checked_at: string | null
     findings: { about: string; verdict: 'ok' | 'wrong' | 'not known'; said: string }[]
   }
-  /** Those of the decisions first. */
+  /** Templates for decisions come first. */
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */
   personal: Count
@@ -100,16 +100,16 @@ export interface LettersOverview {
   states: Record<OutboxState, Count>
 }
 
-/** Letters that are not sent yet, and those that did not arrive. */
+/** The states of letters that are not sent yet or did not arrive. */
 export type OutboxState = 'waiting' | 'refused' | 'given up'
 
-/** A text to fill in for an application, by default the newest. */
+/** A text with placeholders, to fill in from an application: by default the newest. */
 export interface PreviewText {
   occasion: string
   subject: string
   body: string
   application?: string
-  /** The desk's address: used where no server knows the site's. */
+  /** The desk's address, used if no server has stored the site's. */
   site?: string
 }
 
@@ -135,7 +135,7 @@ export interface Preview extends Pick<
 /** The outcome of drafting a letter. */
 export interface WriteOutcome {
   application: string
-  /** `written`: there is a draft or a letter; `undecided`: another decision is current. */
+  /** `written`: a draft or a letter exists already; `undecided`: the application has another status. */
   outcome: 'drafted' | 'written' | 'undecided' | 'gone'
   /** The state of the existing letter. */
   state: Exclude<Letter['state'], 'withdrawn'> | null
@@ -145,6 +145,6 @@ export interface WriteOutcome {
 export interface ReleaseOutcome {
   id: string
   application: string | null
-  /** `changed` since it was read; `missing`: it quotes a blank form answer; `again`: it was sent before; `long`: too long. */
+  /** `changed` since it was read; `missing`: it quotes a blank form answer; `again`: sent before; `long`: too long. */
   outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
 }

@@ -2,17 +2,17 @@ import type { ListedApplication } from './applications.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {
-  /** Counts the changes, including an automatic closing. A change has to name the version that its author saw. */
+  /** The number of changes, including an automatic closing. A change must name the version that its author saw. */
   version: number
   is_open: boolean
-  /** Whether it was closed by hand. */
+  /** Whether an organiser closed it. */
   closed: boolean
   /** The sentence for applicants while it is closed. */
   sentence: string
   closes_at: string | null
   closes_after: number | null
   opened_at: string | null
-  /** Applications since it was opened; counted only while a number closes it. */
+  /** Applications since it was opened. Counted only if `closes_after` is set. */
   received: number
 }
 
@@ -21,7 +21,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
-  /** With the time zone where it changed. */
+  /** `zone` is present only if it changed. */
   | { kind: 'places'; detail: { places: number | null; days: number; zone?: string } }
   | {
       kind: 'letters'
@@ -35,7 +35,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
     }
 )
 
-/** A page of these, the newest first. */
+/** A page of the desk's history, the newest entry first. */
 export interface HistoryPage {
   happenings: ({ id: number } & GeneralHistoryEntry)[]
   /** The cursor of the next page; null at the end. */
@@ -45,15 +45,15 @@ export interface HistoryPage {
 /** The numbers of places and RSVPs, and the waitlist. */
 export interface Places {
   version: number
-  /** Null where the number is unknown. */
+  /** Null if the number is unknown. */
   places: number | null
-  /** For how many days a place is kept. */
+  /** The number of days that accepted people have to answer. */
   days: number
-  /** The time zone in which a day ends, `UTC` until one is set, and today's date there. */
+  /** The time zone of deadlines, `UTC` until one is set; and today's date in it. */
   zone: string
   is_zone_set: boolean
   today: string
-  /** The site's address; blank where no server knows it. */
+  /** The site's address; blank if no server has stored it. */
   site: string
   coming: number
   not_coming: number
@@ -62,23 +62,24 @@ export interface Places {
   late: number
   /** Accepted people who have not been sent a letter saying so. */
   not_told: number
-  /** Null where the number of places is unknown; negative where more people were accepted. */
+  /** Null if the number of places is unknown; negative if more people were accepted than there are places. */
   free: number | null
-  /** People on the waitlist; undefined where the server is older than the desk. */
+  /** People on the waitlist; undefined if the server is older than the desk. */
   waitlisted?: number
-  /** The first twenty of them, and since when they are on it. */
+  /** The first twenty people on the waitlist, and when they were waitlisted. */
   waitlist: (ListedApplication & { set_at: string })[]
 }
 
-/** People for whom a reminder was drafted. */
+/** The outcome of drafting reminders, in numbers of people. */
 export interface ReminderOutcome {
+  /** People for whom a reminder was drafted. */
   drafted: number
-  /** Those of them whose deadline has passed: it has to be moved before the reminder can be sent. */
+  /** Of these, the people whose deadline has passed: move it before you send the reminder. */
   late: number
   /** People with a reminder that is not sent yet. */
   waiting: number
   /** People who got a reminder in the last three days. */
   reminded: number
-  /** Whether there are more than 1,000. */
+  /** Whether more than 1,000 people need a reminder, so that the rest got no draft. */
   more: boolean
 }

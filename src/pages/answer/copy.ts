@@ -20,7 +20,7 @@ export const invalidSentence = 'This link is no longer valid.'
 export const incompleteSentence = 'This link is incomplete.'
 export const openAgainSentence = 'Please open it in the letter again, or copy all of it.'
 
-/** The words while a call is pending, and after it got no response. */
+/** The words while a call is pending, and the message if it fails. */
 export const reading = {
   label: 'One moment...',
   failure: 'Your place could not be looked up. Please check your connection.',

@@ -11,7 +11,7 @@ export type { AnswerData } from './answer-data.ts'
 
 /** The options of the answer page's document. */
 export interface AnswerOptions {
-  /** Whether the document includes its policy, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The whole script of the page, inline in the document. Opening the page only reads: email scanners open links and run scripts.
- * Only a button sends an RSVP.
+ * The whole script of the page, inline in the document. Opening the page only reads the invitation, because email scanners
+ * open links and run scripts. Only a button sends an RSVP.
  */
 import type { Rsvp } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
@@ -97,7 +97,7 @@ async function callBackend(
     if (controller !== latest) return
     const isNew = JSON.stringify(response) !== JSON.stringify(invitation)
     invitation = response
-    // A background refresh must not close opened buttons or an unrelated problem.
+    // A background refresh that reads nothing new must not close opened buttons or the problem of another call.
     if (pressed || isNew || failed === reading) show(pressed, showInvitation)
   } catch (error) {
     if (controller !== latest) return
@@ -106,11 +106,11 @@ async function callBackend(
       if (pressed || !invitation) showInvitation()
       failed = words
       page.querySelector('.error')?.remove()
-      // Guests can do nothing about any other refusal.
+      // Guests can do nothing about any other refusal, so its message is not shown.
       const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
       const message = sentence(isForGuests ? error.message : words.failure)
-      const again = button(againLabel, 'second', () => void callBackend(words, call, again))
-      const box = element('div', message, again)
+      const retry = button(againLabel, 'second', () => void callBackend(words, call, retry))
+      const box = element('div', message, retry)
       box.className = 'outcome error'
       page.append(box)
       return message
@@ -122,7 +122,7 @@ async function callBackend(
 
 /**
  * Changes the content. The focus moves to the new text if a button was pressed or the old text had the focus. Screen readers then
- * read it, so it is not announced too.
+ * read the new text, so the live region does not announce it.
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
   const takesFocus = pressed ?? page.contains(document.activeElement)
@@ -136,7 +136,7 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
 /** Shows the invitation as it was last read. */
 function showInvitation() {
   failed = undefined
-  // The style lets the sun set by this attribute.
+  // The style uses this attribute to let the sun set.
   page.dataset['answer'] = invitation?.answer ?? ''
   const sentences = sentencesOf(invitation)
   page.replaceChildren(...sentences, ...actionsOf(invitation))
@@ -170,7 +170,7 @@ function actionsOf(shown: Invitation | undefined) {
 
 function changeButton(rsvp: Rsvp) {
   const change = button(changeLabel, 'second', () => {
-    // Coming is the filled button, whether it is the current RSVP or the change.
+    // The button for "coming" is always filled: to keep that RSVP, or to change to it.
     const [other, keepClass] =
       rsvp === 'coming' ? [rsvpButton('not coming', 'second'), ''] : [rsvpButton('coming', ''), 'second']
     const keep = button(keepLabel, keepClass, () => show(keep, showInvitation))

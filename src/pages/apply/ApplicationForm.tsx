@@ -28,10 +28,10 @@ export function ApplicationForm({
   const inFlight = useRef(false)
 
   const send = async () => {
-    // A ref instead of state: a second press can come before the first one is rendered.
+    // A ref instead of state: a second press can arrive before the first press is rendered.
     if (inFlight.current || !form.current) return
     inFlight.current = true
-    // Enter in a field submits too, and the browser keeps a focused field in view.
+    // Enter in a field also submits. The browser would then keep that field in view instead of the button.
     form.current.querySelector<HTMLElement>('#fields :focus')?.blur()
     form.current.querySelector('button')?.scrollIntoView({ block: 'nearest' })
     const application = applicationFrom(new FormData(form.current))
@@ -70,7 +70,7 @@ export function ApplicationForm({
   }
 
   return (
-    // The keys are those of its fields.
+    // The key events come from the form's fields.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
       ref={form}
@@ -92,7 +92,7 @@ export function ApplicationForm({
         </noscript>
       )}
       {submission.sentAt && (
-        <p className="sent" ref={showWhole}>
+        <p className="sent" ref={scrollIntoView}>
           Sent at {submission.sentAt} from this browser
         </p>
       )}
@@ -117,16 +117,16 @@ export function ApplicationForm({
   )
 }
 
-/** After a reload, browsers restore the scroll position of the success box. */
-function showWhole(line: HTMLElement | null) {
+/** Scrolls the line into view: after a reload, browsers restore the scroll position that showed the success box. */
+function scrollIntoView(line: HTMLElement | null) {
   line?.scrollIntoView({ block: 'nearest' })
 }
 
 function initialSubmission(outcome: NativeOutcome | null): Submission {
   if (typeof window !== 'undefined') {
-    // A submission before hydration removes the box of the previous one.
-    const isShown = document.querySelector('.success, .error') !== null
-    if (!isShown) return { ...idle, sending: window.heldSubmission !== undefined }
+    // A submission before hydration removes the box of the previous submission.
+    const isBoxShown = document.querySelector('.success, .error') !== null
+    if (!isBoxShown) return { ...idle, sending: window.heldSubmission !== undefined }
   }
   if (outcome === null) return idle
   return outcome.status === 'success'

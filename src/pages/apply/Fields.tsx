@@ -5,16 +5,16 @@ import { questions, textFields } from '../../application/fields.ts'
 import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
-  /** The initial form answers; later ones are kept by the fields. */
+  /** The initial form answers; the fields store later changes. */
   formAnswers: Application | null
   sending: boolean
 }
 
-/** The questions, each with the browser's message if it is invalid. */
+/** The questions, each with the browser's message if its form answer is invalid. */
 export function Fields({ formAnswers, sending }: FieldsProps) {
   const { problems, watch } = useProblems()
   return (
-    // Text typed while sending would be lost. Unlike disabled fields, inert ones are still submitted.
+    // Text typed while sending would be lost. Unlike disabled fields, inert fields are still submitted.
     <div id="fields" inert={sending} {...watch}>
       <div className="text-fields">
         {textFields.map(({ name, label, ...attributes }) => (
@@ -31,7 +31,7 @@ export function Fields({ formAnswers, sending }: FieldsProps) {
               {...invalidProps(problems, name)}
               {...attributes}
             />
-            <Problem of={name} problems={problems} />
+            <Problem field={name} problems={problems} />
           </div>
         ))}
       </div>
@@ -61,7 +61,7 @@ export function Fields({ formAnswers, sending }: FieldsProps) {
           defaultValue={formAnswers?.reason}
           {...invalidProps(problems, 'reason')}
         />
-        <Problem of="reason" problems={problems} />
+        <Problem field="reason" problems={problems} />
       </div>
 
       <label className="choice consent">
@@ -78,12 +78,12 @@ export function Fields({ formAnswers, sending }: FieldsProps) {
           <Asterisk />
         </span>
       </label>
-      <Problem of="consent" problems={problems} />
+      <Problem field="consent" problems={problems} />
     </div>
   )
 }
 
-/** Marks an invalid field and links its message. Without this, browsers report blank fields as invalid. */
+/** Marks an invalid field and links its message. Without `aria-invalid`, browsers report blank fields as invalid. */
 function invalidProps(problems: Problems, name: string) {
   const isInvalid = Boolean(problems[name])
   return {
@@ -94,11 +94,11 @@ function invalidProps(problems: Problems, name: string) {
   }
 }
 
-function Problem({ of, problems }: { of: string; problems: Problems }) {
+function Problem({ field, problems }: { field: string; problems: Problems }) {
   return (
-    problems[of] && (
-      <p className="problem" id={`${of}-problem`}>
-        {problems[of]}
+    problems[field] && (
+      <p className="problem" id={`${field}-problem`}>
+        {problems[field]}
       </p>
     )
   )

@@ -29,7 +29,7 @@ function Box({ kind, title, text, children }: BoxProps) {
 
   // Moving the focus makes screen readers read the box, so it needs no live region.
   useEffect(() => {
-    // Somebody may already be typing when the script loads, and keeps the focus.
+    // Somebody who is already typing when the script loads keeps the focus.
     if (document.activeElement?.closest('#fields')) return
     box.current?.focus({ preventScroll: true })
     box.current?.scrollIntoView({ block: 'nearest' })

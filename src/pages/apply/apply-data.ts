@@ -12,7 +12,7 @@ export interface ApplyData {
   /** Whether the page's own server accepts a form posted by the browser. */
   takesNativePosts: boolean
   outcome: NativeOutcome | null
-  /** The sentence of the closed door; undefined while the door is open, or if the server did not know. */
+  /** The sentence that says that the door is closed; undefined if the door is open, or if the server did not know. */
   door?: string | undefined
 }
 

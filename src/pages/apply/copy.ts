@@ -14,7 +14,7 @@ export const successTitle = 'Application Submitted Successfully!'
 export const successText =
   "Thank you for applying to Unplugged. We'll review your application and get back to you soon."
 export const failureTitle = 'Submission Failed'
-/** The message for an error without one. */
+/** The message for an error that has no message. */
 export const fallbackText = 'Failed to submit application. Please try again.'
 export const offlineText = 'You seem to be offline. Send your answers again when you are connected.'
 export const offlineStoredText =

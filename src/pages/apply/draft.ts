@@ -1,6 +1,6 @@
 import { columns } from '../../application/application.ts'
 
-/** The typed form answers, by field name; or `sent`, the time when they were sent. They are stored for the tab. */
+/** The draft of a tab: the typed form answers by field name, or only `sent`, the time when the form was sent. */
 type Draft = Partial<Record<string, string>>
 
 const key = 'unplugged-draft'
@@ -23,7 +23,7 @@ export function storeSentTime(): void {
   write({ sent: new Date().toTimeString().slice(0, 5) })
 }
 
-/** Restores stored answers into blank fields. Returns the time `HH:MM` when they were sent; undefined if they were not. */
+/** Restores stored form answers into blank fields. Returns the time `HH:MM` when the form was sent, or undefined. */
 export function restoreDraft(form: HTMLFormElement): string | undefined {
   const draft = withStorage((storage) => JSON.parse(storage.getItem(key) ?? '{}') as Draft) ?? {}
   for (const column of draftColumns) {
@@ -35,8 +35,8 @@ export function restoreDraft(form: HTMLFormElement): string | undefined {
 }
 
 /**
- * A field, or a group of radio buttons, which has a value too. FormData would force a layout on each call, before the first paint
- * and on each key.
+ * Returns a field, or a group of radio buttons, which also has a value. FormData is not used: it would force a layout on
+ * each call, before the first paint and on each key.
  */
 function controlOf(form: HTMLFormElement, column: string) {
   const control = form.elements.namedItem(column)
@@ -51,7 +51,7 @@ function write(draft: Draft) {
   return isStored === true
 }
 
-/** If storage is disabled, access throws, and the form works without it. */
+/** If storage is disabled, accessing it throws. The form then works without storage. */
 function withStorage<Result>(access: (storage: Storage) => Result): Result | undefined {
   try {
     return access(sessionStorage)

@@ -47,7 +47,7 @@ function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: Keyb
   if (!field.form || !isText || ctrlKey || altKey || metaKey || shiftKey) return undefined
   const fields = [...field.form.elements].filter(isControl)
   const index = fields.indexOf(field)
-  // If none is blank, Enter submits the form.
+  // If no field is blank, Enter submits the form.
   return [...fields.slice(index + 1), ...fields.slice(0, index)].find(({ validity }) => validity.valueMissing)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The form's behaviour before the page's script has loaded, or without it. This inline script is placed right after the form. Its
- * listeners stay active after React takes over.
+ * The form's behaviour until the page's script has loaded, or if that script never loads. This inline script is placed right
+ * after the form. Its listeners stay active after React takes over.
  */
 import { storeDraft, storeSentTime, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
@@ -15,10 +15,10 @@ const { outcome, takesNativePosts } = readPageData() as ApplyData
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
 let tries = 0
-/** Firefox reports an error of the script when the page is closed. */
+/** Whether the page is being closed: Firefox then reports an error of the page's script. */
 let isLeaving = false
 
-/** Loads the page's script, once. */
+/** Loads the page's script, unless it is loading or has loaded. */
 function load() {
   if (script) return
   script = document.createElement('script')
@@ -33,7 +33,7 @@ function load() {
   document.head.append(script)
 }
 
-/** Holds every submit event that React does not handle, which it marks by `preventDefault`. */
+/** Holds every submit event that React has not handled. React calls `preventDefault` on each event that it handles. */
 function hold(event: Event) {
   if (event.defaultPrevented) return
   event.preventDefault()
@@ -46,7 +46,7 @@ function hold(event: Event) {
       window.heldSubmission = undefined
     },
   }
-  // Removed when not needed: the listener can keep browsers from restoring the page.
+  // `claim` removes the listener, because it can keep browsers from restoring the page.
   window.addEventListener('beforeunload', leave)
   document.querySelector('.success, .error')?.remove()
   showSending(true)
@@ -61,7 +61,7 @@ function leave() {
 function showSending(sending: boolean) {
   const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
   if (sending) {
-    // Enter in a field submits too, and the browser keeps a focused field in view.
+    // Enter in a field also submits. The browser would then keep that field in view instead of the button.
     document.querySelector<HTMLElement>('#fields :focus')?.blur()
     button?.scrollIntoView({ block: 'nearest' })
   }
@@ -95,7 +95,7 @@ function fieldOf({ target }: Event) {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
 }
 
-/** Stores the typed answers. Typing in the custom box also selects the custom option. */
+/** Stores the typed form answers. Typing in the custom box also selects the custom option. */
 function onInput(event: Event) {
   const field = fieldOf(event)
   restore()
@@ -124,20 +124,20 @@ document.addEventListener(
   true,
 )
 
-// Handles Back from the page that the form was posted to. The browser may restore this page as it was. React resets its own
-// button.
+// Handles Back from the page that the form was posted to. The browser may restore this page as it was. In a hydrated form,
+// React resets the button.
 window.addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
   if (window.heldSubmission) return load()
   if (!persisted || window.isHydrated) return
   showSending(false)
   if (!window.isPosting) return
-  // A script that loaded while posting has not hydrated the form.
+  // A page script that loaded while the browser was posting did not hydrate the form, so it must load again.
   window.isPosting = false
   script = undefined
 })
 
-// Somebody is about to type. Until then a visit loads only the document.
+// Loads the page's script when somebody is about to type. Until then a visit loads only the document.
 for (const event of ['pointerdown', 'focusin', 'input', 'change', 'submit'])
   form?.addEventListener(event, load)
 document.addEventListener('keydown', (event) => {
@@ -150,12 +150,12 @@ document.addEventListener('keydown', (event) => {
 
 let isRestored = false
 
-/** Restores the stored answers. It must run before the first new one is stored, which would overwrite them. */
+/** Restores the stored form answers. It must run before new ones are stored, because storing overwrites them. */
 function restore() {
   if (isRestored) return
   isRestored = true
   if (outcome?.status === 'success') storeSentTime()
-  // The page's script shows the time when it was sent.
+  // The page's script shows the time when the form was sent.
   else if (form && restoreDraft(form)) load()
 }
 

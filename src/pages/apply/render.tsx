@@ -20,7 +20,7 @@ export type { ApplyData } from './apply-data.ts'
 export interface ApplyOptions {
   /** The page's public address, for link previews. */
   siteUrl: string | undefined
-  /** Whether the document includes its policy, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
 
@@ -32,7 +32,7 @@ export interface ApplyOptions {
  */
 export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
   const { backend, takesNativePosts, door } = data
-  // A static document cannot know whether the door has closed since.
+  // A static document always has the style, because the door may close after the build.
   const mayShowDoor = door !== undefined || !takesNativePosts
   const page = {
     title,

@@ -29,13 +29,13 @@ test('each success resets the form', () => {
   expect(twice.accepted).toBe(once.accepted + 1)
 })
 
-test('a failure keeps the form', () => {
+test('a failure does not reset the form', () => {
   const sent = nextSubmission(idle, { type: 'sent' })
   expect(nextSubmission(sent, { type: 'failed', message: 'x' }).accepted).toBe(sent.accepted)
 })
 
 test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]])(
-  'an error without a message gets a general one (%s)',
+  'an error without a message gets the general message (%s)',
   (error) => {
     expect(messageOf(error, true)).toBe('Failed to submit application. Please try again.')
   },
@@ -54,6 +54,6 @@ test('the time of the former submission is shown until somebody types', () => {
   const restored = nextSubmission(idle, { type: 'restored', sentAt: '14:05' })
   expect(restored.sentAt).toBe('14:05')
   expect(nextSubmission(restored, { type: 'typed' }).sentAt).toBeUndefined()
-  // The same object: otherwise each key would render the form.
+  // The state must be the same object: otherwise each key would render the form.
   expect(nextSubmission(idle, { type: 'typed' })).toBe(idle)
 })

@@ -2,8 +2,8 @@ import { UnreachableError } from '../../client/insert.ts'
 import { fallbackText, offlineStoredText, offlineText } from './copy.ts'
 
 /**
- * The state of the form's submissions. `status` is the outcome of the last one, and `sending` whether one is pending; a new
- * submission resets the status.
+ * The state of the form's submissions. `status` is the outcome of the last submission, and a new submission resets it.
+ * `sending` says whether a submission is pending.
  */
 export interface Submission {
   status: 'idle' | 'success' | 'error'
@@ -47,7 +47,7 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
 }
 
 /**
- * The message for an error: its own, or a general one.
+ * The message to show for an error: the offline text, the error's own message, or a general one.
  *
  * @param isStored Whether the browser has stored the answers.
  */

@@ -29,7 +29,7 @@ export function useProblems(): WatchedFields {
       (before[name] ?? '') === validationMessage ? before : { ...before, [name]: validationMessage },
     )
 
-  // Covers a submission refused before React had loaded. Runs once.
+  // Shows the problems of a submission that was refused before React had loaded. Runs once.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(() => ref.current?.querySelectorAll<Control>('[aria-invalid=true]').forEach(check), [])
 
@@ -50,8 +50,8 @@ export function useProblems(): WatchedFields {
 }
 
 /**
- * Runs a function that moves the content below. While a pointer is down it waits for the click, which would otherwise hit another
- * element. Firefox sets `:active` only after the blur event.
+ * Runs a function that moves the content below. While a pointer is down, waits for the click, which would otherwise hit
+ * another element. The timeout is for Firefox, which sets `:active` only after the blur event.
  */
 function afterPress(run: () => void) {
   setTimeout(() => {

@@ -29,7 +29,7 @@ const blank: ListedApplication = {
 
 const nobody: Me = { account: '', email: '', callDesk: never }
 
-/** The desk with one blank row, rendered into the document as a template. The first rows are filled into copies of it. */
+/** The desk with one blank row, rendered into the document as a template. The inline script replaces the blank row. */
 export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()

@@ -23,7 +23,7 @@ interface DeskProps {
   session: WatchedSession
   /** The unconfirmed session from a hosted project's link. */
   linkSession: LinkSession | undefined
-  /** Whether organisers sign in at a hosted project, of which this server knows only the database. */
+  /** Whether organisers sign in at a hosted project. This server then knows only the project's database. */
   signInIsElsewhere: boolean
   /** The version of the desk. */
   version: string
@@ -32,13 +32,13 @@ interface DeskProps {
 /** Milliseconds before a failed read is retried. */
 const retryInterval = 5_000
 
-// Between two windows side by side, only the focus changes.
-focusManager.setEventListener((onLook) => listenTo('focus', 'visibilitychange')(() => onLook()))
+// Listens to `focus` too: between two windows side by side, only the focus changes.
+focusManager.setEventListener((onFocus) => listenTo('focus', 'visibilitychange')(() => onFocus()))
 
 // Data and its announcement appear in the same task. By default, data would appear one task later.
 notifyManager.setScheduler(queueMicrotask)
 
-/** Creates the query cache of one organiser. It is dropped on signing out, so that the next person sees nothing of it. */
+/** Creates the query cache of one organiser. It is dropped on signing out, so that the next person sees none of its data. */
 const createQueries = () =>
   new QueryClient({
     defaultOptions: {
@@ -46,7 +46,7 @@ const createQueries = () =>
       queries: {
         retry: false,
         refetchOnWindowFocus: false,
-        // Offline, queries fail immediately with a message. They are retried until a response comes.
+        // Offline, queries fail immediately with a message. They are retried until a response arrives.
         networkMode: 'always',
         refetchOnReconnect: true,
         refetchInterval: ({ state }) => isUnreachable(state.error) && retryInterval,
@@ -73,29 +73,29 @@ export function Desk(props: DeskProps) {
 
 /** Shows the desk to a signed-in organiser, and otherwise the steps of signing in. */
 function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version }: DeskProps) {
-  const now = useSyncExternalStore(session.subscribe, session.now, session.now)
+  const state = useSyncExternalStore(session.subscribe, session.now, session.now)
   const [pendingSession, setPendingSession] = useState(linkSession)
   const link = useSignInLink() ?? pendingSession
-  useHeadingAfterSignIn(now.step)
+  useHeadingAfterSignIn(state.step)
   if (signInIsElsewhere) return <SignInElsewhere />
   if (link) {
     const key = 'token_hash' in link ? link.token_hash : ''
     return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setPendingSession(undefined)} />
   }
-  switch (now.step) {
+  switch (state.step) {
     case 'opening':
       return <Opening />
     case 'out':
-      return <SignIn auth={auth} notice={now.notice} />
+      return <SignIn auth={auth} notice={state.notice} />
     case 'factor':
       return <SecondFactor {...{ auth, session }} />
     case 'stranger':
-      return <NotAnOrganiser session={session} email={now.email} />
+      return <NotAnOrganiser session={session} email={state.email} />
     case 'unreachable':
-      return <Unreachable sentence={now.sentence} onAgain={session.recheck} />
+      return <Unreachable sentence={state.sentence} onAgain={session.recheck} />
     case 'in':
       return (
-        <SignedIn key={now.account} me={now}>
+        <SignedIn key={state.account} me={state}>
           <Frame {...{ session, version }}>
             <CurrentScreen {...{ auth, session }} />
           </Frame>
@@ -115,7 +115,7 @@ function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) 
   }, [step])
 }
 
-/** The desk itself. The data and text of one person are dropped when they sign out. */
+/** The desk of a signed-in organiser. It drops the unsent text of others when it opens, and its data when it closes. */
 function SignedIn({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)

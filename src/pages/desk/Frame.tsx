@@ -24,7 +24,7 @@ export function Frame({ session, version, children }: FrameProps) {
   const { email, letters } = useDesk()
   const route = useRoute()
   const queries = useQueryClient()
-  // Each screen reads the overview after its own data.
+  // Never fetches: each screen reads the overview itself, after its own data.
   const { data: counts } = useQuery({ ...letters(), enabled: false, select: countsOf })
   return (
     <div className="desk-frame">
@@ -53,7 +53,7 @@ export function Frame({ session, version, children }: FrameProps) {
       </header>
       <ConnectionNotice />
       <div id="content" tabIndex={-1}>
-        {/* The data may have caused the error, so all of it is read again. */}
+        {/* The data may have caused the error, so all data is read again. */}
         <Boundary key={mountKeyOf(route)} onTryAgain={() => queries.removeQueries()}>
           {children}
         </Boundary>
@@ -64,12 +64,12 @@ export function Frame({ session, version, children }: FrameProps) {
   )
 }
 
-/** The key of the part that stays mounted between routes: the list stays beside its applications. */
+/** The React key of the current screen. The list and its applications have the same key, so that the list stays mounted. */
 function mountKeyOf(route: Route) {
   return route.screen === 'application' ? hrefOf(unfilteredList) : hrefOf(route).split('?')[0]
 }
 
-/** The numbers of drafts and refused letters, as attributes of the link to the letters. Its accessible name does not change. */
+/** The numbers of drafts and refused letters, as attributes of a link. The link's accessible name does not change. */
 function countsOf({ templates, personal, states }: LettersOverview) {
   const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
   const refused = states.refused.count
@@ -78,7 +78,7 @@ function countsOf({ templates, personal, states }: LettersOverview) {
   return { title, 'data-drafts': drafts || '!', 'data-refused': refused || undefined }
 }
 
-/** Skips by script, because the fragment holds the route. */
+/** Skips by script, because the fragment of the address contains the route. */
 function skipToContent(event: MouseEvent) {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -86,7 +86,7 @@ function skipToContent(event: MouseEvent) {
 
 const listenToConnection = listenTo('online', 'offline')
 
-/** A notice while the server cannot be reached. A change reported by the browser triggers a check. */
+/** A notice while the server cannot be reached. A change of the browser's online status triggers a check. */
 function ConnectionNotice() {
   const isOffline = useIsOffline()
   const isBrowserOnline = useSyncExternalStore(

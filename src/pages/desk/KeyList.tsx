@@ -34,16 +34,20 @@ export function KeyList() {
           </div>
         ))}
       </dl>
-      <SwitchField of={singleKeys} label="Use single-key shortcuts" />
-      <SwitchField of={autoAdvance} label="Go on after a decision" />
+      <SwitchField option={singleKeys} label="Use single-key shortcuts" />
+      <SwitchField option={autoAdvance} label="Go on after a decision" />
     </>
   )
 }
 
-function SwitchField({ of, label }: { of: Switch; label: string }) {
+function SwitchField({ option, label }: { option: Switch; label: string }) {
   return (
     <label className="control-switch">
-      <input type="checkbox" checked={useSwitch(of)} onChange={({ target }) => of.turn(target.checked)} />
+      <input
+        type="checkbox"
+        checked={useSwitch(option)}
+        onChange={({ target }) => option.turn(target.checked)}
+      />
       {label}
     </label>
   )

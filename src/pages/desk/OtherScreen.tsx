@@ -20,9 +20,9 @@ interface OtherScreenProps {
   session: WatchedSession
 }
 
-/** All screens except the applications. They are in a script of their own, so that the first list does not wait for it. */
+/** All screens except the applications. They are in a separate script, so that the first list does not wait for them. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
-  // For the number in the navigation.
+  // For the numbers in the navigation.
   useQuery(useDesk().letters())
   switch (route.screen) {
     case 'unknown':

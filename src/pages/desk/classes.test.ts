@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** The joined text of all files in the folders whose names match. */
-const read = (ends: RegExp, ...folders: string[]) =>
+/** The joined text of the files in these folders whose paths match the pattern. */
+const read = (pattern: RegExp, ...folders: string[]) =>
   folders
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))))
-    .filter((file) => ends.test(file))
+    .filter((file) => pattern.test(file))
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
 
@@ -20,28 +20,28 @@ const classesIn = (sheet: string) =>
     [...selector.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name = '']) => name),
   )
 const styled = classesIn(styles)
-const given = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, names = '']) =>
+const used = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, names = '']) =>
   names.split(' '),
 )
 
 /** The classes in `src/design`, shared by the form and the desk. */
 const shared = ['choice', 'error', 'field', 'outcome', 'success', 'visually-hidden']
 
-test('a class begins with the name of its style sheet', () => {
+test('a class of the desk begins with the name of its style sheet', () => {
   const sheets = readdirSync(desk, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('.css'))
-  const own = new Set<string>()
+  const withPrefix = new Set<string>()
   for (const sheet of sheets) {
-    const begins = new RegExp(`^${basename(sheet, '.css').replace(/s$/, '')}s?-`)
+    const prefix = new RegExp(`^${basename(sheet, '.css').replace(/s$/, '')}s?-`)
     for (const name of classesIn(withoutComments(readFileSync(join(desk, sheet), 'utf8'))))
-      if (begins.test(name)) own.add(name)
+      if (prefix.test(name)) withPrefix.add(name)
   }
-  const ofDesk = classesIn(withoutComments(read(/\.css$/, desk)))
-  expect(ofDesk.filter((name) => !own.has(name) && !shared.includes(name))).toEqual([])
+  const deskClasses = classesIn(withoutComments(read(/\.css$/, desk)))
+  expect(deskClasses.filter((name) => !withPrefix.has(name) && !shared.includes(name))).toEqual([])
 })
 
-test('text sizes and spaces use the scale', () => {
+test('margins, gaps and text sizes use the custom properties of the scale, not rem', () => {
   const values = [
     ...read(/\.css$/, desk).matchAll(/^\s*((?:margin|[a-z]*-?gap|font-size)[a-z-]*): ([^;]+);/gm),
   ]
@@ -50,12 +50,12 @@ test('text sizes and spaces use the scale', () => {
 })
 
 test('every class with a style is used', () => {
-  const words = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))
-  expect(styled.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(words))).toEqual([])
+  const allSource = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))
+  expect(styled.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(allSource))).toEqual([])
 })
 
 test('every class in use has a style, or a script or test looks for it', () => {
   const lookedFor = source + read(/\.ts$/, 'e2e', 'testing')
   const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
-  expect(given.filter((name) => !styled.includes(name) && !isLookedFor(name))).toEqual([])
+  expect(used.filter((name) => !styled.includes(name) && !isLookedFor(name))).toEqual([])
 })

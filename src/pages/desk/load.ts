@@ -1,7 +1,8 @@
 /**
- * The document's inline script. It starts to load the desk's script immediately. For a signed-in organiser it also requests the
- * first list, and draws it when the document is parsed. Otherwise it shows the sign-in form and holds a pressed button. The
- * site's root comes from the address, since a static host may serve the document from a folder.
+ * The document's inline script. It loads the desk's script. If a signed-in organiser opens the list, it first requests the
+ * first rows, and draws them when the document is parsed. Without a session it shows the sign-in form, and holds a pressed
+ * button until the desk's script runs. The site's root comes from the address, since a static host may serve the document
+ * from a folder.
  */
 import { callKey, type EarlyCalls } from '../../client/early-calls.ts'
 import type { ListPage } from '../../client/desk/applications.ts'
@@ -23,7 +24,7 @@ declare global {
   }
 }
 
-/** Maximum milliseconds for which the page's script waits for the first rows, which would load more slowly beside it. */
+/** Maximum milliseconds that the page's script waits for the first rows. The rows would load more slowly beside it. */
 const maxWait = 1_000
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
@@ -38,11 +39,11 @@ preload.href = script.src
 const fetchScript = () => document.head.append(preload)
 
 const stored = storedSession()
-const list = stored && !needsSecondFactor(stored) ? begin(stored.access_token) : undefined
-// The sign-in form needs no script. Loading it here would delay the document.
+const list = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
+// The sign-in form needs no script. Loading the script here would delay the document.
 if (list) void list.then(fetchScript)
 else if (stored !== null) fetchScript()
-// Other fragments belong to links.
+// Other fragments come from sign-in links.
 if (stored === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
   // Runs as soon as the element exists, before its content is painted.
   const observer = new MutationObserver(() => {
@@ -58,19 +59,19 @@ document.addEventListener('DOMContentLoaded', () => {
   if (page === null) return
   script.addEventListener('error', () => showNotLoaded(page))
   const run = () => document.head.append(script)
-  // The form is painted first.
+  // The form is painted before the script runs.
   if (list === undefined) return void setTimeout(run)
   setTimeout(run, maxWait)
   list
     .then((response) => response?.clone().json())
-    .then((read?: ListPage) => read && drawEarlyList(page, read.applications))
+    .then((firstPage?: ListPage) => firstPage && drawEarlyList(page, firstPage.applications))
     // The page's script repeats the call and shows the error.
     .catch(() => {})
     .finally(() => afterFrame(run))
 })
 
-/** Starts the desk's first calls. Returns the first list if the address shows it. */
-function begin(token: string) {
+/** Starts the desk's first calls. Returns the response with the first list; undefined if the address is another screen's. */
+function startFirstCalls(token: string) {
   const calls: EarlyCalls = new Map()
   window.earlyCalls = calls
   // Returning to the list must read it again.
@@ -89,7 +90,7 @@ function begin(token: string) {
   holdEarlyInput()
   const first = call('desk_list', firstPageArguments({ status: 'new' }))
   void call('desk_me', {})
-  // Uses the time until the response.
+  // Uses the time until the response arrives.
   prepareMoments()
   return first
 }

@@ -16,7 +16,7 @@ import { takeLinkContent } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
 import { siteRoot } from '../site-root.ts'
 
-/** Milliseconds after which the list has surely been shown. */
+/** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
 const preloadAfter = 3_000
 
 const { backend, signInIsElsewhere, version } = readPageData() as DeskData
@@ -38,7 +38,7 @@ if (root) {
     setTimeout(() => void load(), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)
-  // Another screen in the address needs its script now. A failure is retried when the screen is shown.
+  // If the address shows another screen, its script is needed now. A failure is retried when the screen is shown.
   if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
   const desk = (
     <StrictMode>

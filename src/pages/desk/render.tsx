@@ -32,7 +32,7 @@ import inlineScript from './load.ts?script'
 export interface DeskOptions {
   /** The path from the document to the site's root. */
   root: './' | '../'
-  /** Whether the document includes its policy, because no server sends it as a header. */
+  /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
 
@@ -61,7 +61,7 @@ const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
  * Renders the organisers' page.
  *
  * @param data The data that the page's script reads.
- * @returns The document, with its headers.
+ * @returns The document and its policy.
  */
 export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptions): RenderedDocument {
   const page = {
@@ -85,7 +85,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
         <template id="sign-in">
           <SignIn auth={never} notice={undefined} />
         </template>
-        {/* Last, so that the sign-in form is shown as soon as it is parsed. */}
+        {/* Last: when this is parsed, the inline script can show the sign-in form above. */}
         <Opening />
       </>
     ),

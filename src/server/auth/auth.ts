@@ -24,9 +24,9 @@ import { verifyCalls } from './calls/verify.ts'
 export interface AuthOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
   database: Pick<Database, 'signIn' | 'server'>
-  /** Undefined where the accounts are a hosted project's. */
+  /** Undefined if a hosted project manages the accounts. */
   keys: SigningKeys | undefined
-  /** Queues large bodies. */
+  /** Queues the parsing of large bodies. */
   queueParsing: ParseQueue
   /** The bcrypt cost of a password. */
   passwordCost: number
@@ -37,7 +37,7 @@ export interface AuthOptions {
 const accountsAreElsewhere =
   'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
 
-/** The calls that need no public key: an email's link, and those that programs check. */
+/** The calls that need no public key: the link of an email, the key set, and the health check. */
 const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
@@ -62,7 +62,7 @@ export async function auth(
   if (keys === undefined) return
   const { anonKey, siteUrl, mailServer } = settings
   const { signIn: sql, server: backgroundSql } = database
-  // Still needed after the server stopped listening, for an email that is sent during the stop.
+  // Stored, since an email may be sent during a stop, when the server no longer listens.
   let listening: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
     listening = app.server.address()
@@ -85,7 +85,7 @@ export async function auth(
     if (openCalls.includes(call) || method === 'OPTIONS') return done()
     const refusal = checkPublicKey(request, anonKey)
     if (refusal === undefined) return done()
-    // The gateway's response in a hosted project, in the gateway's shape.
+    // The same response as from a hosted project's gateway.
     void reply.code(401).send({ message: refusal })
   })
   const upkeep = startPolling(

@@ -7,10 +7,10 @@ import type { Outgoing } from './mail/outgoing.ts'
 export interface AuthContext {
   /** Queries as the schema's owner. */
   sql: Sql
-  /** The same on other connections, for background work that must not delay responses. */
+  /** Queries as the schema's owner on separate connections, since background work must not delay responses. */
   backgroundSql: Sql
   keys: SigningKeys
-  /** The public address, which may have a path. */
+  /** The site's public address, which may have a path. */
   site: () => URL
   emailRateLimit: EmailRateLimit
   outgoing: Outgoing

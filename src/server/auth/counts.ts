@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts'
 
-/** The limits for an account, from any address: how many, and within how many seconds. */
+/** The limits of an account, for all IP addresses together: the highest count, and the seconds until the count restarts. */
 const limits = {
   mails: { max: 10, seconds: 3600 },
   'factor guesses': { max: 10, seconds: 900 },
@@ -10,10 +10,10 @@ const limits = {
 export const secondsBetweenEmails = 60
 
 /**
- * Counts something for an account.
+ * Raises a count of an account.
  *
- * @param times How often it happens now.
- * @returns Whether the count is within the limit. Anything beyond the limit counts too.
+ * @param times The number to add.
+ * @returns Whether the new count is within the limit. The count rises beyond the limit, too.
  */
 export async function countWithinLimit(
   transaction: Sql,

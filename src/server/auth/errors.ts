@@ -5,11 +5,11 @@ import { isDatabaseError } from '../database/connection.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { invalid } from './refusals.ts'
 
-/** From this API version on, a client reads an error's code as `code`. */
+/** The first API version whose clients read an error's code from `code`. */
 const firstVersion = '2024-01-01'
 
 /**
- * Responds with an error in one of GoTrue's two shapes: the newer one where `X-Supabase-Api-Version` asks for it.
+ * Responds with an error in one of GoTrue's two shapes: the newer one if `X-Supabase-Api-Version` asks for it.
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
@@ -49,7 +49,7 @@ function refusalOf(error: unknown): HttpError {
     if (/^(22|54)/.test(code)) return invalid('A value that was sent cannot be stored.')
   }
   const refusal = httpError(error)
-  // A code of GoTrue's.
+  // The code is already one of GoTrue's.
   if (/^[a-z_]+$/.test(refusal.code)) return refusal
   const { status, cause } = refusal
   const [code, message] = codeAndMessage(refusal)

@@ -27,10 +27,10 @@ const send = (payload: string | Buffer, type?: string) =>
   })
 
 test.each([undefined, 'application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])(
-  'a body is JSON, even as %s',
+  'a body is read as JSON, even if its content type is %s',
   async (type) => {
-    const answer = await send('{"name":"é","create":false,"data":{"a":[1]}}', type)
-    expect(answer.json()).toEqual({ fields: { name: 'é', create: false, data: { a: [1] } } })
+    const response = await send('{"name":"é","create":false,"data":{"a":[1]}}', type)
+    expect(response.json()).toEqual({ fields: { name: 'é', create: false, data: { a: [1] } } })
   },
 )
 
@@ -45,25 +45,25 @@ test('null means absent, and unknown fields are ignored', async () => {
 })
 
 test.each([
-  ['nothing', ''],
+  ['an empty body', ''],
   ['half an object', '{"name":"a"'],
   ['a form', 'name=a'],
   ['an array', '[{"name":"a"}]'],
   ['a text', '"name"'],
   ['a number', '1'],
-  ['a number for a text', '{"name":1}'],
-  ['an object for a text', '{"name":{}}'],
-  ['a text for a flag', '{"create":"true"}'],
-  ['a number for a flag', '{"create":0}'],
-  ['a text for an object', '{"data":"{}"}'],
-  ['an array for an object', '{"data":[]}'],
+  ['a number in a text field', '{"name":1}'],
+  ['an object in a text field', '{"name":{}}'],
+  ['a text in a flag field', '{"create":"true"}'],
+  ['a number in a flag field', '{"create":0}'],
+  ['a text in an object field', '{"data":"{}"}'],
+  ['an array in an object field', '{"data":[]}'],
   ['a NUL in a text', '{"name":"a\\u0000b"}'],
-  ['half a sign in a text', '{"name":"\\ud800"}'],
-  ['bytes that are no text', Buffer.from('{"name":"\xff"}', 'latin1')],
-])('%s is refused as no JSON that the call can read', async (_what, body) => {
-  const answer = await send(body)
-  expect(answer.statusCode).toBe(400)
-  expect(answer.json()).toEqual({
+  ['half a surrogate pair in a text', '{"name":"\\ud800"}'],
+  ['bytes that are not UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
+])('%s is refused as unreadable JSON', async (_what, body) => {
+  const response = await send(body)
+  expect(response.statusCode).toBe(400)
+  expect(response.json()).toEqual({
     code: 400,
     error_code: 'bad_json',
     msg: expect.stringMatching(/^Could not parse request body as JSON: ./),
@@ -77,7 +77,7 @@ test.each([
   ['jo@localhost', 'jo@localhost'],
   ['jo@bücher.example', 'jo@bücher.example'],
   [`${'a'.repeat(243)}@example.org`, `${'a'.repeat(243)}@example.org`],
-])('%s is an address', (given, stored) => {
+])('%s is accepted as an email address', (given, stored) => {
   expect(emailOf(given)).toBe(stored)
 })
 
@@ -100,18 +100,21 @@ test.each([
   ['jo@example.org, ann@example.org', 'Unable to validate email address: '],
   ['Jo <jo@example.org>', 'Unable to validate email address: '],
   ['jo@-', 'Unable to validate email address: '],
-])('"%s" is no address', (given, message) => {
+])('"%s" is refused as an email address', (given, message) => {
   const refusal = refusalOf(() => emailOf(given))
   expect(refusal).toMatchObject({ status: 400, code: 'validation_failed' })
   expect(refusal).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-test.each(['+4930123456', '4930123456', '+49 30 123456', '12'])('%s is a number', (phone) => {
-  expect(refusalOf(() => checkPhone(phone))).toBeUndefined()
-})
+test.each(['+4930123456', '4930123456', '+49 30 123456', '12'])(
+  '%s is accepted as a phone number',
+  (phone) => {
+    expect(refusalOf(() => checkPhone(phone))).toBeUndefined()
+  },
+)
 
 test.each(['0301234', '+0301234', '1', '1234567890123456', '++4930', '49-30', 'jo', '٤٩٣٠١٢'])(
-  '%s is no number',
+  '%s is refused as a phone number',
   (phone) => {
     expect(refusalOf(() => checkPhone(phone))).toMatchObject({
       status: 400,
@@ -121,9 +124,9 @@ test.each(['0301234', '+0301234', '1', '1234567890123456', '++4930', '49-30', 'j
   },
 )
 
-const longEnough = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO~._-'
+const validChallenge = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO~._-'
 
-test('a challenge is optional, and its method is known in any case', () => {
+test('a challenge is optional, and its method may be in upper or lower case', () => {
   expect(challengeOf({ code_challenge: '', code_challenge_method: '' })).toBeUndefined()
   for (const [given, method] of [
     ['s256', 's256'],
@@ -131,9 +134,9 @@ test('a challenge is optional, and its method is known in any case', () => {
     ['plain', 'plain'],
     ['Plain', 'plain'],
   ] as const) {
-    expect(challengeOf({ code_challenge: longEnough, code_challenge_method: given })).toEqual({
+    expect(challengeOf({ code_challenge: validChallenge, code_challenge_method: given })).toEqual({
       method,
-      challenge: longEnough,
+      challenge: validChallenge,
     })
   }
   for (const challenge of ['a'.repeat(43), 'a'.repeat(128)]) {
@@ -145,20 +148,20 @@ test('a challenge is optional, and its method is known in any case', () => {
 
 test.each([
   ['', 's256', 'PKCE flow requires code_challenge_method and code_challenge'],
-  [longEnough, '', 'PKCE flow requires code_challenge_method and code_challenge'],
+  [validChallenge, '', 'PKCE flow requires code_challenge_method and code_challenge'],
   ['a'.repeat(42), 's256', 'code challenge has to be between 43 and 128 characters'],
   ['a'.repeat(129), 's256', 'code challenge has to be between 43 and 128 characters'],
-  [`${longEnough}+`, 's256', 'code challenge'],
-  [`${longEnough}é`, 's256', 'code challenge'],
-  [`${longEnough}\n`, 's256', 'code challenge'],
-  [longEnough, 's512', 'code_challenge_method'],
-])('the challenge "%s" by "%s" is refused', (challenge, method, message) => {
+  [`${validChallenge}+`, 's256', 'code challenge'],
+  [`${validChallenge}é`, 's256', 'code challenge'],
+  [`${validChallenge}\n`, 's256', 'code challenge'],
+  [validChallenge, 's512', 'code_challenge_method'],
+])('the challenge "%s" with the method "%s" is refused', (challenge, method, message) => {
   const refusal = refusalOf(() => challengeOf({ code_challenge: challenge, code_challenge_method: method }))
   expect(refusal).toMatchObject({ status: 400, code: 'validation_failed' })
   expect(refusal).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-test('a UUID is valid in any case, and only alone', () => {
+test('a UUID is valid in upper and lower case, and in no other format', () => {
   const id = '0f6e2c1a-5b7d-4a3e-9c8f-001122334455'
   expect(isUuid(id)).toBe(true)
   expect(isUuid(id.toUpperCase())).toBe(true)
@@ -175,7 +178,7 @@ test('a UUID is valid in any case, and only alone', () => {
   }
 })
 
-/** The error of a check; undefined where it passes. */
+/** The error of a check; undefined if it passes. */
 function refusalOf(check: () => unknown): unknown {
   try {
     check()

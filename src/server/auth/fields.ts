@@ -4,7 +4,7 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 import { invalid } from './refusals.ts'
 
-/** The types of fields. */
+/** The types that a request's field may have, by name. */
 interface Kinds {
   text: string
   'optional text': string | undefined
@@ -17,7 +17,7 @@ interface Kinds {
  * is empty, unless it is optional.
  *
  * @param kinds The fields that the call knows; others are ignored.
- * @throws {HttpError} where the body is no JSON object, or a field has another type.
+ * @throws {HttpError} if the body is not a JSON object, or a field has another type.
  */
 export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   { body }: FastifyRequest,
@@ -57,9 +57,9 @@ function unparsable(why: string) {
 }
 
 /**
- * Normalises an email address as accounts store it.
+ * Checks an email address, and returns it as accounts store it.
  *
- * @throws {HttpError} where it cannot be an address.
+ * @throws {HttpError} if it is not an address.
  */
 export function emailOf(text: string): string {
   if (text === '') throw invalid('An email address is required')
@@ -78,14 +78,14 @@ export function emailOf(text: string): string {
 /**
  * Checks a phone number.
  *
- * @throws {HttpError} where it is not in E.164 format.
+ * @throws {HttpError} if it is not in E.164 format.
  */
 export function checkPhone(text: string): void {
   if (/^[1-9][0-9]{1,14}$/.test(text.replaceAll(' ', '').replace(/^\+/, ''))) return
   throw invalid('Invalid phone number format (E.164 required)')
 }
 
-/** The proof that a client gives later, to show that it made the request itself (RFC 7636). */
+/** A PKCE challenge. The client proves later, with its verifier, that it made the request itself (RFC 7636). */
 export interface Challenge {
   method: 's256' | 'plain'
   challenge: string
@@ -95,15 +95,15 @@ export interface Challenge {
  * Reads the fields of PKCE.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7636#section-4.2
- * @throws {HttpError} for one field without the other, and for values that the RFC does not allow.
+ * @throws {HttpError} if one of the two fields is missing, or a value is not allowed by the RFC.
  */
 export function challengeOf(fields: {
   code_challenge: string
   code_challenge_method: string
 }): Challenge | undefined {
-  const { code_challenge: challenge, code_challenge_method: given } = fields
-  if (challenge === '' && given === '') return undefined
-  if (challenge === '' || given === '') {
+  const { code_challenge: challenge, code_challenge_method: requestedMethod } = fields
+  if (challenge === '' && requestedMethod === '') return undefined
+  if (challenge === '' || requestedMethod === '') {
     throw invalid('PKCE flow requires code_challenge_method and code_challenge')
   }
   if (challenge.length < 43 || challenge.length > 128) {
@@ -114,7 +114,7 @@ export function challengeOf(fields: {
       'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
     )
   }
-  const method = given.toLowerCase()
+  const method = requestedMethod.toLowerCase()
   if (method === 's256' || method === 'plain') return { method, challenge }
   throw invalid('code_challenge_method should be s256 or plain')
 }

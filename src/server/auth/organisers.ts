@@ -21,9 +21,9 @@ export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
 }
 
 /**
- * Adds an organiser, and the account where there is none.
+ * Adds an organiser, and creates the account if there is none.
  *
- * @returns Whether they were not an organiser before.
+ * @returns Whether the person was not an organiser before.
  */
 export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
   return sql.begin(async (transaction) => {
@@ -42,8 +42,8 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
  * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could sign
  * up with an address.
  *
- * @returns Whether they were not an organiser before.
- * @throws {OperatorError} where the account is missing or not confirmed.
+ * @returns Whether the person was not an organiser before.
+ * @throws {OperatorError} if the account is missing or not confirmed.
  */
 export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
   const [account] = await sql<{ id: string; confirmed: boolean }[]>`
@@ -86,7 +86,7 @@ export async function removeProjectOrganiser(sql: Sql, email: string): Promise<v
 /**
  * Checks that an address belongs to an organiser on our own server.
  *
- * @throws {OperatorError} where it does not.
+ * @throws {OperatorError} if it does not.
  */
 export async function checkOrganiser(sql: Sql, email: string): Promise<void> {
   await sql.begin((transaction) => organiserId(transaction, email))
@@ -107,9 +107,10 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
 }
 
 /**
- * Removes the second factors of somebody who lost theirs. Ends their sessions too, since the finder of the phone may have one.
+ * Removes the second factors of an organiser who lost them. Ends their sessions too, since somebody who found the phone may
+ * have a session on it.
  *
- * @returns How many factors they had.
+ * @returns The number of removed factors.
  */
 export async function resetFactors(sql: Sql, email: string): Promise<number> {
   return sql.begin(async (transaction) => {

@@ -3,16 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import { createLimiter } from '../http/limits.ts'
 import { tooManyRequests } from './refusals.ts'
 
-/** Refuses the request of an address that sent too many. */
+/** A hook that refuses a request if its IP address sent too many. */
 export type Limit = (request: FastifyRequest, reply: unknown, done: (error?: Error) => void) => void
 
 /**
- * Limits calls by address.
+ * Limits calls by IP address.
  *
- * @param calls How many may come at once.
- * @param minutes The time after which this many may come again.
+ * @param calls The number of calls that are allowed at once.
+ * @param minutes The time after which the same number is allowed again.
  */
 export function createLimit(calls: number, minutes: number): Limit {
-  const take = createLimiter(calls, minutes)
-  return ({ ip }, _reply, done) => (take(ip) === 0 ? done() : done(tooManyRequests()))
+  const waitFor = createLimiter(calls, minutes)
+  return ({ ip }, _reply, done) => (waitFor(ip) === 0 ? done() : done(tooManyRequests()))
 }

@@ -1,11 +1,11 @@
 import { HttpError } from '../http/errors.ts'
 
-/** A field or a combination of fields that the call does not accept. */
+/** The refusal of a field, or a combination of fields, that the call does not accept. */
 export function invalid(message: string, status = 400): HttpError {
   return new HttpError(status, 'validation_failed', message)
 }
 
-/** GoTrue's refusal beyond a rate limit. */
+/** GoTrue's refusal of a request beyond a rate limit. */
 export function tooManyRequests(): HttpError {
   return new HttpError(429, 'over_request_rate_limit', 'Request rate limit reached')
 }
@@ -29,17 +29,17 @@ export function tooSoon(seconds: number): HttpError {
   )
 }
 
-/** The refusal of an email beyond the limit. */
+/** The refusal of an email beyond an account's hourly limit. */
 export function tooManyEmails(): HttpError {
   return new HttpError(429, 'over_email_send_rate_limit', 'email rate limit exceeded')
 }
 
-/** The refusal of emails where none can be sent. */
+/** The refusal of a call that sends emails, if there is no mail server. */
 export function emailIsOff(status: number): HttpError {
   return new HttpError(status, 'email_provider_disabled', 'Email logins are disabled')
 }
 
-/** The refusal of everything that needs a text message. */
+/** The refusal of a call that needs a text message. */
 export function phoneIsOff(text = 'Unsupported phone provider', status = 400): HttpError {
   return new HttpError(status, 'phone_provider_disabled', text)
 }

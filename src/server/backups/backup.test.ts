@@ -4,22 +4,22 @@ import { openTestDatabase } from '../../../testing/database.ts'
 import { backupFailure, backupTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
-/** The tables that no backup has, and why. A new table is backed up, or has a reason. */
+/** The tables that no backup has, each with the reason. A new table is backed up, or gets a reason here. */
 const leftOut: Record<string, string> = {
-  'private.account_counts': 'what is counted against guessing, for minutes',
-  'private.password_tries': 'what is counted against guessing, for minutes',
-  'private.decoys': 'answers for addresses without an account, made anew',
-  'private.mail_requests': 'what is counted against floods of mail, for an hour',
-  'private.signing_keys': 'with the keys a backup would sign in; they are made anew',
-  'private.search_vectors': 'the words of long answers, which a restore makes of them again',
-  'private.server_migrations': 'which migrations were applied: the restoring version does that itself',
+  'private.account_counts': 'counters against guessing and floods of emails, for an hour at most',
+  'private.password_tries': 'counters against guessing, for minutes',
+  'private.decoys': 'stand-ins for addresses without an account, which a new database creates',
+  'private.mail_requests': 'requests that are counted against floods of emails, for a minute',
+  'private.signing_keys': 'the keys would let whoever has the backup sign in; a server creates new keys',
+  'private.search_vectors': 'the words of form answers, which a restore computes again',
+  'private.server_migrations': 'the applied migrations, which the restoring version records itself',
   'auth.sessions': 'sessions, and the tokens in them, would sign in whoever has the backup',
-  'auth.flow_state': 'a sign-in on its way, for minutes',
+  'auth.flow_state': 'pending sign-ins, for minutes',
   'auth.one_time_tokens': 'codes and links, for minutes',
-  'auth.mfa_factors': 'their secrets would make a second factor of whoever has the backup',
-  'auth.mfa_challenges': 'as factors',
-  'auth.mfa_amr_claims': 'as sessions',
-  'private.acts': 'repeated within a day',
+  'auth.mfa_factors': 'their secrets would give whoever has the backup the second factor',
+  'auth.mfa_challenges': 'left out with the factors',
+  'auth.mfa_amr_claims': 'left out with the sessions',
+  'private.acts': 'ids of acts, which are repeated only within a day',
 }
 
 test('each table is in a backup, or is left out for a reason', async () => {
@@ -32,7 +32,7 @@ test('each table is in a backup, or is left out for a reason', async () => {
   )
 })
 
-test('a folder that cannot be used is named, and a read-only one with the setting of a systemd unit', () => {
+test('the error names a folder that cannot be used, and the setting of a systemd unit if the folder is read-only', () => {
   const sentenceOf = (code: string) =>
     String(backupFailure(Object.assign(new Error(`${code}: it failed`), { code }), '/mnt/backup'))
   const sentence = 'Error: The folder "/mnt/backup" cannot be used'
@@ -42,7 +42,7 @@ test('a folder that cannot be used is named, and a read-only one with the settin
   )
 })
 
-test('an address from before the table of addresses is in that table after a restore', async () => {
+test('after a restore of a 1.0.0 backup, an address that was changed is in the table of addresses', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   expect(await database.owner`select application_id, address from private.addresses`).toEqual([
@@ -50,7 +50,7 @@ test('an address from before the table of addresses is in that table after a res
   ])
 })
 
-test('a deadline that an organiser set before there was a column for it has it after a restore', async () => {
+test('after a restore of a 1.0.0 backup, a deadline that an organiser set is marked as set', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
   const set = await database.owner`

@@ -22,27 +22,27 @@ import { ownerOfAuth } from '../database/owner-of-auth.ts'
 import { schemaVersion } from '../database/schema-state.ts'
 import { inBatches, type Sql } from '../database/sql.ts'
 
-/** How much a backup holds, or a restore brought back. */
+/** The numbers of rows in a backup, or of rows that were restored. */
 export interface BackupCounts {
   applications: number
-  /** 0 where the backup has no accounts. */
+  /** 0 if the backup has no accounts. */
   accounts: number
 }
 
 /** How a backup is written. */
 export interface BackupOptions {
-  /** Set where a server makes it automatically. */
+  /** Set if a server makes the backup automatically. */
   scheduled?: Manifest['scheduled']
-  /** The share of the time that it may work, so that other work can go on; default all of it. */
+  /** The share of the time in which the backup may work, so that other work can go on; default 1. */
   share?: number
-  /** Runs each piece of work on its files; default directly. */
+  /** Runs each piece of work on the backup's files; default directly. */
   files?: FileWork
   /** Aborts the backup. */
   signal?: AbortSignal
   now?: () => Date
 }
 
-/** The transaction that a backup is written in: a snapshot of one moment. */
+/** The mode of a backup's transaction, which sees a snapshot of one moment. */
 export const snapshotMode = 'isolation level repeatable read read only'
 
 /** Rows that are read at a time: a compromise between speed and a server's other work. */
@@ -50,16 +50,16 @@ const batchSize = 500
 const sharedBatchSize = 200
 /** Bytes after which a file is flushed to disk: a single flush at the end would block others who use the disk. */
 const maxUnflushedBytes = 8 * 1024 * 1024
-/** A file in an unfinished backup that says which database it belongs to. */
+/** A file in an unfinished backup that says to which database the backup belongs. */
 export const unfinishedName = 'unfinished.json'
 
 /**
  * Writes a snapshot of the tables into a new folder while inserts go on. Each file has one JSON object per line.
  *
  * @param sql Connections of the schema's owner.
- * @param folder It appears once it is complete and flushed to disk.
+ * @param folder The new folder, which appears once it is complete and flushed to disk.
  * @returns The number of its applications and accounts.
- * @throws {OperatorError} where the folder exists already or cannot be written.
+ * @throws {OperatorError} if the folder exists already or cannot be written.
  */
 export async function backUp(sql: Sql, folder: string): Promise<BackupCounts> {
   await mkdir(dirname(folder), { recursive: true }).catch((error: unknown) => {
@@ -69,9 +69,9 @@ export async function backUp(sql: Sql, folder: string): Promise<BackupCounts> {
 }
 
 /**
- * Writes a backup in a transaction of `oneMoment`. The parent folder has to exist.
+ * Writes a backup in a transaction of `snapshotMode`. The parent folder has to exist.
  *
- * @throws {OperatorError} where the folder exists already or cannot be written; the signal's reason where it was aborted.
+ * @throws {OperatorError} if the folder exists already or cannot be written; the signal's reason if the backup was aborted.
  */
 export async function writeBackup(
   transaction: Sql,
@@ -107,8 +107,9 @@ export async function writeBackup(
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
     // If removing the folder fails too, the first error says more.
-    const left = temporaryFolder
-    if (left !== undefined) await files(() => rm(left, { recursive: true, force: true })).catch(() => {})
+    const leftover = temporaryFolder
+    if (leftover !== undefined)
+      await files(() => rm(leftover, { recursive: true, force: true })).catch(() => {})
     throw backupFailure(error, folder)
   }
 }
@@ -118,8 +119,10 @@ async function writeTables(transaction: Sql, folder: string, options: BackupOpti
   const files: Manifest['files'] = {}
   const isOurs = (await ownerOfAuth(transaction)) === 'us'
   for (const name of backupTables.filter((each) => isOurs || !accountTables.includes(each))) {
-    const [row] = await transaction<{ there: boolean }[]>`select to_regclass(${name}) is not null as there`
-    if (!row?.there) continue
+    const [row] = await transaction<
+      { is_present: boolean }[]
+    >`select to_regclass(${name}) is not null as is_present`
+    if (!row?.is_present) continue
     files[fileOf(name)] = await writeTable(transaction, name, folder, options)
   }
   return { schema: await schemaVersion(transaction), files }
@@ -135,7 +138,7 @@ async function writeTable(
   const hash = createHash('sha256')
   let rows = 0
   let bytes = 0
-  let unwritten = 0
+  let unflushed = 0
   try {
     let began = performance.now()
     const query = `select ${backupColumns[name] ?? '*'} from ${name} where ${backupRows[name] ?? true}`
@@ -145,18 +148,18 @@ async function writeTable(
       hash.update(text)
       rows += lines.length
       bytes += text.length
-      unwritten += text.length
+      unflushed += text.length
       await files(() => file.writeFile(text))
-      if (unwritten > maxUnflushedBytes) {
+      if (unflushed > maxUnflushedBytes) {
         await files(() => file.datasync())
-        unwritten = 0
+        unflushed = 0
       }
       if (share < 1) await wait((performance.now() - began) * (1 / share - 1), undefined, { signal })
       began = performance.now()
     }
     await files(() => file.sync())
   } finally {
-    // Outside the queue of file work: a close that never returns then holds up this backup, and takes no further thread.
+    // Begun outside the queue of file work, and awaited in it: a close that hangs takes no further thread.
     const closing = file.close()
     await Promise.all([closing, files(() => closing)])
   }
@@ -164,9 +167,9 @@ async function writeTable(
 }
 
 /**
- * Rows in the format of a backup, in batches.
+ * Reads rows in the format of a backup, in batches.
  *
- * @param query Selects the rows, with these parameters.
+ * @param query Selects the rows, with `parameters`.
  */
 export async function* readLines(
   transaction: Sql,

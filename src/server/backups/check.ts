@@ -11,8 +11,8 @@ import type { Sql } from '../database/sql.ts'
 export interface CheckResult extends BackupCounts {
   tables: number
   /**
-   * `rows`: each row came back as it was written. `counts`: only the numbers of rows match, since older versions wrote times in
-   * several formats. `nothing`: the first versions did not record what they wrote.
+   * `rows`: each restored row equals the written one. `counts`: only the numbers of rows were compared, since older versions
+   * wrote times in several formats. `nothing`: the first versions did not record what they wrote.
    */
   compared: 'rows' | 'counts' | 'nothing'
 }
@@ -21,10 +21,10 @@ export interface CheckResult extends BackupCounts {
 const batchSize = 500
 
 /**
- * Restores a backup whose files match its manifest, and compares the restored tables with it.
+ * Restores a backup whose files match its manifest, and compares the restored tables with the files.
  *
  * @param sql Connections to an empty database that nobody uses and that is dropped afterwards.
- * @throws {OperatorError} where it cannot be restored, or the restored rows differ.
+ * @throws {OperatorError} if the backup cannot be restored, or the restored rows differ.
  */
 export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResult> {
   const { folder, manifest } = backup
@@ -35,14 +35,14 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
     if (compared === 'nothing') return
     await transaction`set local time zone 'UTC'`
     for (const name of restored) {
-      const [written, back] = await summaries(transaction, name, join(folder, fileOf(name)))
+      const [written, inTable] = await summaries(transaction, name, join(folder, fileOf(name)))
       const rows = manifest?.files[fileOf(name)]?.rows
-      if (back.rows !== rows) {
+      if (inTable.rows !== rows) {
         throw new OperatorError(
-          `The backup in "${folder}" does not come back whole: ${name} has ${back.rows} rows then, and the manifest says ${rows}.`,
+          `The backup in "${folder}" does not come back whole: ${name} has ${inTable.rows} rows then, and the manifest says ${rows}.`,
         )
       }
-      if (compared === 'counts' || back.sum === written.sum) continue
+      if (compared === 'counts' || inTable.sum === written.sum) continue
       throw new OperatorError(`The backup in "${folder}" cannot be restored exactly: rows of ${name} differ.`)
     }
   }
@@ -67,7 +67,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
   }
   const restored = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
-  // In these tables, a new database has rows that an older one did not have.
+  // A new database may have rows in this table that the backup lacks. They are left out.
   const [where, parameters] =
     key === undefined
       ? ['', []]

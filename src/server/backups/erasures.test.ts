@@ -16,13 +16,13 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-async function listDirectory() {
+async function listPaths() {
   const directory = await temporaryDirectory()
   return { dir: directory.path, list: join(directory.path, 'erasures') }
 }
 
-test('each erasure is listed once, by anybody, even after a full disk cut the list off', async () => {
-  const { dir, list } = await listDirectory()
+test('each erasure is listed once, even with concurrent writers or after a full disk cut a line off', async () => {
+  const { dir, list } = await listPaths()
   for (let count = 0; count < 3; count += 1) {
     await insertApplications(database.as(visitor), rowsOf(anApplication()))
   }
@@ -46,8 +46,8 @@ test('each erasure is listed once, by anybody, even after a full disk cut the li
   expect(await readErasures('/nowhere/a-backup', '/nowhere')).toBeUndefined()
 })
 
-test('nothing is appended to anything but a regular file', async () => {
-  const { dir, list } = await listDirectory()
+test('a list that is not a regular file is refused, and nothing is appended', async () => {
+  const { dir, list } = await listPaths()
   const theirs = join(dir, 'theirs')
   await writeFile(theirs, 'x')
   await symlink(theirs, list)
@@ -56,7 +56,7 @@ test('nothing is appended to anything but a regular file', async () => {
 })
 
 test('a list that cannot be read is not treated as empty', async () => {
-  const { dir, list } = await listDirectory()
+  const { dir, list } = await listPaths()
   await writeFile(list, '')
   // Not even root can read a folder inside a file.
   await expect(readErasures(join(dir, 'a-backup'), list)).rejects.toThrow(

@@ -10,16 +10,16 @@ import { runDirectly } from './file-work.ts'
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const erasuresLock = 5_610_745
 
-/** The list of erasures that a restore repeats. Each line is the digest of an application's id. */
+/** The file with the erasures that a restore repeats. Each line is the digest of an application's id. */
 const erasuresFile = (dir: string) => join(dir, 'erasures')
 
 /**
- * Appends erasures that the database has and the list lacks. The database stores each in the transaction that erases, so none is
- * lost while the list cannot be written.
+ * Appends erasures that the database has and the list lacks. The transaction that erases also stores the erasure in the
+ * database, so no erasure is lost while the list cannot be written.
  *
- * @param sql Connections without a deadline for a whole transaction, in which the list is written.
+ * @param sql Connections without a transaction timeout, since the list is written within a transaction.
  * @returns The number of erasures in the database.
- * @throws {OperatorError} where the list cannot be written.
+ * @throws {OperatorError} if the list cannot be written.
  */
 export async function appendErasures(sql: Sql, dir: string, files = runDirectly): Promise<number> {
   const path = erasuresFile(dir)
@@ -36,10 +36,10 @@ export async function appendErasures(sql: Sql, dir: string, files = runDirectly)
 }
 
 /**
- * The digests of all erased applications in the lists, of which one is in `BACKUP_DIR` and one beside the backup.
+ * Reads the digests of all erased applications from the two lists: in `BACKUP_DIR`, and beside the backup.
  *
- * @returns Undefined where there is no list.
- * @throws {OperatorError} where a list cannot be read.
+ * @returns Undefined if there is no list.
+ * @throws {OperatorError} if a list cannot be read.
  */
 export async function readErasures(
   backup: string,

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
 
-/** A pipe. Its readers block one of Node.js's threads until somebody writes. */
+/** Creates a named pipe. A reader blocks one of Node.js's threads until somebody writes. */
 async function pipe() {
   const directory = await temporaryDirectory()
   const path = join(directory.path, 'pipe')
@@ -15,21 +15,21 @@ async function pipe() {
   return path
 }
 
-test('hanging work is given up, nothing is begun until it ends, and then all continues', async () => {
+test('work that hangs times out, no other work begins until it ends, and later work succeeds', async () => {
   const path = await pipe()
   const files = createFileWork('/backups', 100)
   let begun = 0
-  let back: Promise<string> = Promise.resolve('')
-  const hanging = files(() => (back = readFile(path, 'utf8')))
-  const behind = files(async () => (begun += 1))
+  let reading: Promise<string> = Promise.resolve('')
+  const hanging = files(() => (reading = readFile(path, 'utf8')))
+  const queued = files(async () => (begun += 1))
   await expect(hanging).rejects.toThrow(FileTimeoutError)
-  await expect(behind).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
+  await expect(queued).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
   await expect(files(async () => (begun += 1))).rejects.toThrow(FileTimeoutError)
   expect(begun).toBe(0)
   const writer = await open(path, 'w')
   await writer.writeFile('late')
   await writer.close()
-  expect(await back).toBe('late')
+  expect(await reading).toBe('late')
   expect(await files(async () => (begun += 1))).toBe(1)
 })
 

@@ -7,19 +7,20 @@ export class FileTimeoutError extends OperatorError {}
 /**
  * Runs work on the files of `BACKUP_DIR`.
  *
- * @throws {FileTimeoutError} where the files do not respond in time.
+ * @throws {FileTimeoutError} if the files do not respond in time.
  */
 export type FileWork = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Runs the work directly, without a queue or a timeout. */
 export const runDirectly: FileWork = (work) => work()
 
-/** Milliseconds for one piece of work: on a slow disk, a flush of a few megabytes. */
+/** The timeout of one piece of work, in milliseconds. A slow disk may take long to flush a few megabytes. */
 const defaultTimeout = 15_000
 
 /**
- * Queues work on files in a folder that may hang, such as on a lost network disk. Each hanging call holds one of the four threads
- * that Node.js has for files, DNS and passwords. The queue therefore runs one piece at a time, and none while one hangs.
+ * Queues work on files in a folder that may hang, such as on a lost network disk. Each hanging call holds one of the four
+ * threads that Node.js has for files, DNS and passwords. The queue therefore runs one piece at a time, and begins no other
+ * while a piece hangs.
  *
  * @param limit Timeout of each piece, in milliseconds.
  */

@@ -18,7 +18,7 @@ export interface ScheduledBackup {
 interface FoundBackup extends ScheduledBackup {
   /** The names of the files in it. */
   entries: string[]
-  /** Whether each file exists and has its length. `npm run backup -- --check` compares the content. */
+  /** Whether each file exists and has the manifest's length. `npm run backup -- --check` compares the content. */
   isWhole: boolean
 }
 
@@ -32,11 +32,11 @@ export interface FolderOptions {
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
 const temporaryPattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
-/** Milliseconds by which servers' clocks may differ. A backup further in the future was made by a wrong clock. */
+/** Milliseconds by which servers' clocks may differ. A backup further in the future has the date of a wrong clock. */
 const clockDifference = 3_600_000
-/** Milliseconds after which an empty folder was abandoned, and not just created by another server. */
+/** Milliseconds after which an empty folder counts as abandoned. Another server may just have created a younger one. */
 const abandonedAfter = 3_600_000
-/** The user id of root, who may own the folder: root can do anything anyway, and owns the folders that disks are mounted on. */
+/** The user id of root, who may own the folder: root can do anything anyway, and owns the folders of mounted disks. */
 const rootUser = 0
 /** The names of all files that a backup may have, during writing or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...backupTables.map(fileOf)])
@@ -44,7 +44,7 @@ const ourFiles = new Set([manifestName, unfinishedName, ...backupTables.map(file
 /**
  * Refuses a folder that other users may write to.
  *
- * @throws {OperatorError} where others may write; not where the folder is missing.
+ * @throws {OperatorError} if others may write to it; not if the folder is missing.
  */
 export async function refuseFolderWritableByOthers(dir: string): Promise<void> {
   return refuseWritableByOthers('BACKUP_DIR', dir, [rootUser])
@@ -56,10 +56,10 @@ export function backupName(at: Date): string {
 }
 
 /**
- * The newest complete backup that a server made automatically in `BACKUP_DIR`, of any database unless one is given. A backup from
- * the future, made by a wrong clock, does not count.
+ * Finds the newest complete backup that a server made automatically in `BACKUP_DIR`, of any database unless one is given. It
+ * ignores a backup from the future, which has the date of a wrong clock.
  *
- * @throws {OperatorError} where the folder cannot be read.
+ * @throws {OperatorError} if the folder cannot be read.
  */
 export async function newestBackup(
   dir: string,
@@ -70,8 +70,8 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest backups and keeps the newest `keep` complete ones. It touches nothing else in the folder, and no backup with
- * a file that is not ours.
+ * Removes the oldest backups and keeps the newest `keep` complete ones. Nothing else in the folder is removed, and no backup
+ * with a file that is not ours.
  *
  * @returns The removed folders.
  */
@@ -86,7 +86,7 @@ export async function removeOldBackups(
   const removed: string[] = []
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
-    // Renamed first, since a folder with a backup's name has to be complete.
+    // Renamed first, since a folder with the name of a backup has to be complete.
     const temporary = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
     await rename(folder, temporary)
     await removeFiles(temporary, entries)
@@ -121,7 +121,7 @@ async function removeLeftover(folder: string, ownerId: string | null, now: Date)
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
-/** The newest first. Files are read one at a time, see `file-work.ts`. */
+/** Finds backups, the newest first. Files are read one at a time, see `file-work.ts`. */
 async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
@@ -132,17 +132,17 @@ async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promis
   })
   const found: FoundBackup[] = []
   for (const name of names.filter((each) => namePattern.test(each))) {
-    // A folder that cannot be read is no backup: another server may be removing it.
-    const one = await readBackup(dir, name, ownerId).catch(() => undefined)
-    if (one !== undefined) found.push(one)
+    // A folder that cannot be read is skipped: another server may be removing it.
+    const backup = await readBackup(dir, name, ownerId).catch(() => undefined)
+    if (backup !== undefined) found.push(backup)
   }
-  const age = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
-  return found.toSorted((a, b) => age(b) - age(a))
+  const sortKey = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
+  return found.toSorted((a, b) => sortKey(b) - sortKey(a))
 }
 
 /**
- * Reads a backup that a server made. A renamed or copied backup, whose name does not match its time, is skipped: somebody wants
- * to keep it.
+ * Reads a backup that a server made. Skips a renamed or copied backup, whose name does not match its time: somebody wants to
+ * keep it.
  */
 async function readBackup(dir: string, name: string, ownerId: string | null | undefined) {
   const folder = join(dir, name)
@@ -168,7 +168,7 @@ async function readBackup(dir: string, name: string, ownerId: string | null | un
   return found
 }
 
-/** A backup from before databases had an id belongs to any database. */
+/** Whether a backup belongs to a database. A backup from before databases had an id belongs to every database. */
 function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, ownerId: string | null) {
   return scheduled.installation === null || scheduled.installation === ownerId
 }
@@ -177,7 +177,7 @@ function isInFuture(createdAt: Date, now = new Date()) {
   return createdAt.getTime() > now.getTime() + clockDifference
 }
 
-/** Undefined where it is no regular file, or holds no object. */
+/** Reads a JSON object; undefined if the path is not a regular file, or the file has no object. */
 async function readJson<T extends object>(path: string): Promise<T | undefined> {
   try {
     if (!(await lstat(path)).isFile()) return undefined
@@ -188,7 +188,7 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** Removes the manifest, which says whose the folder is, last. Keeps a folder that gets another file meanwhile. */
+/** Removes files, the one that names the owner last, and then their folder. Keeps a folder that gets another file. */
 async function removeFiles(folder: string, entries: string[]) {
   const identifiesOwner = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => identifiesOwner(a) - identifiesOwner(b)))

@@ -5,7 +5,7 @@ import { isDatabaseError } from '../database/connection.ts'
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 
-/** The tables of a backup, in the order in which they can be restored. */
+/** The table of applications. */
 export const applications = `public.${table}`
 /** Tables of the desk and of letters, which older databases and backups lack. */
 export const statuses = 'private.statuses'
@@ -14,7 +14,7 @@ export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables that may have rows in a new database, and their keys. Restored rows replace those. */
+/** Tables that may have rows in a new database, and their keys. A restored row replaces the row with the same key. */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -25,7 +25,7 @@ export const seededTables: Record<string, string> = {
   'private.erasures': 'digest',
   [editions]: 'id',
 }
-/** Tables of which only some columns are backed up. The others hold a server's state, or the site's address. */
+/** The columns that are backed up, if not all are. The other columns have a server's state, or the site's address. */
 export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
@@ -42,26 +42,27 @@ export const deskTables = [
   deliveries,
 ]
 /**
- * The organisers' data that is backed up where their accounts are ours: no sessions, codes, factors' secrets or keys. In a hosted
- * project nothing is: the project owns the accounts, and rights mean nothing without them.
+ * The tables of organisers, which are backed up if our own server manages the accounts. Sessions, codes, secrets of factors
+ * and keys are left out. In a hosted project these tables are left out, too: the project owns the accounts, and rights mean
+ * nothing without them.
  */
 export const accounts = 'auth.users'
 export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
-/** The tables of a backup that the first versions wrote. */
+/** The tables in a backup of the first versions. */
 export const firstTables = [applications, 'private.webhook_outbox']
 /** Tables from before deliveries and invitations existed. */
 const acceptances = 'private.acceptances'
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
-/** The tables of invitations. The first backups have neither. */
+/** The older and the current table of invitations. The first backups have neither table. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
-/** Tables of which only some rows are backed up: otherwise a restore would send emails to organisers again. */
+/** The rows that are backed up, if not all are: otherwise a restore would send emails to organisers again. */
 export const backupRows: Record<string, string> = {
   [deliveries]: "kind not in ('notice', 'test')",
 }
 
-/** Every table of a backup. */
+/** Every table of a backup, in the order in which they can be restored. */
 export const backupTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
 /** A backup's manifest. It is written last, so that a backup without it is incomplete. */
@@ -70,11 +71,11 @@ export interface Manifest {
   createdAt: string
   /** The newest migration of the database that was backed up. */
   schema: string
-  /** The time zone of times. Missing in older versions, which wrote times in their database's zone. */
+  /** The time zone of the times in the files. Missing in older backups, whose times are in their database's zone. */
   timeZone?: 'UTC'
   /**
-   * Set where a server made it automatically. The id is that of the database whose servers may remove it, or null in older
-   * databases.
+   * Set if a server made the backup automatically. The id names the database whose servers may remove the backup; null in
+   * older databases.
    */
   scheduled?: { installation: string | null }
   /** By file name. Older versions did not record the bytes. */
@@ -88,8 +89,8 @@ export const fileOf = (name: string) => `${name}.jsonl`
 /**
  * Reads a folder's manifest.
  *
- * @returns Undefined where the first versions wrote the backup: two files without a manifest.
- * @throws {OperatorError} where it is no backup that this version can read.
+ * @returns Undefined for a backup of the first versions: two files without a manifest.
+ * @throws {OperatorError} if the folder is not a backup that this version can read.
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const names = await readdir(folder)
@@ -119,7 +120,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether it has the keys that every version of the format wrote. */
+/** Whether a value has the keys that every version of the format wrote. */
 function isManifest(value: unknown): value is Manifest {
   return (
     isObject(value) &&
@@ -139,11 +140,11 @@ export async function checkRegular(path: string): Promise<void> {
   throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
 }
 
-/** Turns an error of a backup into a sentence for the operator, where they can act on it. */
+/** Turns an error of a backup or a restore into a sentence for the operator, if they can act on it. */
 export function backupFailure(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
-  const ofFile = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
-  if (ofFile) {
+  const isFileError = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+  if (isFileError) {
     const hint =
       error.code === 'EROFS'
         ? ' If systemd runs the server, its unit has to name the folder in ReadWritePaths.'
@@ -153,13 +154,13 @@ export function backupFailure(error: unknown, folder: string): unknown {
     })
   }
   // Class 22 and 23: values that do not fit. 42703: columns that do not exist.
-  const isRefused = isDatabaseError(error)
-  if (error instanceof SyntaxError || (isRefused && /^(22|23|42703)/.test(error.code))) {
+  const isFromDatabase = isDatabaseError(error)
+  if (error instanceof SyntaxError || (isFromDatabase && /^(22|23|42703)/.test(error.code))) {
     return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {
       cause: error,
     })
   }
-  if (!isRefused) return error
+  if (!isFromDatabase) return error
   return new OperatorError(`The database refused (${error.message}): nothing was written or restored.`, {
     cause: error,
   })

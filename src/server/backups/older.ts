@@ -1,7 +1,7 @@
 import { migrations } from '../database/migrations.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Tables of older versions, with their last columns. Their rows have moved to other tables since. */
+/** Tables of older versions, with their last columns. Migrations have moved their rows to other tables. */
 const olderColumns: Record<string, string> = {
   'private.webhook_outbox': `
     application_id uuid, attempts integer, next_attempt_at timestamptz, delivered_at timestamptz, last_status integer,
@@ -38,7 +38,7 @@ export async function createOlderTables(transaction: Sql): Promise<void> {
   }
 }
 
-/** Moves their rows as the migration moved those of a database, and drops the tables. */
+/** Moves the rows of these tables to the current tables, with the migration's statements, and drops the older tables. */
 export async function moveOlderRows(transaction: Sql): Promise<void> {
   const step = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/
   for (const { sql } of migrations) {
@@ -50,7 +50,7 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
 
 /**
  * Creates invitations for the accepted people of a backup older than invitations, so that their next letter has a link. The
- * history has when a status was set, and the letters have who was told.
+ * time of each decision is in the history, and the letters say who was told.
  */
 export async function inviteAccepted(transaction: Sql): Promise<void> {
   await transaction`

@@ -16,7 +16,7 @@ import { deliveries, fileOf, letters, manifestName, type Manifest } from './mani
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
-/** An automation, and a dispatcher that tells it RSVPs. Those of the database are queued from now on. */
+/** Starts an automation, and a dispatcher that sends it RSVPs. The database queues RSVPs from now on. */
 async function startAutomation({ owner, server }: Database) {
   await owner`update private.postman set automation_seen_at = now()`
   const receiver = await startReceiver()
@@ -36,7 +36,7 @@ async function startAutomation({ owner, server }: Database) {
   }
 }
 
-/** Removes a table from a backup, as if it was written before the table existed. */
+/** Removes a table from a backup, as if the backup was written before the table existed. */
 async function withoutFile(folder: string, table: string) {
   await rm(join(folder, fileOf(table)))
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
@@ -57,33 +57,33 @@ async function withRows(folder: string, table: string, rows: object[]) {
 const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
   select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
-test('a restore tells an automation no RSVP twice, and each waiting one once, by its id', async () => {
+test('after a restore an automation gets each waiting RSVP once, with its id, and no delivered RSVP again', async () => {
   const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   const folder = join(directory.path, 'backup')
   const first = await startAutomation(from)
   const somebody = await storeAcceptedApplicant(from.owner)
-  const answer = (given: string) =>
-    from.owner`select public.answer_place(${somebody.token}, ${given}, gen_random_uuid())`
-  await answer('coming')
+  const storeRsvp = (rsvp: string) =>
+    from.owner`select public.answer_place(${somebody.token}, ${rsvp}, gen_random_uuid())`
+  await storeRsvp('coming')
   await first.receiver.waitFor(1)
   await expect.poll(() => waiting(from)).toEqual([])
   await first.stop()
-  await answer('not coming')
-  const [left] = await waiting(from)
+  await storeRsvp('not coming')
+  const [pending] = await waiting(from)
   await backUp(from.owner, folder)
 
-  // Into a database whose server is running.
+  // Restores into a database whose server is running.
   const second = await startAutomation(to)
   await restore(to.owner, await checkBackup(folder))
-  const [told] = await second.receiver.waitFor(1)
-  expect(told?.headers['webhook-id']).toBe(left?.id)
-  expect(new URLSearchParams(told?.body).get('answer')).toBe('not coming')
+  const [delivered] = await second.receiver.waitFor(1)
+  expect(delivered?.headers['webhook-id']).toBe(pending?.id)
+  expect(new URLSearchParams(delivered?.body).get('answer')).toBe('not coming')
   await expect.poll(() => waiting(to)).toEqual([])
   await second.stop()
   expect(second.receiver.received).toHaveLength(1)
 
-  // In the format of 1.0.0.
+  // Restores the backup as 1.0.0 wrote it, without deliveries.
   await withoutFile(folder, deliveries)
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
@@ -91,14 +91,14 @@ test('a restore tells an automation no RSVP twice, and each waiting one once, by
   expect(await older.owner`select from private.deliveries`).toEqual([])
 })
 
-test('a backup older than invitations is restored with those of the accepted people', async () => {
+test('a restore of a backup without invitations creates invitations for the accepted people', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   const { id } = await storeAcceptedApplicant(from.owner)
   await backUp(from.owner, folder)
   await withoutFile(folder, 'private.invitations')
   await withoutFile(folder, deliveries)
-  // In the format of the first versions.
+  // A letter in the format of the first versions.
   const sent = {
     occasion: 'accepted',
     edition: 1,
@@ -120,7 +120,7 @@ test('a backup older than invitations is restored with those of the accepted peo
   ])
 })
 
-test('a restore has a rule for each trigger, and all are enabled afterwards', async () => {
+test('a restore has a rule for each trigger, and all triggers are enabled afterwards', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   await backUp(from.owner, join(directory.path, 'backup'))

@@ -31,7 +31,7 @@ import type { Sql } from '../database/sql.ts'
 /** Rows that are restored at a time. */
 const batchSize = 500
 
-/** A checked folder that can be restored, as far as its files show. */
+/** A folder that passed `checkBackup`. */
 export interface Backup {
   folder: string
   /** The tables in it. */
@@ -49,12 +49,12 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores a backup into an empty database, completely or not at all. Deliveries keep their state, so that nothing is delivered
- * again, and so does the form's opening. Accounts are restored where our own server manages them.
+ * Restores a backup into an empty database, in one transaction. Deliveries keep their state, so that nothing is delivered
+ * again. The form stays open or closed, as in the backup. Accounts are restored if our own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns The restored rows, and how many applications were erased again.
- * @throws {OperatorError} where the database is not empty or the folder is not a complete backup.
+ * @returns The numbers of restored rows, and of applications that were erased again.
+ * @throws {OperatorError} if the database is not empty or the folder is not a complete backup.
  */
 export async function restore(
   sql: Sql,
@@ -104,7 +104,7 @@ export async function restore(
 /**
  * Checks that a folder is a backup that this version can restore, before a database is created for it.
  *
- * @throws {OperatorError} unless each file matches the manifest.
+ * @throws {OperatorError} if a file does not match the manifest, or a newer version made the backup.
  */
 export async function checkBackup(folder: string): Promise<Backup> {
   try {
@@ -115,7 +115,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or take a backup of before the update (docs/operate.md#go-back).`,
       )
     }
-    // Older backups have no accounts and no tables of the desk. Those of hosted projects have no accounts.
+    // Older backups have no accounts and no tables of the desk. Backups of hosted projects have no accounts.
     const optional = [...olderTables, ...deskTables, ...accountTables]
     const tables = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
     for (const name of tables.map(fileOf)) {
@@ -133,7 +133,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
   }
 }
 
-/** Erases applications again, and adds the same history entry as every erasure. */
+/** Erases applications again, and adds an entry to the history, as every erasure does. */
 async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
   const { count } = await transaction.unsafe(
@@ -177,7 +177,7 @@ async function insertLines(transaction: Sql, table: string, file: string) {
 }
 
 /**
- * The lines of a file. `node:readline` is no choice: since Node.js 24 it also splits at U+2028, which JSON does not escape and
+ * Reads the lines of a file. Since Node.js 24, `node:readline` also splits at U+2028, which JSON does not escape and
  * applicants may write.
  */
 export async function* linesOf(file: string) {

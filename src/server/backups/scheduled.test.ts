@@ -28,7 +28,7 @@ async function backupDirectory() {
   return dir
 }
 
-/** Automatic backups with a clock that the test sets, until the test ends. */
+/** The automatic backups of a server, with a clock that the test sets. */
 function serverOf(dir: string, clock: { now: Date }, keep = 14) {
   const logged: string[] = []
   const log = {
@@ -36,7 +36,7 @@ function serverOf(dir: string, clock: { now: Date }, keep = 14) {
     error: (_details: object, message: string) => logged.push(message),
   }
   const backups = createScheduledBackups({ dir, at: '03:00', keep, log, now: () => clock.now, interval: 10 })
-  /** Resolves when it has seen, or made, the backup of this time. */
+  /** Resolves when the server has seen or made the backup of this moment. */
   const knows = async (moment: Date) => {
     await expect.poll(() => backups.state().newestAt).toEqual(moment)
   }
@@ -50,12 +50,12 @@ const manifestOf = async (folder: string) =>
 test.each([
   ['an ordinary day', '03:00', '2026-06-10T02:59:59', '2026-06-09T03:00:00+02:00'],
   ['the moment itself', '03:00', '2026-06-10T03:00:00', '2026-06-10T03:00:00+02:00'],
-  ['clocks put on at 02:00, before', '02:30', '2026-03-29T01:59:59+01:00', '2026-03-28T02:30:00+01:00'],
-  ['clocks put on at 02:00, after', '02:30', '2026-03-29T03:30:00+02:00', '2026-03-29T03:30:00+02:00'],
-  ['clocks put back at 03:00, first', '02:30', '2026-10-25T02:40:00+02:00', '2026-10-25T02:30:00+02:00'],
-  ['clocks put back at 03:00, again', '02:30', '2026-10-25T02:40:00+01:00', '2026-10-25T02:30:00+02:00'],
-  ['the day after', '02:30', '2026-10-26T02:29:00+01:00', '2026-10-25T02:30:00+02:00'],
-])('a time of day comes once a day here: %s', (_, at, now, expected) => {
+  ['before the clocks go forward', '02:30', '2026-03-29T01:59:59+01:00', '2026-03-28T02:30:00+01:00'],
+  ['after the clocks go forward', '02:30', '2026-03-29T03:30:00+02:00', '2026-03-29T03:30:00+02:00'],
+  ['before the clocks go back', '02:30', '2026-10-25T02:40:00+02:00', '2026-10-25T02:30:00+02:00'],
+  ['after the clocks go back', '02:30', '2026-10-25T02:40:00+01:00', '2026-10-25T02:30:00+02:00'],
+  ['the day after the clocks go back', '02:30', '2026-10-26T02:29:00+01:00', '2026-10-25T02:30:00+02:00'],
+])('a time of day occurs once a day in the local time zone: %s', (_, at, now, expected) => {
   const { TZ } = process.env
   atTestEnd(() => {
     if (TZ === undefined) delete process.env['TZ']
@@ -65,7 +65,7 @@ test.each([
   expect(lastOccurrence(at, new Date(now)).toISOString()).toBe(new Date(expected).toISOString())
 })
 
-test('two servers make one backup at the start and one a day, and keep the newest of them', async () => {
+test('two servers make one backup at the start and one a day, and keep the newest three', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
   const servers = [serverOf(dir, clock, 3), serverOf(dir, clock, 3)]
@@ -85,7 +85,7 @@ test('two servers make one backup at the start and one a day, and keep the newes
   expect(servers[0]?.state().failingSince).toBeUndefined()
 })
 
-test('a server that starts makes a backup only where the last is older than a day', async () => {
+test('a server that starts makes a backup only if the last one is older than a day', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
   const first = serverOf(dir, clock)
@@ -106,7 +106,7 @@ test('a server that starts makes a backup only where the last is older than a da
   expect(await backupsIn(dir)).toHaveLength(2)
 })
 
-test('nothing is removed that this database did not write, or that has a foreign file in it', async () => {
+test('only automatic backups of this database are removed, and only if they have no foreign file', async () => {
   await database.owner`delete from public.retreat_applications`
   const dir = await backupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
@@ -116,7 +116,7 @@ test('nothing is removed that this database did not write, or that has a foreign
   const [own = ''] = await backupsIn(dir)
   const manifest = await manifestOf(join(dir, own))
 
-  const as = async (at: Date, change: (folder: string) => Promise<unknown>) => {
+  const copyAs = async (at: Date, change: (folder: string) => Promise<unknown>) => {
     const folder = join(dir, backupName(at))
     await cp(join(dir, own), folder, { recursive: true })
     const dated = { ...manifest, createdAt: at.toISOString() }
@@ -124,25 +124,25 @@ test('nothing is removed that this database did not write, or that has a foreign
     await change(folder)
   }
   const old = (day: number) => new Date(2026, 0, day, 3)
-  await as(old(1), async (folder) => {
-    const others = { ...manifest, createdAt: old(1).toISOString(), scheduled: { installation: 'another' } }
-    await writeFile(join(folder, 'manifest.json'), JSON.stringify(others))
+  await copyAs(old(1), async (folder) => {
+    const foreign = { ...manifest, createdAt: old(1).toISOString(), scheduled: { installation: 'another' } }
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify(foreign))
   })
-  await as(old(2), (folder) => writeFile(join(folder, 'notes.txt'), 'the one before the move'))
-  await as(old(3), (folder) => rename(folder, join(dir, 'unplugged-of-the-retreat')))
+  await copyAs(old(2), (folder) => writeFile(join(folder, 'notes.txt'), 'the one before the move'))
+  await copyAs(old(3), (folder) => rename(folder, join(dir, 'unplugged-of-the-retreat')))
   // A copy under another time, a folder without a manifest, and a file.
-  await as(old(4), (folder) => rename(folder, join(dir, backupName(old(5)))))
-  await as(old(6), (folder) => rm(join(folder, 'manifest.json')))
+  await copyAs(old(4), (folder) => rename(folder, join(dir, backupName(old(5)))))
+  await copyAs(old(6), (folder) => rm(join(folder, 'manifest.json')))
   await writeFile(join(dir, backupName(old(7))), 'no folder')
   await backUp(database.owner, join(dir, backupName(old(8))))
-  const theirs = (await backupsIn(dir)).filter((name) => name !== own)
-  expect(theirs).toHaveLength(7)
-  // And one that may be removed, although a file of it is missing.
-  await as(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))
+  const kept = (await backupsIn(dir)).filter((name) => name !== own)
+  expect(kept).toHaveLength(7)
+  // And a backup that may be removed, although one of its files is missing.
+  await copyAs(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))
 
   clock.now = new Date(2026, 5, 2, 3)
   await server.knows(clock.now)
-  await expect.poll(() => backupsIn(dir)).toEqual([...theirs, backupName(clock.now)].toSorted())
+  await expect.poll(() => backupsIn(dir)).toEqual([...kept, backupName(clock.now)].toSorted())
   expect(await newestBackup(dir, { now: clock.now })).toMatchObject({
     folder: join(dir, backupName(clock.now)),
     createdAt: clock.now,
@@ -150,7 +150,7 @@ test('nothing is removed that this database did not write, or that has a foreign
   })
 })
 
-test('the newest complete backup is never removed, even after a wrong clock', async () => {
+test('the newest complete backup is never removed, even if a wrong clock dated an older one in the future', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date(2030, 5, 1, 12) }
   const ahead = serverOf(dir, clock, 1)
@@ -164,33 +164,33 @@ test('the newest complete backup is never removed, even after a wrong clock', as
   await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
 })
 
-test('the remains of a killed backup are removed where they are ours, and nothing else', async () => {
+test('the remains of a killed backup of this database are removed, and nothing else', async () => {
   const dir = await backupDirectory()
   const clock = { now: new Date() }
   const [row] = await database.owner<[{ id: string }]>`select id from private.installation`
-  const aside = (name: string) => join(dir, `.${backupName(new Date(2026, 0, 1))}.${name}`)
-  const leave = async (name: string, files: Record<string, object>) => {
-    await mkdir(aside(name))
+  const unfinishedFolder = (name: string) => join(dir, `.${backupName(new Date(2026, 0, 1))}.${name}`)
+  const createRemains = async (name: string, files: Record<string, object>) => {
+    await mkdir(unfinishedFolder(name))
     for (const [file, content] of Object.entries(files)) {
-      await writeFile(join(aside(name), file), JSON.stringify(content))
+      await writeFile(join(unfinishedFolder(name), file), JSON.stringify(content))
     }
   }
-  await leave('aaaaaa', { 'unfinished.json': { installation: row.id }, 'private.door.jsonl': {} })
-  await leave('bbbbbb', { 'manifest.json': { scheduled: { installation: row.id } } })
-  await leave('cccccc', { 'unfinished.json': { installation: 'another' } })
-  await leave('dddddd', { 'unfinished.json': { installation: row.id }, 'holiday.jpg': {} })
-  await leave('eeeeee', { 'private.door.jsonl': {} })
-  await leave('ffffff', {})
-  await leave('gggggg', {})
-  await utimes(aside('gggggg'), 0, 0)
+  await createRemains('aaaaaa', { 'unfinished.json': { installation: row.id }, 'private.door.jsonl': {} })
+  await createRemains('bbbbbb', { 'manifest.json': { scheduled: { installation: row.id } } })
+  await createRemains('cccccc', { 'unfinished.json': { installation: 'another' } })
+  await createRemains('dddddd', { 'unfinished.json': { installation: row.id }, 'holiday.jpg': {} })
+  await createRemains('eeeeee', { 'private.door.jsonl': {} })
+  await createRemains('ffffff', {})
+  await createRemains('gggggg', {})
+  await utimes(unfinishedFolder('gggggg'), 0, 0)
   const server = serverOf(dir, clock)
   server.start(database)
   await server.knows(clock.now)
-  const left = (await backupsIn(dir)).filter((name) => name.startsWith('.'))
-  expect(left.map((name) => name.slice(-6))).toEqual(['cccccc', 'dddddd', 'eeeeee', 'ffffff'])
+  const remaining = (await backupsIn(dir)).filter((name) => name.startsWith('.'))
+  expect(remaining.map((name) => name.slice(-6))).toEqual(['cccccc', 'dddddd', 'eeeeee', 'ffffff'])
 })
 
-test('a missing folder is reported once, and when it is back a backup is made', async () => {
+test('a missing folder is reported once, and a backup is made when the folder is back', async () => {
   const dir = await backupDirectory()
   await rm(dir, { recursive: true })
   const clock = { now: new Date(2026, 5, 1, 12) }

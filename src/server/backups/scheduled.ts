@@ -34,20 +34,20 @@ export interface BackupSettings {
 export interface BackupState {
   /** When the newest complete backup was made. */
   newestAt: Date | undefined
-  /** Since when backups fail, or erasures cannot be listed. */
+  /** When backups began to fail, or erasures could no longer be listed. */
   failingSince: Date | undefined
 }
 
 /** Automatic backups. */
 export interface ScheduledBackups {
   state: () => BackupState
-  /** Refuses a folder that others may write to. The checks report one that is missing or does not respond. */
+  /** Refuses a folder that others may write to. A folder that is missing or hangs is reported later, when a backup fails. */
   refuseForeign: () => Promise<void>
-  /** Refuses to create a database where there are backups of one: its disk may not be mounted. */
+  /** Refuses to create a database if there are backups of one: the disk of that database may not be mounted. */
   beforeCreation: () => Promise<void>
   /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
   beforeMigration: (sql: Sql) => Promise<void>
-  /** Makes a backup if the last one is older than a day, then one a day. Lists erasures. */
+  /** Makes a backup if the last one is older than a day, then one a day. Appends erasures to the list. */
   start: (database: Pick<Pools, 'owner' | 'server'>) => void
   /** Aborts a pending backup. */
   stop: () => Promise<void>
@@ -57,20 +57,21 @@ export interface ScheduledBackups {
 export const backupLock = 5_610_744
 const day = 24 * 3_600_000
 /** Milliseconds before a failed backup is retried. */
-const retryPause = 10 * 60_000
+const retryDelay = 10 * 60_000
 /** Milliseconds between two checks for new erasures. */
 const erasuresInterval = 1_000
 /** Milliseconds to wait for another server's backup before the schema changes, and between two checks of it. */
 const maxWait = 15 * 60_000
-const waitPause = 1_000
+const waitInterval = 1_000
 /** Milliseconds for an aborted backup to clean up. */
 const grace = 3_000
 /** The share of the time that a backup works while a server serves. */
 const servingShare = 0.2
 
 /**
- * The last moment up to `now` at which it was this time of day here. On a day that has the time twice, it is the first. On a day
- * that skips the time, it is as much later as the clocks were put forward.
+ * The last moment, up to `now`, at which this machine's clock showed a time of day. If the clock is put back and shows the
+ * time twice, the first moment counts. If the clock is put forward and skips the time, the moment is later by the same
+ * amount.
  *
  * @param at Hours and minutes, as in `03:00`.
  */
@@ -90,29 +91,29 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   const files = createFileWork(dir)
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { message: string; since: Date }>()
-  /** How many erasures the list has, as far as this server knows. Each backup makes it read the list again. */
+  /** The number of erasures in the list, as far as this server knows. A backup resets it, so that the list is read again. */
   let listedErasures: number | undefined
   let pollings: { stop: () => Promise<void> }[] = []
 
-  /** Logs a repeated error once. */
-  const attempt = async (what: string, act: () => Promise<unknown>) => {
+  /** Runs work. Logs an error once, even if it repeats. */
+  const attempt = async (name: string, work: () => Promise<unknown>) => {
     try {
-      await act()
-      problems.delete(what)
+      await work()
+      problems.delete(name)
     } catch (error) {
       if (abortController.signal.aborted) return
       const message = error instanceof Error ? error.message : String(error)
-      const last = problems.get(what)
+      const lastProblem = problems.get(name)
       const details = error instanceof OperatorError ? { problem: message } : { err: error }
-      if (last?.message !== message) log.error(details, `${what} failed`)
-      problems.set(what, { message, since: last?.since ?? now() })
+      if (lastProblem?.message !== message) log.error(details, `${name} failed`)
+      problems.set(name, { message, since: lastProblem?.since ?? now() })
     } finally {
       const times = [...problems.values()].map(({ since }) => since.getTime())
       state.failingSince = times.length === 0 ? undefined : new Date(Math.min(...times))
     }
   }
 
-  /** Since when a backup is due. */
+  /** The moment since which a backup is due. */
   const dueSince = () => {
     const daily = lastOccurrence(at, now())
     return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
@@ -121,7 +122,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   /**
    * Writes a backup and removes old ones, unless another server is making one.
    *
-   * @returns False where another server is.
+   * @returns False if another server is making a backup.
    */
   const makeBackup = (sql: Sql, isDue: (ownerId: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(snapshotMode, async (transaction) => {
@@ -163,7 +164,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       await makeBackup(sql, isDue, servingShare)
       failed = undefined
     } catch (error) {
-      failed = { error, retryAt: performance.now() + retryPause }
+      failed = { error, retryAt: performance.now() + retryDelay }
       throw error
     }
   }
@@ -191,12 +192,12 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
         }
         while (!(await makeBackup(sql, always))) {
           if (performance.now() > deadline) throw new Error('another server is still making a backup')
-          await wait(waitPause, undefined, { signal: abortController.signal })
+          await wait(waitInterval, undefined, { signal: abortController.signal })
         }
       })
     },
     start({ owner, server }) {
-      // From here on the checks report problems.
+      // Problems before the start are dropped: the polling below reports those that remain.
       problems.clear()
       const backups = startPolling(
         () => attempt('the backup', () => makeIfDue(owner)),
@@ -218,19 +219,19 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     },
     async stop() {
       abortController.abort()
-      // Work on a frozen database ends when its connections end.
+      // Not awaited any longer: work on a frozen database ends when its connections end.
       const stopping = Promise.all(pollings.map((each) => each.stop()))
       await Promise.race([stopping, wait(grace, undefined, { ref: false })])
     },
   }
 }
 
-/** Reads the id by which a database's servers recognise its backups; null where its schema is older than that id. */
+/** Reads the id by which a database's servers recognise its backups; null if its schema is older than that id. */
 export async function readOwnerId(sql: Sql): Promise<string | null> {
   const [row] = await sql<
-    { there: boolean }[]
-  >`select to_regclass('private.installation') is not null as there`
-  if (!row?.there) return null
+    { is_present: boolean }[]
+  >`select to_regclass('private.installation') is not null as is_present`
+  if (!row?.is_present) return null
   const [installation] = await sql<{ id: string }[]>`select id from private.installation`
   return installation?.id ?? null
 }

@@ -1,14 +1,14 @@
 import { applications, deliveries, history, statuses } from './manifest.ts'
 
-/** The rule of a restore for a trigger. */
+/** Whether a trigger fires during a restore. */
 export interface Trigger {
   table: string
   name: string
-  /** Whether it fires during a restore; `without letters`: only where the backup is older than letters. */
+  /** `without letters`: only if the backup is older than letters. */
   firesOnRestore: boolean | 'without letters'
 }
 
-/** The rules of a restore for each trigger of the schema, with reasons. A new trigger gets a line here. */
+/** The rule of a restore for each trigger of the schema, with its reason. A new trigger gets a line here. */
 export const triggers: readonly Trigger[] = [
   // Today's limits and closing are for new applications, not for restored ones.
   { table: applications, name: 'refuse_too_long', firesOnRestore: false },
@@ -19,7 +19,7 @@ export const triggers: readonly Trigger[] = [
   // The search vectors are computed from the form answers, and are in no backup.
   { table: applications, name: 'keep_search_vectors', firesOnRestore: true },
   { table: applications, name: 'keep_search_vectors_changed', firesOnRestore: true },
-  // An application that is erased again is listed again.
+  // An application that is erased again is added to the erasures again.
   { table: applications, name: 'remember_erasures', firesOnRestore: true },
   // Deletes the deliveries of an erased application.
   { table: applications, name: 'erase_deliveries', firesOnRestore: true },
@@ -34,6 +34,6 @@ export const triggers: readonly Trigger[] = [
   { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
   { table: deliveries, name: 'check_delivery', firesOnRestore: true },
-  // A restore cancels pending deliveries, which tells nobody anything.
+  // A restore only cancels pending deliveries, which does not fire this trigger.
   { table: deliveries, name: 'follow_told', firesOnRestore: true },
 ]

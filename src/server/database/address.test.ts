@@ -26,7 +26,7 @@ test('an address has host, port, user, password and database, percent-decoded', 
   expect(description).toBe('PostgreSQL at db.example:6543/my data')
 })
 
-test("libpq's own parameters do not reach the server, as in providers' addresses; the server's own do", () => {
+test("libpq's parameters in a provider's address are not sent to the server, and the server's own are", () => {
   const { address } = parseAddress(
     'postgres://u@h/d?sslmode=require&channel_binding=require&pgbouncer=true&connect_timeout=7&target_session_attrs=read-write&application_name=x&options=-c%20search_path%3Dpublic',
   )
@@ -35,28 +35,28 @@ test("libpq's own parameters do not reach the server, as in providers' addresses
   expect(address.mustBeWritable).toBe(true)
 })
 
-test('an IPv6 address is one, with and without a port', () => {
+test('an IPv6 address is one host, with and without a port', () => {
   const { address, description } = parseAddress('postgres://u@[2001:db8::1]:6543/d?sslmode=verify-full')
   expect(address).toMatchObject({ hosts: ['2001:db8::1'], port: 6543 })
   expect(description).toBe('PostgreSQL at [2001:db8::1]:6543/d')
   expect(parseAddress('postgres://u@[::1]/d').address).toMatchObject({ hosts: ['::1'], port: 5432 })
 })
 
-const withCertificate = (name: string, parameters: string) =>
+const tlsCase = (name: string, parameters: string) =>
   [name, () => parseAddress(`postgres://u@h/d?${parameters.replaceAll('FILE', file)}`).address.tls] as const
 
 test.each([
-  [...withCertificate('nothing', ''), false],
-  [...withCertificate('disable', 'sslmode=disable'), false],
-  [...withCertificate('allow', 'sslmode=allow'), 'prefer'],
-  [...withCertificate('prefer', 'sslmode=prefer'), 'prefer'],
-  [...withCertificate('require', 'sslmode=require'), { rejectUnauthorized: false }],
-  [...withCertificate('ssl=true', 'ssl=true'), { rejectUnauthorized: false }],
-  [...withCertificate('verify-full', 'sslmode=verify-full'), {}],
-  [...withCertificate('system', 'sslmode=verify-full&sslrootcert=system'), {}],
-  [...withCertificate('root alone', 'sslrootcert=FILE'), { ca: 'PEM' }],
+  [...tlsCase('nothing', ''), false],
+  [...tlsCase('disable', 'sslmode=disable'), false],
+  [...tlsCase('allow', 'sslmode=allow'), 'prefer'],
+  [...tlsCase('prefer', 'sslmode=prefer'), 'prefer'],
+  [...tlsCase('require', 'sslmode=require'), { rejectUnauthorized: false }],
+  [...tlsCase('ssl=true', 'ssl=true'), { rejectUnauthorized: false }],
+  [...tlsCase('verify-full', 'sslmode=verify-full'), {}],
+  [...tlsCase('system', 'sslmode=verify-full&sslrootcert=system'), {}],
+  [...tlsCase('root alone', 'sslrootcert=FILE'), { ca: 'PEM' }],
   [
-    ...withCertificate('client certificate', 'sslmode=require&sslcert=FILE&sslkey=FILE'),
+    ...tlsCase('client certificate', 'sslmode=require&sslcert=FILE&sslkey=FILE'),
     { cert: 'PEM', key: 'PEM', rejectUnauthorized: false },
   ],
 ])('TLS: %s', (_name, read, expected) => {
@@ -76,7 +76,7 @@ test.each([
   ['sslmode=verify-ca', /sslmode=verify-ca but no sslrootcert/],
   ['sslmode=require&sslcert=/nowhere.pem', /has sslcert=\/nowhere\.pem, which cannot be read/],
   ['sslrootcert=/nowhere.pem', /has sslrootcert=\/nowhere\.pem, which cannot be read/],
-])('%s is refused in a sentence', (parameters, sentence) => {
+])('%s is refused with a message that does not show the password', (parameters, sentence) => {
   const read = () => parseAddress(`postgres://u:hunter2@h/d?${parameters}`)
   expect(read).toThrow(sentence)
   expect(read).toThrow(/^(?!.*hunter2)/)

@@ -16,16 +16,15 @@ export interface DatabaseAddress {
 /**
  * Reads the address of a database.
  *
- * libpq's channel binding is not supported: where an address asks for it, `verify-full` gives the same protection. Several hosts,
- * separated by commas, share one port and are tried in order. Of `target_session_attrs`, only the values for a writable server
- * are respected.
+ * libpq's channel binding is not supported: `verify-full` gives the same protection. Several hosts, separated by commas, share
+ * one port and are tried in order. Of `target_session_attrs`, only the values for a writable server are respected.
  *
- * @param given In libpq's format, including its TLS parameters.
- * @throws {OperatorError} where it asks for something that is not supported.
+ * @param text The address in libpq's format, including its TLS parameters.
+ * @throws {OperatorError} where the address cannot be read, or its `sslmode` is not supported.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
-export function parseAddress(given: string): DatabaseAddress {
-  const url = new URL(given)
+export function parseAddress(text: string): DatabaseAddress {
+  const url = new URL(text)
   const mode = sslMode(url.searchParams)
   url.searchParams.delete('ssl')
   // `system` means the certificates that Node.js trusts by default.

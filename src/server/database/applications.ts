@@ -2,7 +2,7 @@ import type { Application } from '../../application/application.ts'
 import type { OrganiserWork } from '../../application/csv.ts'
 import { inBatches, type Sql } from './sql.ts'
 
-/** The state of one application's delivery; all null where none was queued. */
+/** The state of one application's delivery; all null if no delivery was queued. */
 interface Delivery {
   attempts: number | null
   next_attempt_at: Date | null
@@ -13,7 +13,7 @@ interface Delivery {
 /** A stored application with the state of its delivery. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
 
-/** A query of all applications with their deliveries and `more`. It also works where the schema is older than the deliveries. */
+/** A query of all applications with their deliveries and the columns `more`. It also works on a schema without deliveries. */
 async function withDeliveries(sql: Sql, more = '') {
   const [row] = await sql<[{ known: boolean }]>`select to_regclass('private.deliveries') is not null as known`
   const deliveries = row.known
@@ -42,7 +42,7 @@ export async function* applicationsWithDeliveries(
 export type ApplicationRow = StoredApplication & Partial<OrganiserWork> & { status?: string }
 
 /**
- * Adds what organisers made of each application, where the schema is new enough.
+ * Adds what organisers recorded about each application, where the schema is new enough.
  *
  * @param batches Applications in batches.
  */
@@ -50,10 +50,10 @@ export async function* withDeskColumns(
   sql: Sql,
   batches: AsyncIterable<StoredApplication[]>,
 ): AsyncGenerator<ApplicationRow[]> {
-  const [known] = await sql<[{ known: boolean }]>`
+  const [schema] = await sql<[{ known: boolean }]>`
     select to_regprocedure('private.made_of(uuid[])') is not null as known`
   for await (const batch of batches) {
-    if (!known.known) {
+    if (!schema.known) {
       yield batch
       continue
     }
@@ -77,8 +77,8 @@ export async function countApplications(sql: Sql): Promise<number> {
 }
 
 /**
- * All applications, in batches, for a reader who may take hours. Each batch is its own statement: nothing stays locked meanwhile,
- * and no time limit of the database applies to the whole.
+ * All applications, in batches, for a reader who may take hours. Each batch is its own statement: nothing is locked between two
+ * batches, and the database's time limits apply only to each batch.
  *
  * @param newest Whether the newest come first or last.
  */

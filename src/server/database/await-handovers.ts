@@ -8,16 +8,16 @@ const pollInterval = 100
 /** The advisory lock that each claim of an email shares (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
-/** How each table shows the emails that a server is handing over, with the newest column that this needs. */
+/** The tables of emails, each with its condition for an email that a server is handing over, and the newest column in it. */
 const emailTables = [
-  // Before letters were deliveries.
+  // In schemas where letters are not deliveries yet.
   { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
   {
     table: 'private.deliveries',
     column: 'kind',
     isSending: `kind in ('letter', 'receipt', 'notice', 'test') and state = 'sending'`,
   },
-  // This table stores no state. Only a claim waits for exactly 90 seconds.
+  // This table stores no state: a wait of exactly 90 seconds means a claim.
   {
     table: 'private.notices',
     column: 'waits_since',
@@ -30,12 +30,12 @@ const emailTables = [
  * version may be unable to record the result afterwards, so the email would be sent twice. The wait is bounded by a claim's
  * lease, 90 seconds.
  *
- * @param onWait Called where there is something to wait for.
+ * @param onWait Called once if a server is handing over an email.
  */
 export async function awaitHandovers(transaction: Sql, onWait: () => void): Promise<void> {
-  const [postman] = await transaction<{ there: boolean }[]>`
-    select to_regclass('private.postman') is not null as there`
-  if (!postman?.there) return
+  const [postman] = await transaction<{ known: boolean }[]>`
+    select to_regclass('private.postman') is not null as known`
+  if (!postman?.known) return
   const [claims] = await transaction<{ known: boolean }[]>`
     select to_regprocedure('private.claim_mail(interval, text[])') is not null as known`
   if (claims?.known) await transaction`select pg_advisory_xact_lock(${claimLock})`
@@ -48,10 +48,10 @@ export async function awaitHandovers(transaction: Sql, onWait: () => void): Prom
     if (count > 0)
       queries.push(`(select from ${table} where ${isSending} and due_at > clock_timestamp() limit 1)`)
   }
-  for (let looks = 0; ; looks += 1) {
+  for (let polls = 0; ; polls += 1) {
     const { count } = await transaction.unsafe(queries.join(' union all '))
     if (count === 0) return
-    if (looks === 0) onWait()
+    if (polls === 0) onWait()
     await wait(pollInterval)
   }
 }

@@ -11,7 +11,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
 import { acceptsConnections, trimLog } from './files.ts'
 
-test("PostgreSQL's log is truncated, and the former part is kept once", async () => {
+test("PostgreSQL's log is truncated when it is too long, and its contents are kept in one other file", async () => {
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'postgres.log')
   await trimLog(directory.path)
@@ -46,9 +46,9 @@ test('a DATA_DIR of another user, or that others may write to, is refused', asyn
 
 test('a database is created only in an empty DATA_DIR, even after an interrupted start', async () => {
   const directory = await temporaryDirectory()
-  let asked = 0
+  let creations = 0
   const beforeCreation = async () => {
-    asked += 1
+    creations += 1
     throw new Error('not now')
   }
   const starting = () => ensureCluster(directory.path, true, { beforeCreation })
@@ -60,7 +60,7 @@ test('a database is created only in an empty DATA_DIR, even after an interrupted
   await expect(starting()).rejects.toThrow(
     `DATA_DIR is "${directory.path}", where there is pgdata-17, postgres.log but no database (pgdata): put`,
   )
-  expect(asked).toBe(1)
+  expect(creations).toBe(1)
   expect((await readdir(directory.path)).toSorted()).toEqual(
     [...others, 'pgdata-17', 'postgres.log'].toSorted(),
   )
@@ -85,7 +85,7 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
   expect(await readdir(directory.path)).toEqual(['file', 'link'])
 })
 
-test('a database is locked while it runs, so that no other container starts a second one on its files', async () => {
+test('a database is locked while it runs, so that no other container starts a second server on its files', async () => {
   const directory = await dataDirectory('cluster')
   const files = join(directory.path, 'pgdata')
   const holder = spawn('flock', ['--no-fork', files, 'sh', '-c', 'echo; exec sleep 1'])

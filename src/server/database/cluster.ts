@@ -33,7 +33,7 @@ export interface Cluster {
   remove?: () => Promise<void>
 }
 
-/** Linux allows 108 bytes with the closing zero, macOS 104. */
+/** The longest path of a socket in bytes: Linux allows 108 with the closing zero, macOS 104. */
 const maxSocketPath = process.platform === 'darwin' ? 103 : 107
 
 /** There is no database, and none may be created. */
@@ -53,9 +53,9 @@ export interface EnsureOptions {
  * Makes sure that the embedded PostgreSQL runs on `dataDir`: it adopts a running server, or starts one. The server listens only
  * on a Unix socket inside `dataDir`.
  *
- * @param create Whether to create the database where there is none.
- * @throws {MissingDatabaseError} where there is none and none may be created.
- * @throws {OperatorError} where it cannot run or be created.
+ * @param create Whether to create the database if it is missing.
+ * @throws {MissingDatabaseError} where the database is missing and may not be created.
+ * @throws {OperatorError} where the database cannot run or be created.
  */
 export async function ensureCluster(
   dataDir: string,
@@ -80,7 +80,7 @@ export async function ensureCluster(
     )
   }
   const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
-    // Looked up now, since its folder may be gone when it is stopped.
+    // Looked up now: its folder may be gone when the server is stopped.
     const main = await mainProcessOf(files)
     const stop = () => stopFiles(files, main)
     return { socketDirectory: dataDir, user, started, stop, ...(remove && { remove }) }
@@ -105,15 +105,15 @@ export async function ensureCluster(
 }
 
 /**
- * Whether there is no database, and room for one.
+ * Whether a folder has no database, and nothing else that prevents creating one.
  *
- * @throws {OperatorError} where something else is there. The database may have been moved, or the folder is the wrong one.
+ * @throws {OperatorError} where it has other files: the database may have been moved, or the folder is the wrong one.
  */
 async function lacksDatabase(dataDir: string): Promise<boolean> {
   // If the directory cannot be listed, creating it reports why.
   const names: string[] = await readdir(dataDir).catch(() => [])
   if (names.includes(folder)) return false
-  // Ignore what may be in an empty folder: an unfinished start's folder, and a disk's lost+found.
+  // These may be in an empty folder: the folder of an unfinished start, a disk's lost+found, and hidden files.
   const others = names.filter((name) => !unfinished.test(name) && !/^\.|^lost\+found$/.test(name))
   if (others.length === 0) return true
   throw new OperatorError(
@@ -126,7 +126,7 @@ async function removeFrom(dataDir: string, isNewDirectory: boolean) {
     await rm(join(dataDir, name), { recursive: true, force: true })
   }
   if (!isNewDirectory) return
-  // Only where nobody has put anything else there.
+  // If others have put files there, the directory stays.
   await rmdir(dataDir).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOTEMPTY') throw error
   })
@@ -147,7 +147,7 @@ async function createDirectory(dataDir: string) {
   }
 }
 
-/** Without `recursive`, with which Node.js hangs below /proc. */
+/** Creates missing parents one by one: with `recursive`, Node.js hangs below /proc. */
 async function makeDirectory(path: string) {
   if (existsSync(path)) return
   if (dirname(path) !== path) await makeDirectory(dirname(path))
@@ -159,7 +159,7 @@ async function makeDirectory(path: string) {
 /**
  * Creates the database in another folder and moves it into place, so that an interrupted start leaves nothing broken.
  *
- * @returns Whether it created one.
+ * @returns Whether this call created it.
  */
 async function initialise(files: Files): Promise<boolean> {
   const { dataDir } = files
@@ -172,13 +172,13 @@ async function initialise(files: Files): Promise<boolean> {
     return await rename(aside, path).then(
       () => true,
       (error: unknown) => {
-        // Another start was faster, and its database serves as well.
+        // Another start was faster: its database is used.
         if (!existsSync(path)) throw error
         return false
       },
     )
   } finally {
-    // A failed removal does not matter. The reason of the failure above does.
+    // A failed removal must not hide the failure above.
     await rm(aside, { recursive: true, force: true }).catch(() => {})
   }
 }

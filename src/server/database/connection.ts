@@ -24,7 +24,7 @@ export interface Address {
   parameters?: Readonly<Record<string, string | number>>
 }
 
-/** The database did not respond in time. It is not dead: its connections would have ended. */
+/** The database did not respond in time. A dead database would have ended its connections. */
 export class DeadlineError extends Error {
   readonly code = 'DEADLINE'
 }
@@ -46,17 +46,20 @@ export function isDatabaseError(error: unknown): error is DatabaseError & { code
 
 /** The limits of a connection. */
 export interface ConnectionLimits {
-  /** Timeout of a statement in milliseconds, after which it and its connection are given up; no limit if omitted. */
+  /** Timeout in milliseconds after which a statement is cancelled and its connection closed; no limit if omitted. */
   deadline?: number | undefined
   /** Whether prepared statements may be reused. */
   keepsPrepared?: boolean
 }
 
-/** Wraps the error of a lost connection. The network's own codes stay. */
+/** Wraps the error of a lost connection. Keeps the network's own error codes. */
 export function lostConnection(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
-  const own = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
-  return new ConnectionError(own ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code), cause)
+  const networkCode = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  return new ConnectionError(
+    networkCode ?? (cause.message === 'timeout expired' ? 'CONNECT_TIMEOUT' : code),
+    cause,
+  )
 }
 
 /** One connection, whose statements run one at a time. */
@@ -84,7 +87,7 @@ export class Connection {
     this.#inTransaction = sqlOf({ run: this.run, begin: (_mode, work) => this.#savepoint(work) })
   }
 
-  /** Whether it can no longer be used. */
+  /** Whether the connection can no longer be used. */
   get isLost(): boolean {
     return this.#isLost
   }
@@ -110,7 +113,7 @@ export class Connection {
   /**
    * Runs work in a transaction.
    *
-   * @param beginning Statements that begin it, in one round trip.
+   * @param beginning Statements that begin the transaction, sent in one round trip.
    */
   async transact<Result>(beginning: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
     try {
@@ -121,7 +124,7 @@ export class Connection {
         throw new Error('the transaction was rolled back, as a statement of it had failed')
       return result
     } catch (error) {
-      // If the rollback fails, the connection has ended, and the transaction with it.
+      // If the rollback fails, closing the connection ends the transaction.
       if (!this.#isLost) await this.#send('rollback').catch(() => this.giveUp())
       throw error
     }
@@ -142,17 +145,17 @@ export class Connection {
 
   async #send(text: string, parameters: readonly Parameter[] = [], name?: string): Promise<QueryResult> {
     const { deadline } = this.#limits
-    let isLate = false
-    const late = () => {
-      isLate = true
+    let isTimedOut = false
+    const onTimeout = () => {
+      isTimedOut = true
       this.giveUp()
     }
-    const timer = deadline === undefined ? undefined : setTimeout(late, deadline)
+    const timer = deadline === undefined ? undefined : setTimeout(onTimeout, deadline)
     try {
       const statement = { text, values: parameters as Parameter[] }
       return await this.#client.query(name === undefined ? statement : { ...statement, name })
     } catch (error) {
-      if (isLate)
+      if (isTimedOut)
         throw new DeadlineError(`the database did not answer within ${deadline} ms`, { cause: error })
       if (isDatabaseError(error)) {
         // FATAL ends the connection.
@@ -166,14 +169,14 @@ export class Connection {
     }
   }
 
-  /** Closes it in order, or forcibly after `patience` milliseconds. */
+  /** Closes the connection gracefully, or forcibly after `patience` milliseconds. */
   async close(patience: number): Promise<void> {
-    const late = setTimeout(() => this.#client.connection.stream.destroy(), patience)
+    const timer = setTimeout(() => this.#client.connection.stream.destroy(), patience)
     await this.#client.end()
-    clearTimeout(late)
+    clearTimeout(timer)
   }
 
-  /** Closes it at once, and cancels its running statement. */
+  /** Closes the connection at once, and cancels its running statement. */
   giveUp(): void {
     this.#isLost = true
     cancel(this.#client)
@@ -181,13 +184,13 @@ export class Connection {
   }
 }
 
-/** Several statements at once have several results; the last one counts. */
+/** A text with several statements has several results: this returns the last one. */
 function rowsOf<Row extends readonly unknown[]>(result: QueryResult | QueryResult[]): Rows<Row> {
   const { rows, rowCount } = Array.isArray(result) ? (result.at(-1) as QueryResult) : result
   return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows<Row>
 }
 
-/** The names of prepared statements by text. There are as many as the program has texts. */
+/** The names of prepared statements by text. Their number is limited, since the program has a limited number of texts. */
 const names = new Map<string, string>()
 
 /** The same text has the same name on every connection. */
@@ -209,7 +212,7 @@ function isOutdated(error: unknown) {
 }
 
 /**
- * Asks the server, over a separate connection, to cancel another connection's statement. It has no result to wait for.
+ * Asks the server, over a separate connection, to cancel another connection's statement. The server sends no response.
  *
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */

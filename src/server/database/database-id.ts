@@ -3,7 +3,7 @@ import type { Sql } from './sql.ts'
 
 /**
  * The database's id, which reveals nothing else about it: a digest of the identifier that PostgreSQL got at its creation. A
- * standby that takes over keeps it. A restored backup is another database.
+ * standby that takes over has the same id. A restored backup is another database.
  *
  * @returns Null where the user may not read it.
  */

@@ -27,13 +27,13 @@ export interface DatabaseLocation {
 
 /** An open database. */
 export interface Database extends Omit<Pools, 'end'> {
-  /** The place of the data, for people, without a password. */
+  /** The location of the data, for people, without a password. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
-  /** Whose accounts it holds. */
+  /** The owner of its accounts. */
   ownerOfAuth: OwnerOfAuth
-  /** The database's id, so that a server can say which database it uses; null where there is none. */
+  /** The database's id, so that a server can say which database it uses; null where the user may not read it. */
   databaseId: string | null
   /** Whether this call created it. */
   isNew: boolean
@@ -46,7 +46,7 @@ export interface Database extends Omit<Pools, 'end'> {
   /**
    * Closes the connections, and stops the embedded database unless somebody else uses it.
    *
-   * @param how `at once` cancels pending work; otherwise it has a few seconds to end.
+   * @param how `at once` cancels pending work; otherwise pending work has a few seconds to end.
    */
   close: (how?: 'at once') => Promise<void>
   /** Closes it at once, and removes an embedded database that this call created, unless somebody else uses it. */
@@ -60,7 +60,7 @@ export interface OpenOptions {
    * schema up to date. `check` (every other command) changes nothing.
    */
   schema: 'migrate' | 'check'
-  /** A server's name, which a second server is shown: only one server may use the embedded database. */
+  /** A server's name. A second server is refused and shown this name: only one may use the embedded database. */
   holder?: string
   /** Called before an embedded database is created, and may throw. */
   beforeCreation?: () => Promise<void>
@@ -76,10 +76,10 @@ export interface OpenOptions {
  * Opens the database: the embedded one under `dataDir`, which is started if necessary, or the one at `databaseUrl`.
  *
  * With a `holder` (a server), the embedded database is restarted whenever it dies, until `close`. Without one (a command), it is
- * used alongside others.
+ * shared with a server and other commands.
  *
  * @throws {OperatorError} where the embedded database cannot run, is missing and may not be created, or is held by another
- *   server; where the one at `databaseUrl` cannot be reached; and where its schema cannot be used.
+ *   server; where the database at `databaseUrl` cannot be reached; and where the schema cannot be used.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
   const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location
@@ -133,7 +133,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 
 /** A database that is opened only to examine it. It may have any schema or none, and stays unchanged. */
 export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'> {
-  /** Runs reading work as the schema's owner. It may not write, and fails after a deadline. */
+  /** Runs work in a read-only transaction, as the schema's owner. Its statements have a deadline. */
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
   /** Whether the embedded database had to be started for it. */
   started: boolean
@@ -181,13 +181,13 @@ export async function openForReading(
   }
 }
 
-/** Checks or migrates the schema. Returns whether it is up to date, and whose accounts it holds. */
+/** Checks or migrates the schema. Returns whether the schema is up to date, and who owns the accounts. */
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
   free?: MigrateOptions['freeDisk'],
 ) {
-  // On a pool with a deadline, which the following work does not have.
+  // Tries the connection first on a pool with a deadline, since the work below has none.
   await server`select 1`
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
@@ -202,7 +202,7 @@ async function prepare(
   if (onEvent && edited.length > 0) {
     onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
   }
-  // Otherwise the first visitor would hit the failure.
+  // Without this, the first visitor would meet a failure of the visitors' pool.
   await as(visitor).unsafe('select 1')
   return { isUpToDate: true, ownerOfAuth: await ownerOfAuth(owner), databaseId: await readDatabaseId(owner) }
 }

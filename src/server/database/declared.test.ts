@@ -15,13 +15,13 @@ test.each([
   ['a server of our own', () => differencesOn(server)],
   ['a hosted project', () => differencesInProject(server, 'push')],
   ['a server before a hosted project', () => differencesInProject(server, 'server')],
-])('the declared schema is what the migrations of %s come to', async (_name, differences) => {
+])('the migrations of %s result in the declared schema', async (_name, differences) => {
   expect(await differences(), 'Where a migration is missing, npm run schema -- few words writes it.').toEqual(
     [],
   )
 })
 
-test('applications can get columns on newer minor versions: no stored expression of a function uses their row type', async () => {
+test('applications can get columns on newer minor versions, since no stored function body uses their row type', async () => {
   const sql = connectTo(server.url(), 2)
   await migrate(sql)
   expect(

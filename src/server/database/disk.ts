@@ -17,7 +17,7 @@ export async function syncDirectory(path: string): Promise<void> {
  * Refuses a directory that other users may write to: they could replace a database, its socket or a backup.
  *
  * @param setting The setting that names it.
- * @param owners Users who may own it, besides the one that this runs as.
+ * @param owners Users who may own it, besides the user of this process.
  * @throws {OperatorError} where others may write to it. A missing directory is not refused.
  */
 export async function refuseWritableByOthers(

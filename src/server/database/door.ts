@@ -51,7 +51,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   await sql.begin(async (transaction) => {
     // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
-    // Reopening under the same conditions restarts the count, so the door has to be closed first.
+    // A door that closed automatically reopens under the same conditions only after it is closed by hand.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`

@@ -32,7 +32,7 @@ const migration = (version: string, sql: string): Migration => ({
   sql,
 })
 
-test('an update without room on the disk is refused before its backup, and with room it is made', async () => {
+test('an update is refused before its backup if the disk is too full, and runs if the disk has space', async () => {
   const sql = await olderDatabase('without_room')
   const recorded = () => sql`select version from supabase_migrations.schema_migrations`
   const before = await recorded()
@@ -50,7 +50,7 @@ test('an update without room on the disk is refused before its backup, and with 
   expect((await recorded()).length).toBeGreaterThan(before.length)
 })
 
-test('an update needs more room the more rows it copies, and none where it copies none', async () => {
+test('an update needs more disk space the more rows it copies, and no space if it copies no rows', async () => {
   const sql = await olderDatabase('room')
   const needed = async (files = migrations) => (await dryRun(sql, { files })).room.needed
   const few = await needed()
@@ -67,7 +67,7 @@ test('an update needs more room the more rows it copies, and none where it copie
   expect(await needed([...released, migration('20270101000000', 'select 1')])).toBe(0)
 })
 
-test('a dry run ends as soon as an applicant waits for it, who is stored', async () => {
+test('a dry run ends as soon as an applicant waits for its lock, and the application is stored', async () => {
   const sql = await olderDatabase('others')
   const slow = migration(
     '20270101000000',
@@ -88,7 +88,7 @@ test('a dry run ends as soon as an applicant waits for it, who is stored', async
   expect(await sql`select from pg_class where relname = 'new'`).toEqual([])
 })
 
-test('a dry run names migrations that run alone, and tries the rest', async () => {
+test('a dry run lists migrations that cannot run in a transaction, and tries the rest', async () => {
   const sql = await olderDatabase('alone')
   const index = migration(
     '20270101000000',

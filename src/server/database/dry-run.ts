@@ -24,7 +24,7 @@ export interface DryRun {
   applied: string[]
   /** Those that run outside a transaction, which were not tried. */
   untried: string[]
-  /** Milliseconds in which nobody could have applied. */
+  /** Milliseconds for which nobody can apply during the update. */
   milliseconds: number
   room: DiskSpace
   /** The tables whose number of rows would change; null where a table does not exist. */
@@ -42,10 +42,10 @@ class RolledBack extends Error {
 }
 
 /**
- * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early where others wait for it.
+ * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early if others wait for its locks.
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @throws {OperatorError} where the update would fail, with the reason; and where it takes longer than others may wait.
+ * @throws {OperatorError} with the reason where the update would fail; and where others would wait too long for it.
  */
 export async function dryRun(
   sql: Sql,
@@ -102,7 +102,7 @@ async function cancelWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => 
     }
   }
   const watching = watch()
-  // The returned function reports a failure.
+  // The returned function throws a failure of the watching.
   watching.catch(() => {})
   return async () => {
     isEnding = true

@@ -85,7 +85,7 @@ test('an applicant cannot set the edition, regardless of the client', async () =
   expect(await editionsOf(database.owner, application)).toEqual([])
 })
 
-test('organisers see and letters quote the form answers, and no edition yet', async () => {
+test('organisers see the form answers, letters can quote them, and neither shows the edition yet', async () => {
   const { owner } = await openTestDatabase()
   await owner`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
   const [shown] = await owner<[{ answers: object; placeholders: object }]>`
@@ -97,7 +97,7 @@ test('organisers see and letters quote the form answers, and no edition yet', as
   )
 })
 
-test('a backup keeps editions, and after its restore applications go on in the newest', async () => {
+test('a backup contains the editions, and after its restore new applications belong to the newest', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   const [both, later] = [anApplication(), anApplication()]
@@ -126,7 +126,7 @@ test('a backup of 1.0.0 is restored into the first edition', async () => {
   ])
 })
 
-test('in a copy for another PostgreSQL applications continue in the newest edition', async () => {
+test('in a copy for another PostgreSQL, new applications belong to the newest edition', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await beginEdition(from.owner, 2)
   await from.owner.begin((transaction) => copyDatabase(transaction, to.owner))
@@ -135,7 +135,7 @@ test('in a copy for another PostgreSQL applications continue in the newest editi
   expect(await editionsOf(to.owner, later)).toEqual([2])
 })
 
-test('while a database gets editions all applicants are stored once, and duplicates are refused', async () => {
+test('while a migration adds editions, each application is stored once, and duplicates are refused', async () => {
   const postgres = await startPostgres()
   await postgres.admin`create database learning`
   const [sql, applicants] = [connectTo(postgres.url('learning'), 2), connectTo(postgres.url('learning'), 4)]
@@ -143,12 +143,12 @@ test('while a database gets editions all applicants are stored once, and duplica
   const before = Array.from({ length: 500 }, () => ({ ...anApplication() }))
   await sql`insert into public.retreat_applications ${valuesOf(before)}`
   let stored = 0
-  const others: unknown[] = []
+  const otherErrors: unknown[] = []
   const applyTwice = async () => {
     const rows = rowsOf(anApplication())
     await insertApplications(applicants, rows).then(() => (stored += 1))
     await insertApplications(applicants, rows).catch((error: unknown) => {
-      if (!isDatabaseError(error) || !isDuplicate(error)) others.push(error)
+      if (!isDatabaseError(error) || !isDuplicate(error)) otherErrors.push(error)
     })
   }
   const applying = startRepeating([applyTwice, applyTwice, applyTwice])
@@ -157,7 +157,7 @@ test('while a database gets editions all applicants are stored once, and duplica
   const migrated = stored
   await applying.waitUntil(() => stored >= migrated + 20)
   await applying.end()
-  expect(others).toEqual([])
+  expect(otherErrors).toEqual([])
   expect(
     await sql`select edition, count(*)::int as count from public.retreat_applications group by 1`,
   ).toEqual([{ edition: 1, count: before.length + stored }])
@@ -167,7 +167,7 @@ test('while a database gets editions all applicants are stored once, and duplica
   ).toEqual([{ name: 'retreat_applications_once', valid: true }])
 })
 
-test('a project with an interrupted new index keeps the former one, and its owner reads what to do', async () => {
+test('if building the new index is interrupted, a project keeps the former one, and the error says what to do', async () => {
   const project = await newProject(await startPostgres())
   const [index = '', swap = ''] = await Promise.all(
     ['20261126000200_once_in_an_edition', '20261126000300_once_by_its_name'].map((name) =>
@@ -176,14 +176,14 @@ test('a project with an interrupted new index keeps the former one, and its owne
   )
   await migrate(project.owner, { files: migrations.filter(({ version }) => version < '20261126000200') })
   await project.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
-  // The step at which it is interrupted.
+  // Fails half-way and leaves an invalid index, as an interrupted build does.
   const unfinished = index.replace(/\(\n {2}edition,[^]*\)/, '((true))')
   await expect(project.owner.unsafe(unfinished)).rejects.toMatchObject({ code: '23505' })
   await project.owner.unsafe(index)
   await expect(project.owner.unsafe(swap)).rejects.toThrow(
     'retreat_applications_once_in_edition is not complete',
   )
-  // The statement of the hint.
+  // The statement that the error's hint names.
   await project.owner`drop index concurrently if exists public.retreat_applications_once_in_edition`
   await project.owner.unsafe(index)
   await project.owner.unsafe(swap)

@@ -18,7 +18,7 @@ export async function defaultToNewestEdition(sql: Sql): Promise<void> {
       where adrelid = 'public.retreat_applications'::regclass and attname = 'edition'
     ) as current
     from private.editions`
-  // Skipped where nothing changes, since its lock would also wait for readers.
+  // The statement's lock would wait for readers, so an unchanged default is not set again.
   if (row === undefined || String(row.newest) === row.current) return
   await sql.unsafe(`alter table public.retreat_applications alter column edition set default ${row.newest}`)
 }

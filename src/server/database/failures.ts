@@ -32,8 +32,8 @@ export function unreachableError(error: unknown, description: string): unknown {
       { cause: error },
     )
   }
-  // Class 08: not understood; 28: refused; 3D000: no such database; 42704: an unknown parameter in the address. The rest are
-  // codes of the network, of OpenSSL and of ours.
+  // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42704, an unknown parameter in the
+  // address. The other codes are the network's, OpenSSL's and ours.
   if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(code))
     return error
   return new OperatorError(

@@ -27,7 +27,7 @@ export const user = 'postgres'
 /** The folder of the database in use, and the port in the name of its server's socket. */
 export const folder = 'pgdata'
 export const port = 5432
-/** A folder in which `initdb` was interrupted. */
+/** The name of a folder in which `initdb` was interrupted. */
 export const unfinished = /^pgdata\.[\da-f-]{36}$/
 /** A server's socket in its directory, as PostgreSQL names it. */
 export const socketOf = (files: Files): string => join(files.dataDir, `.s.PGSQL.${files.port}`)
@@ -57,7 +57,7 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
   return Number.parseInt(version, 10) || undefined
 }
 
-/** Whether a server listens on the socket. It has to connect: the socket's file stays when a server dies. */
+/** Whether a server listens on the socket. This connects, since the socket's file remains when a server dies. */
 export async function acceptsConnections(socket: string): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const connection = connect(socket)
@@ -71,16 +71,16 @@ export async function acceptsConnections(socket: string): Promise<boolean> {
 }
 
 /**
- * Removes a stale `postmaster.pid`. PostgreSQL refuses to start while any process has the recorded pid, and after a power cut or
- * a container's end that can be an unrelated one. If no process has it, the file stays for PostgreSQL's own, finer check. No lock
- * is held meanwhile, see docs/decisions/0034.
+ * Removes a stale `postmaster.pid`. PostgreSQL refuses to start while any process has the recorded pid. After a power cut or a
+ * container's end, that process can be an unrelated one. If no process has the pid, PostgreSQL's own, finer check decides. This
+ * runs without a lock, see docs/decisions/0034.
  */
 async function removeStalePid(pgdata: string) {
   const file = join(pgdata, 'postmaster.pid')
   const content = await readFile(file, 'utf8').catch(() => '')
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid)) return
-  // If nothing is known of the process, PostgreSQL decides.
+  // If the process cannot be examined, PostgreSQL decides.
   if ((await isPostgresOn(pid, await folderIdentity(pgdata))) !== false) return
   // Another start may have replaced the file meanwhile, so the removed file is checked again.
   const aside = `${file}.${randomUUID()}`
@@ -116,7 +116,7 @@ async function isPostgresOn(pid: number, { path, dev, ino }: FolderIdentity): Pr
   }
 }
 
-/** A folder, identified by what stays the same when it is renamed. */
+/** A folder's path, and its device and inode numbers, which stay the same when it is renamed. */
 interface FolderIdentity {
   path: string
   dev: number
@@ -153,11 +153,11 @@ function sharedBuffers() {
 }
 
 /**
- * Starts the server of some files.
+ * Starts the server of a database.
  *
- * @param signal Stops it from retrying.
+ * @param signal Aborts the retries.
  * @returns False where the server was running already.
- * @throws {OperatorError} where it does not start.
+ * @throws {OperatorError} where the server does not start.
  */
 export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
   const { dataDir } = files
@@ -170,7 +170,7 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
     ['unix_socket_permissions', '0700'],
     ['max_connections', '60'],
     ['shared_buffers', `${sharedBuffers()}MB`],
-    // Messages can quote what an applicant wrote: the log has only what concerns the server.
+    // Messages can quote an applicant's text, so only messages about the server itself are logged.
     ['log_min_messages', 'log'],
     ['log_min_error_statement', 'panic'],
     ['log_error_verbosity', 'terse'],
@@ -203,10 +203,10 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
 /** PostgreSQL's message while another server is starting or stopping on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
-/** Bytes after which PostgreSQL's log is truncated. The last older part is kept too. The log grows slowly, but for years. */
+/** Bytes after which PostgreSQL's log, which grows for years, is truncated. Its last contents are kept in another file. */
 const maxLogSize = 5 * 1024 * 1024
 
-/** Truncates PostgreSQL's log where it is too long. PostgreSQL appends, so it continues at the new end. */
+/** Truncates PostgreSQL's log if it is too long. PostgreSQL appends, so it continues at the new end. */
 export async function trimLog(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres.log')
   const { size } = await stat(file).catch(() => ({ size: 0 }))
@@ -232,10 +232,10 @@ function startFailure(dataDir: string, newLines: string, cause: unknown) {
 }
 
 /**
- * Stops the server of some files, if it runs. Open transactions are rolled back, everything committed is saved.
+ * Stops the server of a database, if it runs. Open transactions are rolled back, everything committed is saved.
  *
- * @param main Its last known main process, which is signalled where the files are gone.
- * @throws {OperatorError} where it does not end.
+ * @param main The server's last known main process, which is signalled if the files are gone.
+ * @throws {OperatorError} where the server does not end.
  */
 export async function stopFiles(files: Files, main?: MainProcess): Promise<void> {
   // The server may have been restarted since.

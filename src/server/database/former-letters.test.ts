@@ -21,7 +21,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-/** A row of the letters of 1.0.1, except what follows from its state. */
+/** A row of 1.0.1's letters, without the columns that its state determines. */
 interface Former {
   state: string
   occasion?: string
@@ -41,8 +41,8 @@ interface Former {
 interface Case {
   rows: Former[]
   /** The letters and deliveries after the update. */
-  is: string[]
-  /** The same after a restore, where it settles something. */
+  updated: string[]
+  /** The same after a restore of the backup, where they differ. */
   restored?: string[]
 }
 
@@ -52,85 +52,85 @@ const edited = { subject: 'Edited', from_template: false }
 const personal = { occasion: '', subject: 'To you' }
 const receipt = { occasion: 'received', mailbox: 'ada@example.org' }
 /** Withdrawn before it was released. */
-const taken = { state: 'withdrawn', released_at: null, withdrawn_at: later, withdrawn_by: 'ada' }
+const discarded = { state: 'withdrawn', released_at: null, withdrawn_at: later, withdrawn_by: 'ada' }
 const stopped = { state: 'withdrawn', withdrawn_at: later, withdrawn_by: 'ada' }
 
 const cases: Record<string, Case> = {
-  'a draft': { rows: [{ state: 'draft' }], is: ['accepted draft'] },
-  'an edited draft': { rows: [{ state: 'draft', ...edited }], is: ['accepted draft "Edited"'] },
-  'a draft of what was sent before': {
+  'a draft': { rows: [{ state: 'draft' }], updated: ['accepted draft'] },
+  'an edited draft': { rows: [{ state: 'draft', ...edited }], updated: ['accepted draft "Edited"'] },
+  'a draft of a letter that was sent before': {
     rows: [{ state: 'sent' }, { state: 'draft', edition: 2 }],
-    is: ['accepted draft', 'letter done'],
+    updated: ['accepted draft', 'letter done'],
   },
-  'what waits': {
+  'a waiting letter': {
     rows: [{ state: 'waiting', from_template: true }],
-    is: ['accepted released', 'letter waiting'],
+    updated: ['accepted released', 'letter waiting'],
     restored: ['accepted draft', 'letter cancelled'],
   },
-  'what waits as somebody wrote it': {
+  'a waiting letter with an edited text': {
     rows: [{ state: 'waiting', ...edited }],
-    is: ['accepted released "Edited"', 'letter waiting'],
+    updated: ['accepted released "Edited"', 'letter waiting'],
     restored: ['accepted draft "Edited"', 'letter cancelled'],
   },
-  'what is being sent': {
+  'a letter that is being sent': {
     rows: [{ state: 'sending', uncertain: 1 }],
-    is: ['accepted released "Hello"', 'letter sending, perhaps arrived'],
+    updated: ['accepted released "Hello"', 'letter sending, perhaps arrived'],
     restored: ['accepted draft "Hello"', 'letter cancelled, perhaps arrived'],
   },
-  'what is being sent and was overtaken': {
+  'a letter that is being sent while another decision is made': {
     rows: [
       { state: 'sending', occasion: 'declined', withdrawn_at: later, from_template: true },
       { state: 'draft' },
     ],
-    is: ['accepted draft', 'declined released', 'letter sending, recalled'],
+    updated: ['accepted draft', 'declined released', 'letter sending, recalled'],
     restored: ['accepted draft', 'declined dropped', 'letter cancelled, recalled'],
   },
-  'what was sent': { rows: [{ state: 'sent' }], is: ['accepted released', 'letter done'] },
-  'what was sent twice': {
+  'a sent letter': { rows: [{ state: 'sent' }], updated: ['accepted released', 'letter done'] },
+  'a letter that was sent twice': {
     rows: [{ state: 'sent' }, { state: 'sent', edition: 2, released_at: later }],
-    is: ['accepted released', 'letter done', 'letter done'],
+    updated: ['accepted released', 'letter done', 'letter done'],
   },
-  'what was sent by hand': {
+  'a letter that was sent by hand': {
     rows: [{ state: 'sent', otherwise: 'by hand' }],
-    is: ['accepted released', 'letter done by hand'],
+    updated: ['accepted released', 'letter done by hand'],
   },
-  'what was told another way': {
+  'a letter whose applicant was told another way': {
     rows: [{ state: 'sent', otherwise: 'told' }],
-    is: ['accepted released', 'letter done by elsewhere'],
+    updated: ['accepted released', 'letter done by elsewhere'],
   },
-  'what was refused': {
+  'a refused letter': {
     rows: [{ state: 'refused', ...edited }],
-    is: ['accepted released "Edited"', 'letter failed, refused'],
+    updated: ['accepted released "Edited"', 'letter failed, refused'],
   },
-  'what was given up': {
+  'a letter that was given up': {
     rows: [{ state: 'given up', from_template: true }],
-    is: ['accepted released', 'letter failed'],
+    updated: ['accepted released', 'letter failed'],
   },
-  'what an organiser stopped': {
+  'a letter that an organiser stopped': {
     rows: [stopped, { state: 'draft' }],
-    is: ['accepted draft', 'letter cancelled, recalled by ada'],
+    updated: ['accepted draft', 'letter cancelled, recalled by ada'],
   },
-  'what another decision stopped': {
+  'a letter that another decision stopped': {
     rows: [{ state: 'withdrawn', occasion: 'declined', withdrawn_at: later }, { state: 'draft' }],
-    is: ['accepted draft', 'declined dropped', 'letter cancelled, recalled'],
+    updated: ['accepted draft', 'declined dropped', 'letter cancelled, recalled'],
   },
-  'what was stopped and may have arrived': {
+  'a stopped letter that may have arrived': {
     rows: [{ ...stopped, uncertain: 1 }],
-    is: ['accepted released', 'letter cancelled, recalled by ada, perhaps arrived'],
+    updated: ['accepted released', 'letter cancelled, recalled by ada, perhaps arrived'],
   },
-  'a discarded draft': { rows: [{ ...taken, ...edited }], is: ['accepted dropped "Edited"'] },
-  'a discarded draft of what was sent before': {
-    rows: [{ state: 'sent' }, { ...taken, ...edited, edition: 2 }],
-    is: ['accepted dropped "Edited"', 'letter done'],
+  'a discarded draft': { rows: [{ ...discarded, ...edited }], updated: ['accepted dropped "Edited"'] },
+  'a discarded draft of a letter that was sent before': {
+    rows: [{ state: 'sent' }, { ...discarded, ...edited, edition: 2 }],
+    updated: ['accepted dropped "Edited"', 'letter done'],
   },
   'letters to one person': {
     rows: [
       { ...personal, state: 'sent' },
       { ...personal, ...stopped, edition: 2 },
-      { ...personal, ...taken, edition: 3 },
+      { ...personal, ...discarded, edition: 3 },
       { ...personal, state: 'draft', edition: 4 },
     ],
-    is: [
+    updated: [
       'letter cancelled, recalled by ada',
       'letter done',
       'one draft "To you"',
@@ -139,39 +139,39 @@ const cases: Record<string, Case> = {
       'one released "To you"',
     ],
   },
-  'a letter to one person that waits': {
+  'a waiting letter to one person': {
     rows: [{ ...personal, state: 'waiting' }],
-    is: ['letter waiting', 'one released "To you"'],
+    updated: ['letter waiting', 'one released "To you"'],
     restored: ['letter cancelled', 'one draft "To you"'],
   },
-  'a mail and what an automation is told beside it': {
+  'an email, and a waiting webhook call beside it': {
     rows: [
       { state: 'sent', act },
       { state: 'waiting', act, way: 'automation' },
     ],
-    is: ['accepted released', 'decision beside waiting', 'letter done'],
+    updated: ['accepted released', 'decision beside waiting', 'letter done'],
     restored: ['accepted released', 'decision beside cancelled', 'letter done'],
   },
-  'a mail that was stopped and what an automation was told beside it': {
+  'a stopped email, and a finished webhook call beside it': {
     rows: [{ ...stopped, act }, { state: 'sent', act, way: 'automation' }, { state: 'draft' }],
-    is: ['accepted draft', 'decision beside done', 'letter cancelled, recalled by ada'],
+    updated: ['accepted draft', 'decision beside done', 'letter cancelled, recalled by ada'],
   },
-  'a mail that was taken away and what an automation could not be told beside it': {
-    rows: [{ ...stopped, act }, { state: 'given up', act, way: 'automation' }, taken],
-    is: ['accepted dropped', 'decision beside failed', 'letter cancelled, recalled by ada'],
+  'a stopped email with a discarded draft, and a failed webhook call beside it': {
+    rows: [{ ...stopped, act }, { state: 'given up', act, way: 'automation' }, discarded],
+    updated: ['accepted dropped', 'decision beside failed', 'letter cancelled, recalled by ada'],
   },
-  'what an automation told in place of a mail': {
+  'a webhook call in place of an email': {
     rows: [{ state: 'sent', act, way: 'automation' }],
-    is: ['accepted released', 'decision done'],
+    updated: ['accepted released', 'decision done'],
   },
   'a letter without a template': {
     rows: [{ state: 'sent', occasion: 'Parking' }],
-    is: ['Parking released', 'letter done'],
+    updated: ['Parking released', 'letter done'],
   },
-  'a receipt': { rows: [{ ...receipt, state: 'sent' }], is: ['receipt done'] },
+  'a receipt': { rows: [{ ...receipt, state: 'sent' }], updated: ['receipt done'] },
   'a receipt that waits': {
     rows: [{ ...receipt, state: 'waiting' }],
-    is: ['receipt waiting'],
+    updated: ['receipt waiting'],
     restored: ['receipt cancelled'],
   },
 }
@@ -195,7 +195,7 @@ async function olderDatabase(name: string) {
   return sql
 }
 
-/** Stores a row with what follows from its state. */
+/** Stores a row, with the columns that its state determines. */
 async function storeLetter(sql: Sql, company: string, given: Former) {
   const { state, released_at = state === 'draft' ? null : noon } = given
   const subject = released_at === null ? null : 'Hello'
@@ -216,8 +216,8 @@ async function storeLetter(sql: Sql, company: string, given: Former) {
 
 /** The outcome of each case's rows. */
 async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
-  const rows = await sql<{ company: string; is: string }[]>`
-    select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as is
+  const rows = await sql<{ company: string; outcome: string }[]>`
+    select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as outcome
       from private.letters join public.retreat_applications as application on application.id = application_id
     union all
     select company, kind || case when is_beside then ' beside ' else ' ' end || state
@@ -228,14 +228,14 @@ async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
       where kind <> 'application'
     order by 1, 2`
   const outcomes: Record<string, string[]> = Object.fromEntries(Object.keys(cases).map((name) => [name, []]))
-  for (const { company, is } of rows) outcomes[company]?.push(is)
+  for (const { company, outcome } of rows) outcomes[company]?.push(outcome)
   return outcomes
 }
 
 const expected = (of: (given: Case) => string[]) =>
   Object.fromEntries(Object.entries(cases).map(([name, given]) => [name, of(given).toSorted()]))
 const sorted = (outcomes: Record<string, string[]>) =>
-  Object.fromEntries(Object.entries(outcomes).map(([name, is]) => [name, is.toSorted()]))
+  Object.fromEntries(Object.entries(outcomes).map(([name, each]) => [name, each.toSorted()]))
 
 /** Removes columns from the letters of a backup, as if it was written before they existed. */
 async function withoutColumns(folder: string, change: (row: Record<string, unknown>) => object) {
@@ -257,14 +257,14 @@ test('an update and a restore convert letters of 1.0.1 in each of their states',
   await backUp(sql, folder)
   const drafts = await sql`select id from private.letters where state = 'draft' order by id`
   await migrate(sql)
-  expect(sorted(await outcomesOf(sql))).toEqual(expected(({ is }) => is))
-  // The desk's pages name them.
+  expect(sorted(await outcomesOf(sql))).toEqual(expected(({ updated }) => updated))
+  // Open pages of the desk refer to drafts by id.
   expect(await sql`select id from private.letters where state = 'draft' order by id`).toEqual(drafts)
 
   const restored = await openTestDatabase()
   await restore(restored.owner, await checkBackup(folder))
   expect(sorted(await outcomesOf(restored.owner))).toEqual(
-    expected(({ is, restored: settled = is }) => settled),
+    expected(({ updated, restored: afterRestore = updated }) => afterRestore),
   )
 })
 
@@ -282,11 +282,18 @@ test('a backup of 1.0.0, whose letters have fewer columns, is restored', async (
   const { owner } = await openTestDatabase()
   await restore(owner, await checkBackup(folder))
   const outcomes = await outcomesOf(owner)
-  for (const name of ['what was sent by hand', 'what was told another way', 'letters to one person'])
-    expect(outcomes[name]?.map((is) => is.replace(' by ada', '')).toSorted()).toEqual(
-      cases[name]?.is.map((is) => is.replace(' by ada', '')).toSorted(),
+  const withoutAuthor = (outcome: string) => outcome.replace(' by ada', '')
+  for (const name of [
+    'a letter that was sent by hand',
+    'a letter whose applicant was told another way',
+    'letters to one person',
+  ])
+    expect(outcomes[name]?.map(withoutAuthor).toSorted()).toEqual(
+      cases[name]?.updated.map(withoutAuthor).toSorted(),
     )
   expect(await owner`select from private.deliveries where reply <> ''`).toEqual([])
   const count = (each: readonly string[]) => each.length
-  expect(Object.values(outcomes).map(count)).toEqual(Object.values(cases).map(({ is }) => is.length))
+  expect(Object.values(outcomes).map(count)).toEqual(
+    Object.values(cases).map(({ updated }) => updated.length),
+  )
 })

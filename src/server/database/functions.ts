@@ -21,12 +21,12 @@ export const isOurFunction = new Template(
   [],
 )
 
-/** Milliseconds between two readings of the functions because one was not found. */
+/** The least milliseconds between two re-reads because a function was not found. */
 const rereadInterval = 1_000
 
 /**
- * The functions of a database. They are read on first use, and again where one is not found, since another server may have
- * changed the schema.
+ * The functions of a database. They are read on first use, and again if one is not found, since another server may have changed
+ * the schema.
  */
 export function createFunctions(sql: Sql): FindFunction {
   const functions = cached(() => readDeskFunctions(sql))
@@ -70,7 +70,7 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
 /**
  * Whether a function can be called with these arguments.
  *
- * @param names The given ones.
+ * @param names The names of the arguments.
  */
 function acceptsArguments({ parameters }: DeskFunction, names: readonly string[]): boolean {
   return (
@@ -83,7 +83,7 @@ function acceptsArguments({ parameters }: DeskFunction, names: readonly string[]
  * Calls a function with the caller's rights. A function that only reads runs in a read-only transaction.
  *
  * @param json The arguments by name, as the JSON text of an object.
- * @param names The parameters that are given there.
+ * @param names The names in `json`.
  * @returns Its result as JSON.
  * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers())
 
-/** A connection that records the rows and number of each statement's sending, and holds them back until released. */
+/** A connection that records each statement's rows and their number. If held, it runs no statement until `letGo`. */
 function watched({ isHeld = false } = {}) {
   const sizes: number[] = []
   const statements: unknown[] = []
@@ -78,30 +78,30 @@ test('waiting rows are sent together, and each gets its result when all are stor
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const applications = many(21)
-  const answered: number[] = []
+  const resolved: number[] = []
   const inserts = []
   for (const [index, application] of applications.entries()) {
     inserts.push(
       insert(rowsOf(application)).then(async () => {
-        answered.push(index)
+        resolved.push(index)
         expect(await stored()).toContain(application.last_name)
       }),
     )
-    // Each arrives alone.
+    // Each row arrives alone.
     await new Promise((resolve) => setImmediate(resolve))
   }
   vi.advanceTimersByTime(20)
   expect(sizes).toEqual([1])
-  // Even where nothing ends: there are more connections.
+  // More connections are free, so this does not wait for the first statement to end.
   vi.advanceTimersByTime(1)
   expect(sizes).toEqual([1, 20])
-  expect(answered).toEqual([])
+  expect(resolved).toEqual([])
   letGo()
   await Promise.all(inserts)
   expect((await stored()).toSorted()).toEqual(applications.map((each) => each.last_name).toSorted())
 })
 
-test('one statement has 64 rows, and more run concurrently the more wait', async () => {
+test('one statement has at most 64 rows, and the more rows wait, the more statements run concurrently', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
@@ -112,7 +112,7 @@ test('one statement has 64 rows, and more run concurrently the more wait', async
   expect(sizes).toEqual([64, 64, 64, 7])
 })
 
-test('with one statement pending the next begins at once where half a statement waits', async () => {
+test('while one statement is pending, the next begins at once if 32 rows wait', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = [insert(rowsOf(anApplication()))]
@@ -136,26 +136,26 @@ test('one statement has up to 256 KiB, and longer rows are sent alone', async ()
   expect(await stored()).toHaveLength(6)
 })
 
-test('each row has its own result where one is stored already, and so has a sender of the same row twice', async () => {
+test('if a statement has a row that is stored already, each row gets its own result, and so does a row sent twice', async () => {
   const [first, ...others] = many(30)
   if (first === undefined) throw new Error('there is none')
   await createBatchedInserts(database.as(visitor))(rowsOf(first))
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const again = others[20]
-  if (again === undefined) throw new Error('there is none')
-  const results = [...others, first, again].map((application) =>
+  const repeated = others[20]
+  if (repeated === undefined) throw new Error('there is none')
+  const results = [...others, first, repeated].map((application) =>
     insert(rowsOf(application)).catch((error: unknown) => error),
   )
   letGo()
-  const answers = await Promise.all(results)
-  const refused = answers.filter((answer) => answer !== 1)
+  const outcomes = await Promise.all(results)
+  const refused = outcomes.filter((outcome) => outcome !== 1)
   expect(refused).toHaveLength(2)
   for (const error of refused) expect(error).toMatchObject({ code: '23505' })
-  expect(answers[29]).toMatchObject({ code: '23505' })
+  expect(outcomes[29]).toMatchObject({ code: '23505' })
   expect(await stored()).toHaveLength(30)
   expect(Math.max(...sizes)).toBeGreaterThan(20)
-  // None are batched for a while.
+  // For a while, no rows are batched.
   const sizesOfNext = async () => {
     const before = sizes.length
     await Promise.all(many(20).map((application) => insert(rowsOf(application))))
@@ -168,16 +168,16 @@ test('each row has its own result where one is stored already, and so has a send
 })
 
 test.each([
-  ['a blank answer', { company: '' }, '23514'],
+  ['a blank form answer', { company: '' }, '23514'],
   ['an unknown option', { team_size: '11' }, '23514'],
   ['an inherited name as an option', { paid_solution: 'constructor' }, '23514'],
   ['no consent', { consent: false }, '23514'],
   ['a null', { phone: null }, '23502'],
-  ['an answer without an end', { reason: 'x'.repeat(100_001) }, '23514'],
-  ['a sign that text cannot hold', { reason: 'a\0b' }, '22P05'],
-  ['half a sign', { reason: 'a\ud800b' }, '22P02'],
-  ['a column that is not theirs', { id: crypto.randomUUID() }, '42501'],
-])('a row that would be refused never joins others: %s', async (_what, change, code) => {
+  ['a form answer that is too long', { reason: 'x'.repeat(100_001) }, '23514'],
+  ['a character that PostgreSQL cannot store', { reason: 'a\0b' }, '22P05'],
+  ['half a surrogate pair', { reason: 'a\ud800b' }, '22P02'],
+  ['a column that visitors may not set', { id: crypto.randomUUID() }, '42501'],
+])('a row that would be refused is never batched with others: %s', async (_what, change, code) => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = many(10).map((application) => insert(rowsOf(application)))
@@ -188,7 +188,7 @@ test.each([
   expect(sizes).toEqual([1, 10])
 })
 
-test('a failure of the database is the result of all rows, and none is retried', async () => {
+test('a failure of the database is the result of every row, and no row is retried', async () => {
   let statements = 0
   const full = wrapStatements(database.as(visitor), async () => {
     statements += 1
@@ -211,14 +211,14 @@ test('a row that waits too long fails, and is not stored later', async () => {
   vi.advanceTimersByTime(10)
   for (const result of await Promise.allSettled(others))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
-  // This one is pending: it may be stored.
+  // The first row is already sent: it may be stored.
   expect(await first).toMatchObject({ code: 'DEADLINE' })
   letGo()
   await expect.poll(stored).toHaveLength(1)
   expect(sizes).toEqual([1])
 })
 
-test('an expired row does not remove another one with the same content', async () => {
+test('a row that times out does not remove a waiting row with the same content', async () => {
   const { connection, sizes, letGo } = watched({ isHeld: true })
   const insert = createBatchedInserts(connection, 10)
   const application = anApplication()
@@ -236,10 +236,10 @@ test('an expired row does not remove another one with the same content', async (
 test('rows are sent in one order, regardless of their arrival', async () => {
   const applications = many(20)
   const orders = []
-  for (const came of [applications, applications.toReversed()]) {
+  for (const arrivals of [applications, applications.toReversed()]) {
     const { connection, statements, letGo } = watched({ isHeld: true })
     const insert = createBatchedInserts(connection)
-    const results = Promise.allSettled(came.map((application) => insert(rowsOf(application))))
+    const results = Promise.allSettled(arrivals.map((application) => insert(rowsOf(application))))
     letGo()
     await results
     orders.push(statements[0])
@@ -259,7 +259,8 @@ test('two statements with the same rows in another order do not deadlock', async
   ].map((result) => result.catch((error: unknown) => error))
   held.letGo()
   other.letGo()
-  const answers = await Promise.all(results)
-  expect(answers.filter((answer) => answer === 1)).toHaveLength(20)
-  for (const answer of answers.filter((each) => each !== 1)) expect(answer).toMatchObject({ code: '23505' })
+  const outcomes = await Promise.all(results)
+  expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(20)
+  for (const outcome of outcomes.filter((each) => each !== 1))
+    expect(outcome).toMatchObject({ code: '23505' })
 })

@@ -9,7 +9,7 @@ import type { Sql } from './sql.ts'
 /** The most rows, and bytes of JSON, of one statement. */
 const max = { rows: 64, bytes: 256 * 1024 }
 /**
- * Limits on concurrent statements. With some running, another begins only when enough rows are waiting, or have waited this many
+ * Limits on concurrent statements. While some run, another begins only when enough rows wait, or when rows have waited `patience`
  * milliseconds.
  */
 const concurrency = { statements: 10, rows: 32, patience: 20 }
@@ -54,7 +54,7 @@ export function createBatchedInserts(
       (error: unknown) => taken.length > 1 && isForOneRow(error),
     )
     running -= 1
-    // None of its rows is stored, so each is sent again on its own. Any other error is the result of all of them.
+    // The refused statement stored no row, so each is sent again on its own. Any other error is the result of every row.
     if (mustSplit) singlyUntil = performance.now() + splitFor
     for (const { rows, settle } of taken) {
       settle(mustSplit ? insertApplications(sql, rows) : stored.then(() => 1))
@@ -83,15 +83,15 @@ export function createBatchedInserts(
     const key = columns.map((column) => formAnswers[column]).join('\0')
     if (waiting.has(key)) return insertApplications(sql, rows)
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         if (waiting.get(key)?.rows === rows) waiting.delete(key)
         reject(new DeadlineError(`a row was not stored within ${deadline} ms`))
       }, deadline)
       const settle = (stored: Promise<number>) =>
-        void stored.then(resolve, reject).finally(() => clearTimeout(late))
+        void stored.then(resolve, reject).finally(() => clearTimeout(timer))
       waiting.set(key, { rows, settle })
       if (waiting.size > 1) return
-      // After other requests that arrived at the same time.
+      // Lets other requests that arrived at the same time join.
       setImmediate(next)
       impatientFrom = performance.now() + concurrency.patience
       setTimeout(next, concurrency.patience + 1)

@@ -1,7 +1,7 @@
 import { columns, table, type Application } from '../../application/application.ts'
 import type { Sql } from './sql.ts'
 
-/** Every column of the table, and its type. A visitor may set only those of the form; the database refuses the others. */
+/** Every column of the table, and its type. A visitor may set only the form's columns; the database refuses the others. */
 const columnTypes = {
   ...(Object.fromEntries(columns.map((column) => [column, 'text'])) as Record<keyof Application, string>),
   consent: 'boolean',

@@ -37,14 +37,14 @@ export async function recordMigration(transaction: Sql, { ledger, version, name,
     values (${version}, ${name}, array[${sql}]::text[])`
 }
 
-/** The migrations that a database records, in order. One that was recorded without a text gets this program's. */
+/** The migrations that a database records, in order. A migration recorded without a text gets this program's text. */
 export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
   const recorded: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
     const [table] = await sql<
-      { there: boolean }[]
-    >`select to_regclass(${tables[ledger]}) is not null as there`
-    if (!table?.there) continue
+      { known: boolean }[]
+    >`select to_regclass(${tables[ledger]}) is not null as known`
+    if (!table?.known) continue
     const rows = await sql<{ version: string; name: string | null; text: string | null }[]>`
       select version, name, nullif(array_to_string(statements, E';\n'), '') as text from ${identifier(tables[ledger])}`
     for (const { version, name, text } of rows) {
@@ -58,8 +58,10 @@ export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
 /** The versions that a database records. */
 export async function appliedMigrations(sql: Sql): Promise<Applied> {
   const versions = async (ledger: Ledger) => {
-    const [row] = await sql<{ there: boolean }[]>`select to_regclass(${tables[ledger]}) is not null as there`
-    if (!row?.there) return new Set<string>()
+    const [table] = await sql<
+      { known: boolean }[]
+    >`select to_regclass(${tables[ledger]}) is not null as known`
+    if (!table?.known) return new Set<string>()
     const rows = await sql<{ version: string }[]>`select version from ${identifier(tables[ledger])}`
     return new Set(rows.map(({ version }) => version))
   }
@@ -102,7 +104,7 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
 /**
  * The operator's remedy where migrations were edited after this database applied them.
  *
- * @returns Undefined where none was.
+ * @returns Undefined if no migration was edited.
  */
 export function remedyForEdited(edited: readonly Migration[]): string | undefined {
   if (edited.length === 0) return undefined

@@ -7,9 +7,12 @@ import { openConnection } from './open-connection.ts'
 import { embedded } from './pools.ts'
 import type { Sql } from './sql.ts'
 
-/** Arbitrary numbers that are unlikely to collide with another program's advisory locks. */
-const holderLock = 5_610_742
-const usersLock = 5_610_743
+/**
+ * Arbitrary numbers that are unlikely to collide with another program's advisory locks. One server has the first lock. Every
+ * process that uses the database shares the second.
+ */
+const serverLock = 5_610_742
+const inUseLock = 5_610_743
 /** Timeout of waiting for a lock, in milliseconds. */
 const lockTimeout = 3_000
 /** The prefix of a holder's name when it is about to stop. */
@@ -20,11 +23,11 @@ const maxNameLength = 63
 const unlockTimeout = 5_000
 
 /**
- * Locks the embedded database, on a separate connection that holds the lock until it ends. Every user of the database has a
- * shared lock. The one server that holds it also has a second lock.
+ * Locks the embedded database, on a separate connection that holds the locks until it ends.
  *
- * @param onLost Called when the lock is lost with its connection.
- * @throws {OperatorError} naming the other holder, if there is one.
+ * @param holder The name of a server; a command has no name, and takes only the shared lock.
+ * @param onLost Called when the locks are lost with their connection.
+ * @throws {OperatorError} with the other server's name, where it holds the database.
  */
 export async function acquireLock(
   dataDir: string,
@@ -40,8 +43,8 @@ export async function acquireLock(
   })
   const { sql } = connection
   try {
-    await sql`select pg_advisory_lock_shared(${usersLock})`
-    if (holder !== undefined) await sql`select pg_advisory_lock(${holderLock})`
+    await sql`select pg_advisory_lock_shared(${inUseLock})`
+    if (holder !== undefined) await sql`select pg_advisory_lock(${serverLock})`
     void connection.ended.then(onLost)
     return connection
   } catch (error) {
@@ -62,11 +65,11 @@ export async function acquireLock(
 
 /** Renames the holder in the list that others see. */
 export function renameHolder({ sql }: Connection, holder: string): void {
-  // A lost database has nobody who could read the name.
+  // A failure means that the database is lost: nobody can read the name.
   sql`select set_config('application_name', ${holder.slice(0, maxNameLength)}, false)`.catch(() => {})
 }
 
-/** Shows a server that is refused the lock that its holder is about to stop. */
+/** Tells a server that is refused the lock that the holder is about to stop. */
 export function announceStop(connection: Connection, holder: string): void {
   renameHolder(connection, stoppingPrefix + holder)
 }
@@ -79,7 +82,7 @@ export function serverName(host: string, port: number): string {
 async function holderOf(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     select application_name as name from pg_stat_activity
-    join pg_locks using (pid) where locktype = 'advisory' and objid = ${holderLock} and granted`
+    join pg_locks using (pid) where locktype = 'advisory' and objid = ${serverLock} and granted`
   return row?.name
 }
 
@@ -93,13 +96,13 @@ export async function listeningHolder(sql: Sql): Promise<{ host: string; port: n
   return host === undefined ? undefined : { host, port: Number(port) }
 }
 
-/** Unlocks. Returns whether nobody else has a lock, and in that case blocks others from getting one. */
+/** Releases the shared lock. If nobody else has it, locks everybody else out and returns true. */
 export async function unlock({ sql }: Connection): Promise<boolean> {
   const unlockAndTry = async () => {
-    await sql`select pg_advisory_unlock_shared(${usersLock})`
-    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${usersLock}) as alone`
+    await sql`select pg_advisory_unlock_shared(${inUseLock})`
+    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${inUseLock}) as alone`
     return row?.alone === true
   }
-  // If the database is gone, stopping it does nothing. A frozen one should still be stopped.
+  // An error means that the database is gone and need not be stopped. A timeout means that it is frozen and must be stopped.
   return Promise.race([unlockAndTry().catch(() => false), wait(unlockTimeout, true, { ref: false })])
 }

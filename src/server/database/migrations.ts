@@ -69,7 +69,7 @@ export const isSuperseded = (
   shared: ReadonlySet<string>,
 ) => ledger === 'server' && version < deliveriesVersion && shared.has(deliveriesVersion)
 
-/** An index that is built while others write, with its name and schema; or a constraint that is validated meanwhile. */
+/** A statement that builds an index (with its name and schema), or validates a constraint, while others write. */
 export const aloneStatement =
   /^(?:create (?:unique )?index concurrently if not exists (?<index>\w+)\s+on (?<schema>\w+)\.|alter table \S+\s+validate constraint )/m
 
@@ -80,11 +80,11 @@ export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => aloneStatement.tes
 const replacesIndex =
   /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
-/** Whether a migration has its own file beside the open one: it runs alone, or it follows one that did. */
+/** Whether a migration has its own file beside the open one: it runs alone, or puts an index that was built alone into place. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 
-/** The tables whose rows a migration copies, according to its comment. Until it ends, they use twice the space. */
+/** The tables whose rows a migration copies, according to its comment. Until the migration ends, they use twice the space. */
 export const tablesCopiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
   /^-- Copies: (.*)\.$/m.exec(sql)?.[1]?.split(', ') ?? []
 

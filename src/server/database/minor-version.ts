@@ -4,8 +4,8 @@ import type { Sql } from './sql.ts'
 const unrecorded = '18.4'
 
 /**
- * Rebuilds all indexes and table statistics where another minor version of PostgreSQL ran on the embedded database before.
- * Release notes ask for this, such as those of 18.6 and 18.7. After a failure, the next start retries.
+ * Rebuilds all indexes and table statistics if another minor version of PostgreSQL ran on the embedded database before. Some
+ * release notes ask for this, such as those of 18.6 and 18.7. After a failure, the next start retries.
  *
  * @param sql A new connection of the superuser, without a deadline.
  * @param onEvent Called with progress messages.

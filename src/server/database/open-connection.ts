@@ -10,15 +10,15 @@ import {
   type ConnectionLimits,
 } from './connection.ts'
 
-/** Milliseconds. A visitor waits for the response, and an early "not now" is better than silence. */
+/** Milliseconds. A visitor waits for the response: an early error is better than a long silence. */
 const usualTimeout = 5_000
 const keepAlive = 60_000
 
 /**
  * Opens a connection to the first host that fits.
  *
- * @throws {DatabaseError} where the server refuses it.
- * @throws {ConnectionError} where no host can be reached, or none is what the address asks for.
+ * @throws {DatabaseError} where the server refuses the connection.
+ * @throws {ConnectionError} where no host can be reached, or no host is what the address asks for.
  */
 export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
   let failure: unknown
@@ -103,6 +103,6 @@ function startOptions(parameters: Record<string, string | number>) {
   return [String(options), ...given].join(' ').trim()
 }
 
-/** A day stays a text: as a `Date` it could be another day in another time zone. */
+/** A `date` stays a text: as a `Date` it could be another day in another time zone. */
 const typeParser: typeof types.getTypeParser = (oid, format) =>
   oid === types.builtins.DATE ? (text: string) => text : types.getTypeParser(oid, format)

@@ -8,17 +8,17 @@ export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
  * Finds out who owns the schema `auth`. The server's migrations read the result as the setting `unplugged.auth`, to recognise a
  * hosted project.
  *
- * @throws {OperatorError} where it is somebody else's.
+ * @throws {OperatorError} where the schema belongs to another program.
  */
 export async function ownerOfAuth(sql: Sql): Promise<OwnerOfAuth> {
-  // The first two tables of Supabase's authentication server; and one that only our sign-in has.
-  const [row] = await sql<{ there: boolean; supabase: boolean; ours: boolean }[]>`
-    select to_regnamespace('auth') is not null as there,
+  // Two tables of Supabase's authentication server, and one that only our sign-in has.
+  const [row] = await sql<{ known: boolean; supabase: boolean; ours: boolean }[]>`
+    select to_regnamespace('auth') is not null as known,
       to_regclass('auth.users') is not null and to_regclass('auth.schema_migrations') is not null as supabase,
       to_regclass('auth.users') is not null and to_regclass('private.signing_keys') is not null as ours`
   if (row?.supabase) return 'supabase'
   if (row?.ours) return 'us'
-  if (!row?.there) return 'nobody'
+  if (!row?.known) return 'nobody'
   throw new OperatorError(
     'The database has a schema "auth" that is not Supabase\'s: give this server a database of its own.',
   )

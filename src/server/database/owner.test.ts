@@ -41,8 +41,8 @@ async function ownersIn(sql: Sql) {
   return new Map(rows.map(({ owner, things }) => [owner, things]))
 }
 
-/** The schema, and a fictional migration that creates a table and a function. */
-const withAnother: readonly Migration[] = [
+/** All migrations, and a fictional one that creates a table and a function. */
+const withFictional: readonly Migration[] = [
   ...migrations,
   {
     ledger: 'shared',
@@ -53,7 +53,7 @@ const withAnother: readonly Migration[] = [
   },
 ]
 
-test('on the embedded database everything of ours belongs to a role that cannot log in and has no other rights', async () => {
+test('on the embedded database, all our objects belong to a role that cannot log in and has no other rights', async () => {
   const { owner } = database
   expect([...(await ownersIn(owner)).keys()]).toEqual([ownerRole])
   const roles = await owner`
@@ -74,24 +74,27 @@ test('on the embedded database everything of ours belongs to a role that cannot 
 })
 
 test.each([
-  ['a program', "copy (select 1) to program 'true'"],
-  ['a file', "copy (select 1) to '/tmp/unplugged-owner-test'"],
-  ['reading a file', "select pg_read_file('postgresql.conf')"],
-  ['a folder', "select pg_ls_dir('.')"],
-  ['a file from a large object', "select lo_import('/etc/hosts')"],
-  ['a role', 'create role another superuser'],
-  ['a right on itself', `alter role ${ownerRole} superuser`],
-  ['a role to become', 'grant postgres to anon'],
-  ['triggers that do not fire', 'set session_replication_role = replica'],
-  ['a setting', "alter database postgres set log_statement = 'all'"],
-  ['a function in C', "create function private.another() returns integer language c as 'libc', 'getpid'"],
-  ['the passwords', 'select rolpassword from pg_authid'],
-  ['the ledger of the migrations', 'delete from supabase_migrations.schema_migrations'],
-])('a function that visitors may call is refused %s', async (_what, statement) => {
+  ['run a program', "copy (select 1) to program 'true'"],
+  ['write a file', "copy (select 1) to '/tmp/unplugged-owner-test'"],
+  ['read a file', "select pg_read_file('postgresql.conf')"],
+  ['list a folder', "select pg_ls_dir('.')"],
+  ['import a file as a large object', "select lo_import('/etc/hosts')"],
+  ['create a role', 'create role another superuser'],
+  ['give itself more rights', `alter role ${ownerRole} superuser`],
+  ['grant a role', 'grant postgres to anon'],
+  ['turn off triggers', 'set session_replication_role = replica'],
+  ['change a setting', "alter database postgres set log_statement = 'all'"],
+  [
+    'create a function in C',
+    "create function private.another() returns integer language c as 'libc', 'getpid'",
+  ],
+  ['read the passwords', 'select rolpassword from pg_authid'],
+  ['change the ledger of the migrations', 'delete from supabase_migrations.schema_migrations'],
+])('a function that visitors may call has no right to %s', async (_what, statement) => {
   const { owner, as } = database
   const undo = new Error('to be undone')
   const called = owner.begin(async (transaction) => {
-    // A migration that replaces a function leaves it to its owner.
+    // A function that a migration replaces keeps its owner.
     await transaction.unsafe(`
       create or replace function public.door_is_open() returns jsonb
         language plpgsql security definer set search_path = ''
@@ -101,7 +104,7 @@ test.each([
     throw undo
   })
   await expect(called).rejects.toMatchObject({ code: '42501' })
-  // It is unchanged.
+  // The function is unchanged.
   expect(await as(visitor)`select public.door_is_open() as door`).toEqual([{ door: { is_open: true } }])
 })
 
@@ -113,19 +116,19 @@ test('the owner may not change the settings of PostgreSQL', async () => {
   await expect(asOwner`alter system set archive_command = 'true'`).rejects.toMatchObject({ code: '42501' })
 })
 
-test('a database of the superuser is given to the owner, with what a migration adds, and stores applications', async () => {
+test("an update gives a superuser's objects to the owner, including new ones, and applications are still stored", async () => {
   const sql = await newDatabase('former')
   await migrate(sql)
   await sql.unsafe(`reassign owned by ${ownerRole} to postgres`)
   expect([...(await ownersIn(sql)).keys()]).toEqual(['postgres'])
-  await migrate(sql, { files: withAnother })
+  await migrate(sql, { files: withFictional })
   expect([...(await ownersIn(sql)).keys()]).toEqual([ownerRole])
   const asVisitor = connectTo(`${server.url('former')}?options=-c%20role%3Danon`)
   await insertApplications(asVisitor, rowsOf(anApplication()))
   expect(await sql`select kind from private.deliveries`).toEqual([{ kind: 'application' }])
 })
 
-test('objects of a user who is no superuser stay theirs, even where a superuser changes the schema', async () => {
+test('objects of a user who is not a superuser keep their owner, even if a superuser changes the schema', async () => {
   await migrate(await newDatabase('roles'))
   await server.admin.unsafe('create role organiser login; grant anon, authenticated to organiser')
   const theirs = await newDatabase('theirs', 'organiser')
@@ -136,10 +139,10 @@ test('objects of a user who is no superuser stay theirs, even where a superuser 
   expect(await ownersIn(theirs)).toEqual(before)
 })
 
-test.each(['an owner of its own', 'a superuser'])('of a hosted project %s keeps everything', async (who) => {
-  const name = who.replaceAll(' ', '_')
+test.each(['a separate owner', 'a superuser'])('in a hosted project, %s keeps all objects', async (owner) => {
+  const name = owner.replaceAll(' ', '_')
   await newProject(server, name)
-  const user = who === 'a superuser' ? 'postgres' : `${name}_owner`
+  const user = owner === 'a superuser' ? 'postgres' : `${name}_owner`
   const sql = connectTo(server.url(name, user), 2)
   await migrate(sql)
   const owners = await ownersIn(sql)

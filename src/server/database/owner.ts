@@ -3,15 +3,13 @@ import { isOurFunction } from './functions.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { identifier, type Sql } from './sql.ts'
 
-/**
- * The role that owns our objects in place of a superuser, so that functions with their owner's rights have no more than it has.
- */
+/** The role that owns our objects in place of a superuser: functions that run with their owner's rights get only its rights. */
 export const ownerRole = 'unplugged_owner'
 
 /**
  * Gives our schemas, tables and functions to a role that cannot log in and is no superuser. This happens where a superuser
  * changes the schema and the accounts are ours, as on the embedded database. Hosted projects and other users keep what they own.
- * Tables and functions go together, since only their owner bypasses row level security.
+ * Tables and functions change owner together, since only a table's owner bypasses its row level security.
  *
  * @param transaction A transaction in which the migrations have run.
  */
@@ -33,7 +31,7 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
     select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
     where pg_get_userbyid(owner) <> ${ownerRole}
       and (select rolsuper from pg_roles where rolname = current_user)
-      -- Tables that a non-superuser owns stay theirs, even where a superuser once changes the schema.
+      -- Tables of a user who is not a superuser keep their owner, even if a superuser once changes the schema.
       and exists (
         select from pg_class join pg_roles on pg_roles.oid = relowner
         where pg_class.oid = 'public.retreat_applications'::regclass and (rolsuper or rolname = ${ownerRole})

@@ -2,8 +2,8 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Saves what letters and the answer page need to know of this server: the addresses of the site and the sender, and the time zone
- * in which a day ends. A saved time zone is kept, and so is everything that this server does not know.
+ * Saves the settings of this server that letters and the answer page need: the addresses of the site and the sender, and the time
+ * zone in which a deadline ends. A saved time zone is kept, and so is a saved address that this server does not know.
  */
 export async function writeSite(
   sql: Sql,

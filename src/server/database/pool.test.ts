@@ -27,38 +27,38 @@ async function pid(sql: Sql) {
 const isAlive = async (backend: number) =>
   (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
 
-/** A proxy before the database that ends a connection after this many bytes of a marked result. */
+/** Starts a proxy in front of the database, which cuts a connection after this many bytes of a marked result. */
 async function cutter(bytes: number) {
-  const door = createServer((outside) => {
+  const proxy = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
     outside.pipe(inside)
-    let left: number | undefined
+    let remaining: number | undefined
     inside.on('data', (chunk: Buffer) => {
       const mark = chunk.indexOf('cut here')
-      if (left === undefined && mark === -1) return void outside.write(chunk)
-      left ??= mark + bytes
-      outside.write(chunk.subarray(0, left))
-      left -= chunk.length
-      if (left <= 0) destroy()
+      if (remaining === undefined && mark === -1) return void outside.write(chunk)
+      remaining ??= mark + bytes
+      outside.write(chunk.subarray(0, remaining))
+      remaining -= chunk.length
+      if (remaining <= 0) destroy()
     })
     const destroy = () => [outside, inside].forEach((socket: Socket) => socket.destroy())
     for (const socket of [outside, inside]) socket.on('error', destroy).on('close', destroy)
   })
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-  atTestEnd(() => void door.close())
-  return server.url().replace(/:\d+\//, `:${(door.address() as AddressInfo).port}/`)
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  atTestEnd(() => void proxy.close())
+  return server.url().replace(/:\d+\//, `:${(proxy.address() as AddressInfo).port}/`)
 }
 
-test('concurrent work has a connection each, and the next work has one of them', async () => {
+test('concurrent statements have a connection each, and the next statement reuses one of them', async () => {
   const pool = poolOf({ size: 2 })
   const both = await Promise.all([pid(pool), pid(pool)])
   expect(new Set(both).size).toBe(2)
   expect(both).toContain(await pid(pool))
-  // No two callers share an idle one either.
+  // No two callers share an idle connection either.
   expect(new Set(await Promise.all([pid(pool), pid(pool)])).size).toBe(2)
 })
 
-test('a statement without a response in time fails and ends in the database, and no other one does', async () => {
+test('a statement that misses its deadline fails and is cancelled in the database, and no other statement is', async () => {
   const pool = poolOf({ size: 2, deadline: 1_000 })
   const [held] = await Promise.all([pid(pool), pid(pool)])
   const late = pool`select pg_sleep(60), pg_backend_pid()`
@@ -71,7 +71,7 @@ test('a statement without a response in time fails and ends in the database, and
   expect(await Promise.all([pid(pool), pid(pool)])).toContain(other)
 })
 
-test('the deadline counts from the start of a statement, and waiting for a connection has its own', async () => {
+test('the deadline counts from the start of a statement, and waiting for a connection has a separate deadline', async () => {
   const pool = poolOf({ size: 1, deadline: 2_000 })
   const work = Array.from({ length: 3 }, () => pool`select pg_sleep(0.9)`)
   await expect(Promise.all(work)).resolves.toHaveLength(3)
@@ -84,7 +84,7 @@ test('the deadline counts from the start of a statement, and waiting for a conne
   expect(await pid(waiting)).toBeGreaterThan(0)
 })
 
-test('one person has at most half of the connections, and others overtake', async () => {
+test("one person has at most half of the connections, and other people's work overtakes the rest", async () => {
   const pool = poolOf({ size: 4 })
   const order: string[] = []
   const holders: (() => void)[] = []
@@ -105,15 +105,18 @@ test('one person has at most half of the connections, and others overtake', asyn
 test.each([
   ['22012', 'select 1 / (500 - n) as n from generate_series(1, 1000) as n'],
   ['57014', `select n, case when n > 500 then pg_sleep(1) end from generate_series(1, 1000) as n`],
-])('a statement that fails with %s after some rows leaves nothing for the next', async (code, text) => {
-  const pool = poolOf({ size: 1 })
-  await pool`set statement_timeout = 300`
-  for (const prepare of [false, true]) {
-    await expect(pool.unsafe(text, [], { prepare })).rejects.toMatchObject({ code })
-    expect(await pool`select 'mine' as whose, 1 as n`).toEqual([{ whose: 'mine', n: 1 }])
-    expect(await pool`select from pg_class where false`).toEqual([])
-  }
-})
+])(
+  'a statement that fails with %s after some rows leaves no rows for the next statement',
+  async (code, text) => {
+    const pool = poolOf({ size: 1 })
+    await pool`set statement_timeout = 300`
+    for (const prepare of [false, true]) {
+      await expect(pool.unsafe(text, [], { prepare })).rejects.toMatchObject({ code })
+      expect(await pool`select 'mine' as whose, 1 as n`).toEqual([{ whose: 'mine', n: 1 }])
+      expect(await pool`select from pg_class where false`).toEqual([])
+    }
+  },
+)
 
 test.each([1, 9, 30, 200, 5_000, 20_000])(
   'a connection that is cut %i bytes into a result fails only its statement, and the next has its own result',
@@ -121,11 +124,11 @@ test.each([1, 9, 30, 200, 5_000, 20_000])(
     const pool = poolOf({ size: 1 }, await cutter(bytes))
     await pid(pool)
     const cut = pool`select 'cut here' || repeat('x', 100) as text, n from generate_series(1, 500) as n`
-    const behind = pool`select 'mine' as whose`
+    const next = pool`select 'mine' as whose`
     await expect(cut).rejects.toMatchObject({
       code: expect.stringMatching(/^(CONNECTION_LOST|ECONNRESET)$/) as string,
     })
-    expect(await behind).toEqual([{ whose: 'mine' }])
+    expect(await next).toEqual([{ whose: 'mine' }])
   },
 )
 
@@ -138,21 +141,21 @@ test('an idle connection that the database ended is not used again', async () =>
   expect(after.filter((each) => both.includes(each))).toEqual([])
 })
 
-test('callers that wait fail at once where no connection can be opened', async () => {
+test('waiting callers fail at once if no connection can be opened', async () => {
   const pool = poolOf({ size: 1, deadline: 60_000 }, 'postgres://u@127.0.0.1:1/d')
   const results = await Promise.allSettled(Array.from({ length: 5 }, () => pid(pool)))
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ECONNREFUSED' } })
 })
 
-test('a transaction is all or nothing, and a part of it can fail alone', async () => {
+test('a transaction is committed as a whole or not at all, and a savepoint in it can fail alone', async () => {
   const pool = poolOf({ size: 1 })
   await pool`create temp table kept (n int)`
-  const spoilt = pool.begin(async (sql) => {
+  const failing = pool.begin(async (sql) => {
     await sql`insert into kept values (1)`
     await sql`select 1 / 0`
   })
-  await expect(spoilt).rejects.toMatchObject({ code: '22012' })
+  await expect(failing).rejects.toMatchObject({ code: '22012' })
   await pool.begin(async (sql) => {
     await sql`insert into kept values (2)`
     await expect(
@@ -161,15 +164,15 @@ test('a transaction is all or nothing, and a part of it can fail alone', async (
     await sql`insert into kept values (4)`
   })
   expect(await pool`select n from kept order by n`).toEqual([{ n: 2 }, { n: 4 }])
-  const silent = pool.begin(async (sql) => {
+  const withCaughtError = pool.begin(async (sql) => {
     await sql`insert into kept values (5)`
     await sql`select 1 / 0`.catch(() => {})
   })
-  await expect(silent).rejects.toThrow('the transaction was rolled back')
+  await expect(withCaughtError).rejects.toThrow('the transaction was rolled back')
   expect(await pool`select n from kept where n = 5`).toEqual([])
 })
 
-test('prepared statements still work when a table has other columns', async () => {
+test('prepared statements still work after the columns of a table change', async () => {
   const pool = poolOf({ size: 2 })
   await server.admin`create table public.changing (a int)`
   const read = () => pool`select * from public.changing`
@@ -202,7 +205,7 @@ test('values keep their types in both directions', async () => {
   expect(count).toBe(7)
 })
 
-test('rows in batches are all rows, in order', async () => {
+test('reading in batches yields all rows in order', async () => {
   const pool = poolOf({ size: 1 })
   const batches: number[][] = []
   await pool.begin(async (sql) => {
@@ -221,7 +224,7 @@ test('rows in batches are all rows, in order', async () => {
   ])
 })
 
-test('pending work is awaited at the end, and then given up and cancelled in the database', async () => {
+test('closing a pool waits for pending statements, and then cancels the rest in the database', async () => {
   const pool = poolOf({ size: 3 })
   const running = () =>
     server.admin`select from pg_stat_activity where query like 'select ''until%' and state = 'active'`

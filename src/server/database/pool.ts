@@ -23,8 +23,8 @@ export interface Pool extends Sql {
   /**
    * Runs work on a connection.
    *
-   * @param person The person whose work it is, in a pool that people share: nobody gets more than half of it.
-   * @throws {DeadlineError} where none was free in time.
+   * @param person The person whose work it is, in a pool that people share: nobody gets more than half of the connections.
+   * @throws {DeadlineError} where no connection was free in time.
    */
   withConnection: <Result>(
     work: (connection: Connection) => Promise<Result>,
@@ -35,13 +35,13 @@ export interface Pool extends Sql {
 }
 
 /**
- * Milliseconds after which a connection is replaced, and their random spread. An old connection collects plans, and may lead to a
- * former address.
+ * Milliseconds after which a connection is replaced, and the most that is added at random. An old connection collects plans, and
+ * may lead to a former address of the host.
  */
 const lifetime = { least: 1_800_000, more: 1_800_000 }
 /** Back-off after a connection could not be opened, in milliseconds. */
 const reopenPause = 250
-/** Milliseconds for an idle connection to close in order. */
+/** Milliseconds in which an idle connection can close gracefully. */
 const closeTimeout = 1_000
 const usualPatience = 5_000
 
@@ -59,7 +59,7 @@ interface WaitingCaller {
 export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
   const { deadline } = limits
   const maxPerPerson = Math.max(1, Math.floor(size / 2))
-  /** The time at which each is replaced. */
+  /** The open connections, with the time at which each is replaced. */
   const open = new Map<Connection, number>()
   const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
   const waiting = new Set<WaitingCaller>()
@@ -89,7 +89,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
 
   const waitForSlot = (person: string | undefined) =>
     new Promise<void>((resolve, reject) => {
-      const leave = () => {
+      const stopWaiting = () => {
         waiting.delete(entry)
         clearTimeout(entry.timer)
       }
@@ -97,19 +97,19 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
         person,
         timer: undefined,
         begin() {
-          leave()
+          stopWaiting()
           count(person, 1)
           resolve()
         },
         fail(error) {
-          leave()
+          stopWaiting()
           reject(error)
         },
       }
       if (mayBegin(person)) return entry.begin()
       if (deadline !== undefined) {
-        const late = () => entry.fail(new DeadlineError(`no connection was free within ${deadline} ms`))
-        entry.timer = setTimeout(late, deadline)
+        const onTimeout = () => entry.fail(new DeadlineError(`no connection was free within ${deadline} ms`))
+        entry.timer = setTimeout(onTimeout, deadline)
       }
       waiting.add(entry)
     })
@@ -137,7 +137,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     }
   }
 
-  /** Takes the most recently used idle connection, or a certain one if it is idle. */
+  /** Takes the most recently used idle connection, or the wanted one if it is idle. */
   const takeIdle = (wanted?: Connection) => {
     const index = idle.findLastIndex(({ connection }) =>
       wanted === undefined ? !connection.isLost : connection === wanted,
@@ -151,8 +151,8 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     if (isEnded || connection.isLost || performance.now() > (open.get(connection) ?? 0)) {
       return void connection.close(closeTimeout)
     }
-    const leave = () => void takeIdle(connection)?.close(closeTimeout)
-    idle.push({ connection, timer: idleTimeout === undefined ? undefined : setTimeout(leave, idleTimeout) })
+    const close = () => void takeIdle(connection)?.close(closeTimeout)
+    idle.push({ connection, timer: idleTimeout === undefined ? undefined : setTimeout(close, idleTimeout) })
   }
 
   const withConnection: Pool['withConnection'] = async (work, person) => {
@@ -178,9 +178,9 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
       clearTimeout(timer)
       return connection.close(Math.min(patience, closeTimeout))
     })
-    const late = setTimeout(() => [...open.keys()].forEach((connection) => connection.giveUp()), patience)
+    const timeout = setTimeout(() => [...open.keys()].forEach((connection) => connection.giveUp()), patience)
     await Promise.all([...unused, ...[...open.keys()].map(({ ended }) => ended)])
-    clearTimeout(late)
+    clearTimeout(timeout)
   }
 
   const sql = sqlOf({

@@ -7,7 +7,7 @@ import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
 
 let server: TestPostgres
-/** One that is reached directly, and one as behind a pooler in transaction mode. */
+/** One opened directly, and one opened as behind a pooler in transaction mode. */
 let databases: [Database, Database]
 
 beforeAll(async () => {
@@ -20,23 +20,23 @@ beforeAll(async () => {
 })
 
 const organiser: Caller = { role: 'authenticated', claims: { sub: "o'hara", role: 'authenticated' } }
-const whoIsIt = `select current_user::text as role, current_setting('request.jwt.claims', true) as claims,
+const callerSettings = `select current_user::text as role, current_setting('request.jwt.claims', true) as claims,
   current_setting('statement_timeout') as "timeout"`
 
 test.each([0, 1] as const)(
-  'a caller has their role, their token claims and their time limit, with no pooler and with one (%i)',
+  'a caller has their role, their token claims and their time limit, without a pooler and with one (%i)',
   async (index) => {
     const database = databases[index]
-    expect(await database.as({ role: 'anon' }).unsafe(whoIsIt)).toMatchObject([
+    expect(await database.as({ role: 'anon' }).unsafe(callerSettings)).toMatchObject([
       { role: 'anon', timeout: '10s' },
     ])
-    const [row] = (await database.as(organiser).unsafe(whoIsIt)) ?? []
+    const [row] = (await database.as(organiser).unsafe(callerSettings)) ?? []
     expect(row).toMatchObject({ role: 'authenticated', timeout: '10s' })
     expect(JSON.parse(String(row?.['claims']))).toEqual({ sub: "o'hara", role: 'authenticated' })
   },
 )
 
-test('statements of the server itself are cancelled in the database too; migrations and commands have no limit', async () => {
+test('the database cancels long statements of the server itself, but not of migrations and commands', async () => {
   const [database] = databases
   const limit = 'select current_setting($$statement_timeout$$) as "limit"'
   expect(await database.server.unsafe(limit)).toEqual([{ limit: '10s' }])
@@ -45,21 +45,21 @@ test('statements of the server itself are cancelled in the database too; migrati
 })
 
 test.each([0, 1] as const)(
-  'nothing of a caller is left for the next one on the same connection (%i)',
+  'the next caller on a connection does not get the token claims of the previous one (%i)',
   async (index) => {
     const database = databases[index]
-    // More than there are connections.
+    // More callers than connections.
     await Promise.all(Array.from({ length: 20 }, () => database.as(organiser).unsafe('select 1')))
     const callers = Array.from({ length: 20 }, (_, number) => ({
       role: 'authenticated' as const,
       claims: { sub: String(number) },
     }))
-    const rows = await Promise.all(callers.map((caller) => database.as(caller).unsafe(whoIsIt)))
+    const rows = await Promise.all(callers.map((caller) => database.as(caller).unsafe(callerSettings)))
     expect(rows.map((row) => JSON.parse(String(row?.[0]?.['claims'])) as unknown)).toEqual(
       callers.map(({ claims }) => claims),
     )
     const visitors = await Promise.all(
-      Array.from({ length: 20 }, () => database.as({ role: 'anon' }).unsafe(whoIsIt)),
+      Array.from({ length: 20 }, () => database.as({ role: 'anon' }).unsafe(callerSettings)),
     )
     for (const visitor of visitors) expect(visitor?.[0]?.['claims'] ?? '').toBe('')
   },
@@ -76,8 +76,8 @@ test.each(['select * from public.retreat_applications', 'select * from private.d
   },
 )
 
-test('no visitor gets another role where a pooler drops the role of a connection, and the error names the setting', async () => {
-  // A stand-in for such a pooler: it accepts the startup packet without its options.
+test("if a pooler drops a connection's role, the start fails and names the setting with which visitors keep theirs", async () => {
+  // A stand-in for such a pooler: it drops the options of the startup packet.
   const dropping = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
     outside.once('data', (startup: Buffer) => {
@@ -107,7 +107,7 @@ test('no visitor gets another role where a pooler drops the role of a connection
   expect(await pooled.as({ role: 'anon' }).unsafe('select current_user as role')).toEqual([{ role: 'anon' }])
 })
 
-test('the first of several hosts that responds is used, and no read-only one where the address says so', async () => {
+test('the first host that responds is used, but no read-only host if the address asks for a writable one', async () => {
   const two = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
   const open = (databaseUrl: string) =>
     openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })

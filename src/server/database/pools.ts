@@ -28,7 +28,7 @@ export interface Pools {
   end: (how?: 'at once') => Promise<void>
 }
 
-/** Milliseconds after which the database cancels a statement; behind a pooler in transaction mode, only a caller's. */
+/** Milliseconds after which the database cancels a statement; behind a pooler in transaction mode, only a caller's statement. */
 const statementTimeout = 10_000
 /** Milliseconds after which the database counts as frozen: it should have cancelled the statement by then. */
 export const deadline = 12_000
@@ -47,24 +47,24 @@ export function createPools(address: Address, pooler?: 'transaction'): Pools {
   const isDirect = pooler === undefined
   const poolOf = (name: string, options: PoolOptions, parameters: Address['parameters'] = {}) => {
     const session = { application_name: name, ...parameters, ...address.parameters }
-    // Such a pooler loses prepared statements.
+    // A pooler in transaction mode loses prepared statements.
     return createPool({ ...address, parameters: session }, { ...options, keepsPrepared: isDirect })
   }
-  // A statement that misses the deadline should end in the database too. Such a pooler accepts no start parameters.
-  const ending = isDirect ? { statement_timeout: statementTimeout } : {}
+  // A statement that misses the deadline should end in the database too. A pooler in transaction mode takes no start parameters.
+  const withTimeout = isDirect ? { statement_timeout: statementTimeout } : {}
   const owner = poolOf('unplugged', { size: 4, idleTimeout })
-  const server = poolOf('unplugged', { size: 4, deadline }, ending)
-  const signIn = poolOf('unplugged sign-in', { size: 4, deadline }, ending)
+  const server = poolOf('unplugged', { size: 4, deadline }, withTimeout)
+  const signIn = poolOf('unplugged sign-in', { size: 4, deadline }, withTimeout)
   const organisers = poolOf('unplugged organisers', { size: 4, deadline })
   // The role is a start parameter: setting it in each transaction would halve the rate of inserts.
-  const asVisitor = isDirect ? { role: visitor.role, ...ending } : {}
-  const visitors = poolOf('unplugged visitors', { size: 10, deadline }, asVisitor)
-  const ofVisitor = isDirect ? visitors : asRole(visitors, visitor)
+  const visitorParameters = isDirect ? { role: visitor.role, ...withTimeout } : {}
+  const visitors = poolOf('unplugged visitors', { size: 10, deadline }, visitorParameters)
+  const visitorSql = isDirect ? visitors : asRole(visitors, visitor)
   return {
     owner,
     server,
     signIn,
-    as: (caller) => (caller.role === 'anon' ? ofVisitor : asRole(organisers, caller)),
+    as: (caller) => (caller.role === 'anon' ? visitorSql : asRole(organisers, caller)),
     async end(how) {
       const patience = how === 'at once' ? 0 : undefined
       await Promise.all([owner, server, signIn, organisers, visitors].map((pool) => pool.end(patience)))

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../../testing/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { bundledPrograms, checkInstalled, supported, versionOf } from './programs.ts'
 
-test('the known PostgreSQL is the one from npm, or a newer one of its major version', async () => {
+test('the newest supported PostgreSQL is the version from npm, or a newer minor version', async () => {
   const { version } = JSON.parse(
     await readFile(join(bundledPrograms(), '..', '..', 'package.json'), 'utf8'),
   ) as {
@@ -18,7 +18,7 @@ test('the known PostgreSQL is the one from npm, or a newer one of its major vers
   expect(supported.minor).toBeGreaterThanOrEqual(minor ?? 0)
 })
 
-test('programs that others could change, or that are missing, are refused in a sentence', async () => {
+test('programs that others could change, or that are missing, are refused with the reason', async () => {
   const directory = await temporaryDirectory()
   const programs = join(directory.path, 'bin')
   const refused = async (because: string) => {

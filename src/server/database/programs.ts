@@ -77,8 +77,8 @@ interface Account {
 }
 
 /**
- * How root starts PostgreSQL, which refuses to run as root. A user namespace satisfies it, without another account or a change of
- * the files' owner. Some containers forbid namespaces, and then another account is used.
+ * How root starts PostgreSQL, which refuses to run as root. In a user namespace it starts, without another account or a change of
+ * the files' owner. Some containers forbid namespaces: there, another account is used.
  */
 export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
   const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
@@ -166,7 +166,7 @@ export async function checkInstalled(programs: string): Promise<void> {
   )
 }
 
-/** Does the work of the package's install script, where that did not run. */
+/** Creates the links of the package's install script, if the script did not run. */
 async function linkLibraries(native: string) {
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
     source: string
@@ -187,7 +187,7 @@ async function linkLibraries(native: string) {
   }
 }
 
-/** Node.js's code for a failure of a file or a process. */
+/** The error code that Node.js gives a failure of a file or a process. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error)
 }

@@ -11,7 +11,7 @@ const factor = 1.5
 /** Bytes for everything else that an update writes: functions, catalogs, a new WAL segment. */
 const minUpdateBytes = 64 * 2 ** 20
 
-/** The bytes that an update needs, and the free ones; undefined where the database is elsewhere. */
+/** The bytes that an update needs, and the free ones, which are undefined if the database is on another machine. */
 export interface DiskSpace {
   needed: number
   free: number | undefined

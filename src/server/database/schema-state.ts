@@ -7,8 +7,8 @@ import type { Sql } from './sql.ts'
 /**
  * Checks that this program can work with the existing schema, without changing it. An older schema passes.
  *
- * @returns Whether it is up to date.
- * @throws {OperatorError} where it is newer than this program, or missing.
+ * @returns Whether the schema is up to date.
+ * @throws {OperatorError} where the schema is newer than this program, or missing.
  */
 export async function checkSchema(sql: Sql): Promise<boolean> {
   const applied = await appliedMigrations(sql)
@@ -23,10 +23,11 @@ export interface SchemaState {
   /** The newest migration that the database records; undefined where it has none of ours. */
   newest: string | undefined
   /**
-   * Migrations of this program that it lacks. In a hosted project without a server, only those that `supabase db push` applies.
+   * Migrations of this program that the database lacks. In a hosted project without a server, only those that `supabase db push`
+   * applies.
    */
   missing: string[]
-  /** Whether a newer version of this program has changed it. */
+  /** Whether a newer version of this program has changed the schema. */
   isNewer: boolean
   /** Migrations that were edited after they were applied. */
   edited: Migration[]

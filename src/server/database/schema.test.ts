@@ -64,7 +64,7 @@ test('a user who may create roles needs no administrator', async () => {
   expect(await count(database.owner)).toBe(1)
 })
 
-test('an empty database of another server gets the schema, recorded as by the Supabase CLI', async () => {
+test("an empty database at DATABASE_URL gets the schema, and its records are the same as the Supabase CLI's", async () => {
   const database = await open(await newDatabase('fresh'))
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
@@ -82,35 +82,38 @@ test('an empty database of another server gets the schema, recorded as by the Su
 
 test('servers that start together apply the migrations once', async () => {
   const url = await newDatabase('together')
-  const told: string[] = []
+  const applied: string[] = []
   const opening = () =>
     openDatabase(
       { dataDir: '/nowhere', databaseUrl: url },
-      { schema: 'migrate', onMigrated: (names) => told.push(...names) },
+      { schema: 'migrate', onMigrated: (names) => applied.push(...names) },
     )
   const databases = await Promise.all([opening(), opening(), opening()])
   const files = await readdir('supabase/migrations')
-  // Reported by only one of them.
+  // Only one of them reports each migration.
   const names = [...files, ...(await readdir('src/server/database/migrations'))].map((file) =>
     file.slice(0, -4),
   )
-  expect(told.toSorted()).toEqual(names.toSorted())
+  expect(applied.toSorted()).toEqual(names.toSorted())
   const recorded = await databases[0].owner`select version from supabase_migrations.schema_migrations`
   expect(recorded).toHaveLength(files.length)
   await Promise.all(databases.map((database) => database.close()))
 })
 
 test.each([
-  ['nobody listens there', 'postgres://u@127.0.0.1:1/d', /cannot be used .*ECONNREFUSED/],
+  ['nobody listens', 'postgres://u@127.0.0.1:1/d', /cannot be used .*ECONNREFUSED/],
   ['no such host', 'postgres://u@no-such-host.invalid/d', /cannot be used/],
-  ['no way leads there', 'postgres://u@255.255.255.255/d', /cannot be used/],
-])('a DATABASE_URL where %s gives a sentence without its password', async (_what, url, message) => {
-  const failure = open(url.replace('u@', 'u:hunter2@'))
-  await expect(failure).rejects.toThrow(message)
-  await expect(failure).rejects.toThrow(/^(?!.*hunter2)/)
-})
+  ['no route', 'postgres://u@255.255.255.255/d', /cannot be used/],
+])(
+  'a DATABASE_URL that cannot be reached (%s) is refused without showing its password',
+  async (_what, url, message) => {
+    const failure = open(url.replace('u@', 'u:hunter2@'))
+    await expect(failure).rejects.toThrow(message)
+    await expect(failure).rejects.toThrow(/^(?!.*hunter2)/)
+  },
+)
 
-test('an email that a server is handing over ends before the schema changes, and none begins meanwhile', async () => {
+test('the schema changes only after a pending email is handed over, and no email is claimed meanwhile', async () => {
   const url = await newDatabase('handing_over')
   const database = await open(url)
   const { owner } = database
@@ -123,12 +126,14 @@ test('an email that a server is handing over ends before the schema changes, and
     name: 'newer',
     sql: 'create table private.newer ()',
   } as const
-  const said: string[] = []
+  const messages: string[] = []
   const migrating = migrate(connectTo(url, 2), {
     files: [...migrations, newer],
-    onEvent: (message) => said.push(message),
+    onEvent: (message) => messages.push(message),
   })
-  await expect.poll(() => said).toEqual([expect.stringMatching(/^the schema is changed after the emails/)])
+  await expect
+    .poll(() => messages)
+    .toEqual([expect.stringMatching(/^the schema is changed after the emails/)])
   expect(await claimLetter(owner)).toBeUndefined()
   expect(await owner`select to_regclass('private.newer') as made`).toEqual([{ made: null }])
   expect(await recordLetter(owner, letter, { outcome: 'sent', code: 250 })).toBe('sent')
@@ -136,13 +141,13 @@ test('an email that a server is handing over ends before the schema changes, and
   expect(await claimLetter(owner)).toMatchObject({ attempt: 1 })
 })
 
-test('a missing database gives a sentence', async () => {
+test('a start with a missing database fails, and the error names the database', async () => {
   await expect(open(server.url('nothing'))).rejects.toThrow(
     /cannot be used \(database "nothing" does not exist\)/,
   )
 })
 
-test('applications and their deliveries are stored together or not at all, even several', async () => {
+test('applications and their deliveries are stored together or not at all, even several in one statement', async () => {
   const database = await open(await newDatabase('outbox'))
   const { owner } = database
   const anon = database.as(visitor)
@@ -159,7 +164,7 @@ test('applications and their deliveries are stored together or not at all, even 
   expect(await owner`select from private.deliveries`).toHaveLength(0)
 })
 
-test('a migration that was edited since it was applied ends the start, and is named', async () => {
+test('a start fails if a migration was edited since it was applied, and the error names the migration', async () => {
   const url = await newDatabase('edited')
   await (await open(url)).close()
   const sql = connectTo(url)
@@ -169,7 +174,7 @@ test('a migration that was edited since it was applied ends the start, and is na
     await sql`update ${identifier(table)} set statements = ${change(row.text)} where name = ${name}`
     return () => sql`update ${identifier(table)} set statements = ${[row.text]} where name = ${name}`
   }
-  // Comments, white space, and the Supabase CLI's single statements without semicolons are no edits.
+  // Other comments and white space do not count as edits, nor do the Supabase CLI's single statements without semicolons.
   await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
     text.split(/;\n/).map((statement) => `${statement}  -- as it is`),
   )
@@ -189,7 +194,7 @@ test('a migration that was edited since it was applied ends the start, and is na
   await (await open(url)).close()
 })
 
-test('a migration that was released in several texts counts as applied in each', async () => {
+test('a migration that was released in several texts counts as applied with any of them', async () => {
   const url = await newDatabase('landed')
   await (await open(url)).close()
   const sql = connectTo(url)
@@ -201,7 +206,7 @@ test('a migration that was released in several texts counts as applied in each',
   expect(database.isUpToDate).toBe(true)
 })
 
-test('a schema is repeated in the applied texts, and not where one of them is unknown', async () => {
+test('a schema is repeated from the texts that a database applied, and refused if one of them is unknown', async () => {
   const from = connectTo(await newDatabase('recorded'), 2)
   await migrate(from)
   const record = (text: string) => from`
@@ -220,11 +225,11 @@ test('a schema is repeated in the applied texts, and not where one of them is un
   await expect(repeatMigrations(from, empty)).rejects.toThrow(/^Edited since .*search_index_in_smaller_steps/)
 })
 
-test.each(['own', 'project'])(
-  'a database of %s that applied an earlier text of an open migration is refused with the way back',
+test.each(['our server', 'a hosted project'])(
+  'a database of %s with an earlier text of an open migration is refused, and the error says how to go back',
   async (whose) => {
     const url =
-      whose === 'own' ? await newDatabase('opened') : (await newProject(server, 'opened_project')).url
+      whose === 'our server' ? await newDatabase('opened') : (await newProject(server, 'opened_project')).url
     const sql = connectTo(url, 2)
     const withOpen = (text: string) => ({
       files: [
@@ -245,12 +250,12 @@ test('a server reports a migration that was edited since a hosted project applie
   await (await open(project.url)).close()
   await project.owner`
     update supabase_migrations.schema_migrations set statements = array['select 1'] where name = 'webhook_outbox'`
-  const told: string[] = []
+  const messages: string[] = []
   await openDatabase(
     { dataDir: '/nowhere', databaseUrl: project.url },
-    { schema: 'migrate', onEvent: (message) => told.push(message) },
+    { schema: 'migrate', onEvent: (message) => messages.push(message) },
   )
-  expect(told).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
+  expect(messages).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
 })
 
 /** The first two shared migrations, recorded as by a server or a project of the first release. */
@@ -274,12 +279,12 @@ async function store(sql: Sql) {
 /** The outbox in the format of the first versions. */
 const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
-/** The same of its replacement. */
+/** The same columns of the table that replaced it. */
 const deliveriesOf = (sql: Sql) => sql`
   select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
   from private.deliveries order by 1`
 
-test('an existing self-hosted database keeps every pending and given-up delivery over the upgrade', async () => {
+test('an upgrade keeps every pending and given-up delivery of an existing self-hosted database', async () => {
   const url = await newDatabase('upgraded')
   const sql = connectTo(url)
   await applyFirstRelease(sql)
@@ -304,17 +309,17 @@ test('an existing self-hosted database keeps every pending and given-up delivery
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 
-test('applications are stored while a long reader delays a change of the schema, and then it changes', async () => {
+test('applications are stored while a long reader delays a change of the schema, which then succeeds', async () => {
   const url = await newDatabase('long_reader')
   await server.admin`alter database long_reader set statement_timeout = '20s'`
   const sql = connectTo(url, 2)
   await applyFirstRelease(sql)
-  const said: string[] = []
+  const messages: string[] = []
   const { opening } = await sql.begin(async (reading) => {
     await reading`select from public.retreat_applications`
     const begun = openDatabase(
       { dataDir: '/nowhere', databaseUrl: url },
-      { schema: 'migrate', onEvent: (message) => said.push(message) },
+      { schema: 'migrate', onEvent: (message) => messages.push(message) },
     )
     await expect
       .poll(
@@ -322,7 +327,9 @@ test('applications are stored while a long reader delays a change of the schema,
       )
       .toHaveLength(1)
     for (let many = 0; many < 5; many += 1) await store(sql)
-    await expect.poll(() => said).toEqual([expect.stringMatching(/as soon as others let go of its tables/)])
+    await expect
+      .poll(() => messages)
+      .toEqual([expect.stringMatching(/as soon as others let go of its tables/)])
     return { opening: begun }
   })
   const database = await opening
@@ -330,7 +337,7 @@ test('applications are stored while a long reader delays a change of the schema,
   expect(await count(database.owner)).toBe(5)
 })
 
-test('an index is built while applications are stored, by one of two servers, and an unfinished one is dropped', async () => {
+test('one of two servers drops an unfinished index and builds it again, while applications are stored', async () => {
   const url = await newDatabase('building')
   const [sql, one, other] = [connectTo(url, 2), connectTo(url, 2), connectTo(url, 2)]
   await migrate(one)
@@ -367,7 +374,7 @@ test('an index is built while applications are stored, by one of two servers, an
   await Promise.all([sql, one, other].map((each) => each.end()))
 })
 
-test('a migration that runs alone is applied in order, and those before it stay where it fails', async () => {
+test('a migration that runs alone is applied in order, and if it fails, the migrations before it stay applied', async () => {
   const url = await newDatabase('in_turn')
   await server.admin`alter database in_turn set statement_timeout = '20s'`
   const sql = connectTo(url, 2)
@@ -394,7 +401,7 @@ test('a migration that runs alone is applied in order, and those before it stay 
   expect(await recorded()).toHaveLength(4)
 })
 
-test('a deadline that an organiser had set stays set over the update that adds a column for it', async () => {
+test('a deadline set by an organiser still counts as set after the update that adds a column for this', async () => {
   const url = await newDatabase('days')
   const sql = connectTo(url, 2)
   await migrate(sql, { files: migrations.filter(({ version }) => version < '20261125000100') })
@@ -454,8 +461,8 @@ test('a link, a reminder, an RSVP and an address survive the update that moves t
   ])
 })
 
-test('no new migration builds an index or checks a constraint while applicants wait', () => {
-  const holding = migrations.filter(({ version, sql }) => {
+test('no new migration blocks applicants while it builds an index or checks a constraint', () => {
+  const blocking = migrations.filter(({ version, sql }) => {
     const text = sql.replaceAll(/--.*/g, '')
     const made = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)
     const indexes = [...text.matchAll(/create (?:unique )?index (?!concurrently).*? on ([\w.]+)/gs)]
@@ -463,7 +470,7 @@ test('no new migration builds an index or checks a constraint while applicants w
       ...text.matchAll(/alter table ([\w.]+)[^;]*\badd (?:constraint|check|foreign)\b[^;]*;/g),
     ]
     return (
-      // Earlier ones are released, and can no longer be changed.
+      // Earlier migrations are released, and can no longer be changed.
       version > '20261125000100' &&
       [...indexes, ...constraints.filter(([statement]) => !/ not valid\b/.test(statement))].some(
         ([, table]) => !made.includes(table),
@@ -471,12 +478,12 @@ test('no new migration builds an index or checks a constraint while applicants w
     )
   })
   expect(
-    holding.map(({ name }) => name),
+    blocking.map(({ name }) => name),
     'These migrations block applicants. docs/decisions/0041 says how to avoid it.',
   ).toEqual([])
 })
 
-test('an existing self-hosted database that never had a webhook keeps everything that waits', async () => {
+test('an existing self-hosted database that never had a webhook keeps its waiting deliveries', async () => {
   const url = await newDatabase('waiting')
   const sql = connectTo(url)
   await applyFirstRelease(sql)
@@ -488,7 +495,7 @@ test('an existing self-hosted database that never had a webhook keeps everything
   expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
 })
 
-test('a hosted project queues nothing; a server pointed at its database delivers new applications from then on', async () => {
+test("a hosted project queues no deliveries, and after a server's first start it queues those of new applications", async () => {
   const project = await newProject(server)
   await applyFirstRelease(project.owner)
   const before = [await store(project.owner), await store(project.owner)]
@@ -514,12 +521,12 @@ test('a hosted project queues nothing; a server pointed at its database delivers
   expect(await queued()).not.toContain(unqueued)
   await database.close()
 
-  // Only the first of such servers meets applications that nobody ever delivered.
+  // A second start leaves the waiting delivery due.
   await open(project.url)
   expect(await due()).toEqual([after])
 })
 
-test('a hosted project from which a server has delivered keeps what waits', async () => {
+test('a hosted project from which a server has delivered keeps its waiting deliveries', async () => {
   const project = await newProject(server, 'delivering')
   await applyFirstRelease(project.owner)
   const [delivered, waiting] = [await store(project.owner), await store(project.owner)]
@@ -531,7 +538,7 @@ test('a hosted project from which a server has delivered keeps what waits', asyn
   expect(due).toEqual([{ id: waiting }])
 })
 
-test("a schema auth that is neither ours nor Supabase's ends the start with a sentence", async () => {
+test("a start fails if the schema auth is neither ours nor Supabase's, and the error names it", async () => {
   const url = await newDatabase('foreigner')
   const sql = connectTo(url)
   await sql`create schema auth`
@@ -554,7 +561,7 @@ test('a command changes no schema: it uses an older one, and reports a missing o
   expect(await count(database.owner)).toBe(0)
   const given = anApplication()
   await sql`insert into public.retreat_applications ${valuesOf({ ...given })}`
-  // Columns that were not stored there are blank in a table.
+  // Columns that this schema does not have are left out.
   await database.owner.begin(async (owner) => {
     for await (const rows of withDeskColumns(owner, applicationsWithDeliveries(owner, 10))) {
       expect(rows).toMatchObject([given])
@@ -569,7 +576,7 @@ test('a command changes no schema: it uses an older one, and reports a missing o
 })
 
 test.each(['supabase_migrations.schema_migrations', 'private.server_migrations'])(
-  'a schema that a newer version recorded in %s is refused by all programs',
+  'servers and commands refuse a schema that a newer version recorded in %s',
   async (ledger) => {
     const url = await newDatabase(`newer_${ledger.split('_')[0]?.replace('.', '_')}`)
     await (await open(url)).close()

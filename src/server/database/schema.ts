@@ -31,9 +31,9 @@ import type { Sql } from './sql.ts'
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const migrationLock = 5_610_741
 
-/** Milliseconds to wait for a table's lock. Everybody who wants the table waits meanwhile. */
+/** Milliseconds to wait for a table's lock. Meanwhile, everybody else who uses the table waits too. */
 const lockTimeout = 1_000
-/** The back-off between two tries, in milliseconds, in which others use the table. */
+/** The back-off between two tries, in milliseconds. Meanwhile, others can use the table. */
 const backOff = { first: 1_000, longest: 8_000 }
 /** Milliseconds between two checks whether another server is done. */
 const pollInterval = 100
@@ -42,7 +42,7 @@ const pollInterval = 100
 export interface MigrateOptions {
   /** Called once before an existing schema changes, while no other server changes it. */
   before?: () => Promise<void>
-  /** Called with a sentence where others keep tables locked. */
+  /** Called with a message if the change has to wait for others' locks or emails. */
   onEvent?: (message: string) => void
   /** The free bytes of the database's disk, where this machine can see it. */
   freeDisk?: () => Promise<number>
@@ -52,14 +52,14 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date: applies the migrations of both ledgers that the database does not record, in the order of their
- * versions. Servers that start together apply them once. All migrations up to one that runs alone share a transaction. It waits
- * only briefly for locks and then retries, so that applicants are not kept waiting (docs/decisions/0041).
+ * versions. Servers that start together apply them once. All migrations up to one that runs alone share a transaction. They wait
+ * only briefly for locks and are then retried, so that applicants do not wait long (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @returns The names of the applied migrations; and in a hosted project, of those that were edited after they were applied.
+ * @returns The names of the applied migrations, and in a hosted project, of those that were edited after they were applied.
  * @throws {OperatorError} where roles or rights are missing and cannot be granted; where the schema is newer than this program;
- *   where a migration was edited since it was applied to a database of ours; where a schema `auth` is somebody else's; where the
- *   disk is too full; and where a migration fails.
+ *   where a migration was edited since it was applied to a database of ours; where the schema `auth` belongs to another program;
+ *   where the disk is too full; and where a migration fails.
  */
 export async function migrate(
   sql: Sql,
@@ -68,7 +68,7 @@ export async function migrate(
   let prepared: Promise<void> | undefined
   const prepare = (missing: readonly Migration[]) =>
     (prepared ??= (async () => {
-      // A new database has no rows to protect. This also holds for the steps after its first.
+      // A new database has no rows to protect, not even after its first step.
       if (missing.length === 0) return
       if (freeDisk) refuseFullDisk(await diskSpaceFor(sql, missing, freeDisk))
       await before?.()
@@ -128,12 +128,12 @@ export async function retryWhileLocked<Result>(
 }
 
 /**
- * Gives an empty database the schema of another: the migrations that it records, in the texts that it applied. The rows then fit
- * even where a text was edited since. The other database is only read.
+ * Gives an empty database the schema of another: applies the migrations that the other records, in the texts that it applied. Its
+ * rows then fit even if a text was edited since. The other database is only read.
  *
- * @param from A connection to that database, which a server of this program created.
- * @param to Connections to the empty one, of a user who may create roles.
- * @throws {OperatorError} where `migrate` would refuse that database.
+ * @param from A connection to the other database, which a server of this program created.
+ * @param to Connections to the empty database, of a user who may create roles.
+ * @throws {OperatorError} where `migrate` would refuse the other database.
  */
 export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
   refuseNewer(await appliedMigrations(from))
@@ -142,7 +142,7 @@ export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
 }
 
 /**
- * Applies the next step: all missing migrations up to one that runs alone, or that one.
+ * Applies the next step: all missing migrations before one that runs alone, or only that one if it is next.
  *
  * @returns Undefined where another server is changing the schema. Waiting for it in a transaction would deadlock with a
  *   concurrent index build, which waits for all snapshots.
@@ -156,7 +156,7 @@ async function applyNext(
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
   const { found: recorded, edited, missing } = await missingMigrations(transaction, files)
-  // Before this transaction locks anything that others read.
+  // This transaction has no lock yet on anything that others read.
   if (missing.length > 0) await prepare(recorded.shared.size > 0 ? missing : [])
   const first = missing.findIndex(runsAlone)
   const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
@@ -171,7 +171,7 @@ async function applyNext(
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
 }
 
-/** Locks out other servers' schema changes until the transaction ends. Returns whether none is pending. */
+/** Locks out other servers' schema changes until the transaction ends. Returns false if another server has the lock. */
 export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
   const [lock] = await transaction<[{ is_taken: boolean }]>`
     select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
@@ -179,26 +179,27 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
 }
 
 /**
- * The migrations that a database records, those that were edited since, and those that it lacks.
+ * The migrations that a database records, the ones that were edited since, and the ones that it lacks.
  *
- * @throws {OperatorError} where it is newer than this program, or an edited migration is not a hosted project's.
+ * @throws {OperatorError} where the schema is newer than this program; and where a migration was edited, except a released one in
+ *   a hosted project.
  */
 export async function missingMigrations(sql: Sql, files: readonly Migration[] = migrations) {
   const found = await appliedMigrations(sql)
   refuseNewer(found, files)
   const edited = await editedMigrations(sql, files)
-  // A project's owner may have repaired a released one by hand.
+  // The owner of a hosted project may have repaired a released migration by hand.
   const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
   refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
   return { found, edited, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
 }
 
 /**
- * Applies migrations of which none runs alone, without recording them.
+ * Applies migrations that can share a transaction, without recording them.
  *
  * @param transaction A transaction that has the migrations' lock.
  * @param recorded The shared migrations that the database records.
- * @param onPendingEmails Called while it waits for emails that a server is handing over; without it, it does not wait.
+ * @param onPendingEmails Called before a wait for emails that a server is handing over. If omitted, nothing waits for emails.
  */
 export async function applyTogether(
   transaction: Sql,
@@ -215,7 +216,7 @@ export async function applyTogether(
     await transaction.unsafe(migration.sql).catch((error: unknown) => {
       throw migrationFailure(migration, error)
     })
-  // Last: migrations that run alone create indexes and constraints, which belong to the table's owner.
+  // Migrations that run alone need no such change: their indexes and constraints belong to the table's owner.
   await giveToOwner(transaction)
 }
 
@@ -224,7 +225,7 @@ export async function applyTogether(
  */
 function migrationFailure(migration: Migration, cause: unknown) {
   if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
-  // Only where other objects depend on a table. Other details may quote rows.
+  // 2BP01: other objects depend on a table. The details of other errors may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
   return new OperatorError(
     `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until that is mended (docs/operate.md#update).`,
@@ -232,7 +233,7 @@ function migrationFailure(migration: Migration, cause: unknown) {
   )
 }
 
-/** Runs a statement outside the transaction that has the lock. It can be repeated: an unfinished index is dropped first. */
+/** Runs a migration outside the transaction that has the lock. A retry is safe: an unfinished index is dropped first. */
 async function runAlone(sql: Sql, { sql: text }: Migration) {
   const { index, schema } = aloneStatement.exec(text)?.groups ?? {}
   const remains = await sql`

@@ -18,8 +18,8 @@ export interface StatementOptions {
 }
 
 /**
- * Queries a database by template. The template's values become parameters, and it can contain other templates. It is sent when it
- * is awaited.
+ * Queries a database by template. The template's values become parameters, and it can contain other templates. The query is sent
+ * when it is awaited.
  */
 export interface Sql {
   <Row extends readonly unknown[] = AnyRow[]>(
@@ -37,7 +37,7 @@ export interface Sql {
     options?: StatementOptions,
   ) => Promise<Rows<Row>>
   /**
-   * Runs work in a transaction on one connection; within a transaction, in a savepoint. It is rolled back where the work fails.
+   * Runs work in a transaction on one connection; within a transaction, in a savepoint. Failing work is rolled back.
    *
    * @param mode The words after `begin`, such as `read only`.
    */
@@ -84,7 +84,7 @@ class Statement<Row extends readonly unknown[]> extends Template implements Prom
     this.#send = send
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- It may be a part of another one, so it is not sent before it is awaited.
+  // oxlint-disable-next-line unicorn/no-thenable -- It can be part of another statement, so it is sent when it is awaited.
   then<Fulfilled = Rows<Row>, Rejected = never>(
     onFulfilled?: ((rows: Rows<Row>) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,

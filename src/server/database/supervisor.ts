@@ -8,13 +8,13 @@ import { ConnectionError, isDatabaseError, type Connection } from './connection.
 
 /** A user of the embedded database: a server or a command. */
 export interface SupervisionOptions {
-  /** A server's name. It gets the database exclusively, and another server is shown this name. */
+  /** A server's name, shown to another server that is refused: only one server may use the database. */
   holder?: string
   /** Whether the database may be created where there is none; never during a recovery. */
   create: boolean
   /** The folder of PostgreSQL's programs; default the one from npm. */
   programs?: string | undefined
-  /** Called before it is created, and may throw. */
+  /** Called before the database is created, and may throw. */
   beforeCreation?: () => Promise<void>
   /** Called with events of the database while it is held. */
   onEvent?: (message: string) => void
@@ -24,9 +24,9 @@ export interface SupervisionOptions {
 
 /** A hold on the embedded database. */
 export interface Supervision {
-  /** Whether the database had to be started for it. */
+  /** Whether the database had to be started for this hold. */
   started: boolean
-  /** Whether the database was created for it. */
+  /** Whether the database was created for this hold. */
   isNew: boolean
   /** Whether the database was lost and its files are gone, such as when their disk was unmounted. */
   areFilesGone: () => boolean
@@ -49,7 +49,7 @@ const maxRetryPause = 10_000
 const logInterval = 3_600_000
 /** Milliseconds to wait while the database stops or starts, for this or another process. */
 const maxWait = 100_000
-/** Milliseconds of waiting before the operator is told. */
+/** Milliseconds of waiting after which a message says so. */
 const reportAfter = 3_000
 /** Milliseconds that a pending recovery may still take when the hold ends. */
 const recoveryGrace = 5_000
@@ -147,8 +147,8 @@ export async function supervise(
   }
 
   /**
-   * Takes the lock again after the database was lost, since somebody else may have started it. Stops a database that nobody can
-   * reach.
+   * Takes the lock again after the database was lost, since somebody else may have started it. Stops the database if it cannot be
+   * reached.
    */
   const relock = async (name: string) => {
     try {

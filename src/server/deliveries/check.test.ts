@@ -10,13 +10,13 @@ import type { Sql } from '../database/sql.ts'
 
 let database: Database
 let owner: Sql
-let about: { application_id: string; letter_id: string; event_id: string; organiser_id: string }
+let ids: { application_id: string; letter_id: string; event_id: string; organiser_id: string }
 
 beforeAll(async () => {
   database = await openTestDatabase()
   owner = database.owner
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
-  ;[about] = await owner<[typeof about]>`
+  ;[ids] = await owner<[typeof ids]>`
     with account as (
       insert into auth.users (id, email) values (gen_random_uuid(), 'ada@example.com') returning id
     ), letter as (
@@ -28,22 +28,22 @@ beforeAll(async () => {
     )
     select application_id, letter.id as letter_id, event.id as event_id, account.id as organiser_id
     from letter, event, account`
-  await owner`insert into private.organisers (account_id) values (${about.organiser_id})`
+  await owner`insert into private.organisers (account_id) values (${ids.organiser_id})`
 })
 
 beforeEach(async () => {
   await owner`delete from private.deliveries where kind <> 'application'`
 })
 
-const words = { subject: 'Hello', body: 'Dear Ada' }
+const text = { subject: 'Hello', body: 'Dear Ada' }
 /** The columns that a delivery of each kind needs. */
-const whole = (): Record<string, Record<string, unknown>> => {
-  const { application_id, letter_id, event_id, organiser_id } = about
+const validColumns = (): Record<string, Record<string, unknown>> => {
+  const { application_id, letter_id, event_id, organiser_id } = ids
   return {
     rsvp: { application_id, event_id },
-    letter: { application_id, letter_id, ...words },
-    decision: { application_id, letter_id, ...words },
-    receipt: { application_id, mailbox: 'ada@example.com', ...words },
+    letter: { application_id, letter_id, ...text },
+    decision: { application_id, letter_id, ...text },
+    receipt: { application_id, mailbox: 'ada@example.com', ...text },
     notice: { organiser_id, until: '2026-11-02' },
     test: { organiser_id },
   }
@@ -52,9 +52,9 @@ const store = (delivery: object) => owner`insert into private.deliveries ${value
 const refused = { code: '23514', message: /lacks something, or has too much/ }
 
 test.each(['rsvp', 'letter', 'decision', 'receipt', 'notice', 'test'])(
-  'a delivery of kind %s is stored with its columns, and refused where one of them is missing',
+  'a delivery of kind %s is stored with its columns, and refused if one of them is missing',
   async (kind) => {
-    const needs = whole()[kind] ?? {}
+    const needs = validColumns()[kind] ?? {}
     await store({ kind, ...needs })
     for (const missing of Object.keys(needs)) {
       await expect(store({ kind, ...needs, [missing]: null })).rejects.toMatchObject(refused)
@@ -65,19 +65,19 @@ test.each(['rsvp', 'letter', 'decision', 'receipt', 'notice', 'test'])(
 test.each([
   ['an unknown kind', { kind: 'telegram' }],
   ['an unknown state', { state: 'lost' }],
-  ['an unknown way to tell', { by: 'pigeon' }],
-  ['one that waits for no time', { due_at: null }],
-  ['one that waits and is done', { done_at: '2026-11-26' }],
-  ['one that is done and is due', { state: 'done', done_at: '2026-11-26' }],
-  ['one that was done at no time', { state: 'done', due_at: null }],
-  ['one that failed and is due', { state: 'failed' }],
+  ['an unknown way of delivery', { by: 'pigeon' }],
+  ['a waiting delivery without a due time', { due_at: null }],
+  ['a waiting delivery with the time of its end', { done_at: '2026-11-26' }],
+  ['a delivery that is done and still due', { state: 'done', done_at: '2026-11-26' }],
+  ['a delivery that is done, without the time of its end', { state: 'done', due_at: null }],
+  ['a failed delivery that is still due', { state: 'failed' }],
 ])('%s is refused', async (_name, change) => {
-  const delivery = { kind: 'test', ...whole()['test'] }
+  const delivery = { kind: 'test', ...validColumns()['test'] }
   await expect(store({ ...delivery, ...change })).rejects.toMatchObject(refused)
 })
 
-test("a delivery, even an application's, cannot change to an invalid one", async () => {
-  await store({ kind: 'test', ...whole()['test'] })
+test("no delivery can be changed to an invalid one, not even an application's", async () => {
+  await store({ kind: 'test', ...validColumns()['test'] })
   for (const kind of ['test', 'application']) {
     await expect(
       owner`update private.deliveries set state = 'failed' where kind = ${kind}`,

@@ -23,7 +23,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 let server: SignInServer
 let client: SupabaseClient
 /** The status with which automations respond. */
-let answersWith = 200
+let responseStatus = 200
 
 beforeAll(async () => {
   server = await startSignIn()
@@ -39,11 +39,11 @@ beforeEach(async () => {
 
 const sql = () => server.database.owner
 
-/** An automation, and a server that tells it. */
-async function automation(...given: Parameters<typeof startReceiver>) {
-  const receiver = await startReceiver(...given)
+/** An automation, and a server that sends decisions to it. */
+async function automation(...args: Parameters<typeof startReceiver>) {
+  const receiver = await startReceiver(...args)
   const { log, lines } = recordLog()
-  const tell = () => {
+  const startServer = () => {
     const dispatcher = startDispatcher({
       sql: server.database.server,
       outbox,
@@ -53,17 +53,17 @@ async function automation(...given: Parameters<typeof startReceiver>) {
     })
     return atTestEnd(() => dispatcher.stop())
   }
-  const stop = tell()
+  const stop = startServer()
   await expect
-    .poll(async () => (await ask<LettersOverview>('letters')).postman.is_automation_there)
+    .poll(async () => (await callDesk<LettersOverview>('letters')).postman.is_automation_there)
     .toBe(true)
-  return { receiver, lines, tell, stop }
+  return { receiver, lines, startServer, stop }
 }
 
-async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+async function callDesk<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 async function store(email = 'ada@example.org') {
@@ -76,22 +76,22 @@ async function store(email = 'ada@example.org') {
 const versions = new Map<string, number>()
 async function decide(id: string, status: string) {
   const decisions = [{ id, status, version: versions.get(id) ?? 0 }]
-  const [outcome] = await ask<{ version: number }[]>('decide', { act: crypto.randomUUID(), decisions })
+  const [outcome] = await callDesk<{ version: number }[]>('decide', { act: crypto.randomUUID(), decisions })
   versions.set(id, outcome?.version ?? 0)
 }
 
 async function send(occasion = 'accepted', act = crypto.randomUUID()) {
-  const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion })
-  await ask('release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) })
+  const { letters } = await callDesk<{ letters: Letter[] }>('drafts', { occasion })
+  await callDesk('release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) })
   return act
 }
 
 const mailIsThere = () => sql()`update private.postman set seen_at = now()`
-const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
+const lettersOf = (id: string) => callDesk<Letter[]>('letters_of', { applications: [id] })
 const states = async (id: string) =>
   (await lettersOf(id)).map(({ way, state }) => `${way}: ${state}`).toSorted()
 
-test('an automation is told of a decision when an organiser sends it, and not when it is made', async () => {
+test('an automation is told of a decision when an organiser sends it, not when an organiser makes it', async () => {
   const { receiver } = await automation()
   const id = await store('zoe+1@example.org')
   await decide(id, 'accepted')
@@ -116,49 +116,49 @@ test('an automation is told of a decision when an organiser sends it, and not wh
   })
   const { headers, body = '' } = request ?? {}
   const verify = () => new Webhook(secret).verify(body, headers as Record<string, string>)
-  // The signed body is not JSON: the signature is right if only that is reported.
+  // The signature is right: the only error is that the body is not JSON.
   expect(verify).toThrow(SyntaxError)
-  // It is told instead of a letter.
+  // The decision replaces the email.
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(receiver.received).toHaveLength(1)
-  // It says nothing about the mail server.
+  // It does not clear the mail server's problem.
   expect(await sql()`select problem from private.postman`).toEqual([{ problem: 'no mail' }])
 })
 
-test('an automation is told the RSVP link and deadline, and the RSVPs in their order', async () => {
+test('an automation is told the RSVP link and the deadline, and the RSVPs in their order', async () => {
   await sql()`update private.places set site = 'https://unplugged.example', days = 7`
-  const { receiver } = await automation((_request, response) => response.writeHead(answersWith).end())
+  const { receiver } = await automation((_request, response) => response.writeHead(responseStatus).end())
   const id = await store()
   await decide(id, 'accepted')
   await send()
   const [decision] = await receiver.waitFor(1)
-  const [kept] = await sql()<[{ token: string; day: string }]>`
+  const [invitation] = await sql()<[{ token: string; day: string }]>`
     select token, deadline::text as day from private.invitations where application_id = ${id}`
   expect(Object.fromEntries(new URLSearchParams(decision?.body))).toMatchObject({
-    answerLink: `https://unplugged.example/answer/#${kept.token}`,
-    replyBy: kept.day,
+    answerLink: `https://unplugged.example/answer/#${invitation.token}`,
+    replyBy: invitation.day,
   })
-  await expect.poll(async () => (await ask<Places>('places')).no_answer).toBe(1)
+  await expect.poll(async () => (await callDesk<Places>('places')).no_answer).toBe(1)
 
-  const answers = startDispatcher({
+  const rsvpDispatcher = startDispatcher({
     sql: server.database.server,
     outbox: outboxOf('rsvp'),
     receiver: { url: `${receiver.origin}/hook`, secret },
     log: recordLog().log,
     interval: 50,
   })
-  atTestEnd(() => answers.stop())
-  // The first one fails at first, and the ones behind it wait for it.
-  answersWith = 500
-  await sql()`select public.answer_place(${kept.token}, 'coming', gen_random_uuid())`
+  atTestEnd(() => rsvpDispatcher.stop())
+  // The first RSVP fails at first, and the later ones wait for it.
+  responseStatus = 500
+  await sql()`select public.answer_place(${invitation.token}, 'coming', gen_random_uuid())`
   await receiver.waitFor(2)
-  await sql()`select public.answer_place(${kept.token}, 'not coming', gen_random_uuid())`
-  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
+  await sql()`select public.answer_place(${invitation.token}, 'not coming', gen_random_uuid())`
+  await callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
   await expect
     .poll(async () => (await listUndelivered(sql())).map(({ reply }) => reply))
     .toEqual(['HTTP 500'])
   expect(await countLetters(sql())).toMatchObject({ webhooksWaiting: 3, webhooksFailed: 0 })
-  answersWith = 200
+  responseStatus = 200
   await sql()`update private.deliveries set due_at = now() where kind = 'rsvp' and state = 'waiting' and attempts > 0`
   const told = (await receiver.waitFor(5)).slice(1).map(({ body, headers }) => ({
     ...Object.fromEntries(new URLSearchParams(body)),
@@ -167,7 +167,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
   expect(told[0]).toEqual(told[1])
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
   const webhookId = expect.any(String) as string
-  const of = (answer: string) => ({
+  const expected = (answer: string) => ({
     event: 'answer',
     id,
     email: 'ada@example.org',
@@ -175,7 +175,7 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
     answeredAt: at,
     webhookId,
   })
-  expect(told.slice(1)).toEqual([of('coming'), of('not coming'), of('none')])
+  expect(told.slice(1)).toEqual([expected('coming'), expected('not coming'), expected('none')])
   await expect
     .poll(
       () => sql()`select from private.deliveries where kind = 'rsvp' and state not in ('done', 'cancelled')`,
@@ -183,14 +183,14 @@ test('an automation is told the RSVP link and deadline, and the RSVPs in their o
     .toHaveLength(0)
 })
 
-test('an RSVP that was given up is not told after a later one, even on a retry', async () => {
+test('an RSVP that was given up is never delivered after a later one, even if it is retried', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const answer = (given: string) =>
-    ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
-  /** The next delivery of an automation, and its reply. */
-  const claimed = async () => {
+    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
+  /** Claims the due RSVPs; `end` records the status with which the automation responded. */
+  const claimRsvps = async () => {
     const rsvps = outboxOf('rsvp')
     const claims = await rsvps.claimDue(sql(), 10)
     const end = (status: number) =>
@@ -200,20 +200,20 @@ test('an RSVP that was given up is not told after a later one, even on a retry',
     return { told: claims.map(({ body }) => body.get('answer')), end }
   }
   await answer('not coming')
-  expect(await (await claimed()).end(410)).toEqual(['given up'])
+  expect(await (await claimRsvps()).end(410)).toEqual(['given up'])
   await answer('coming')
-  const coming = await claimed()
+  const coming = await claimRsvps()
   expect(coming.told).toEqual(['coming'])
-  // Neither beside it nor behind it.
+  // The earlier RSVP is not retried while the later one is pending.
   expect(await retryUndelivered(sql())).toBe(0)
-  expect((await claimed()).told).toEqual([])
+  expect((await claimRsvps()).told).toEqual([])
   expect(await coming.end(410)).toEqual(['given up'])
-  // Both were given up: they are told in their order.
+  // Both were given up, so both are retried, in their order.
   expect(await retryUndelivered(sql())).toBe(2)
-  const first = await claimed()
+  const first = await claimRsvps()
   expect(first.told).toEqual(['not coming'])
   expect(await first.end(410)).toEqual(['given up'])
-  const second = await claimed()
+  const second = await claimRsvps()
   expect(second.told).toEqual(['coming'])
   expect(await second.end(200)).toEqual(['delivered'])
   expect(await retryUndelivered(sql())).toBe(0)
@@ -222,53 +222,53 @@ test('an RSVP that was given up is not told after a later one, even on a retry',
   ).toHaveLength(0)
 })
 
-test('an RSVP is queued only where an automation was told of some within a day', async () => {
+test('an RSVP is queued only if a server for an automation was seen within a day', async () => {
   const queuedAfter = async (hours: number) => {
     await sql()`update private.postman set automation_seen_at = now() - ${hours} * interval '1 hour'`
     const id = await store()
     await decide(id, 'accepted')
-    await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+    await callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
     return (await sql()`select from private.deliveries where kind = 'rsvp' and application_id = ${id}`).length
   }
   expect([await queuedAfter(25), await queuedAfter(23)]).toEqual([0, 1])
 })
 
-/** A mail server accepts the letter that is due, or replies `451`. */
-async function carry(outcome: 'sent' | 'retry' = 'sent') {
+/** Hands over the due letter: the mail server accepts it, or replies `451`. */
+async function handOver(outcome: 'sent' | 'retry' = 'sent') {
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
   const retry = { outcome: 'retry', code: 451, reply: 'later', isUncertain: false } as const
   await record(sql(), mail, outcome === 'sent' ? { outcome, code: 250 } : retry)
 }
 
-test('beside a mail server an automation is told what the email has told, and nothing before', async () => {
+test('with a mail server, an automation is told of a decision only after its email was sent', async () => {
   const { receiver } = await automation()
   await mailIsThere()
   const id = await store()
   await decide(id, 'accepted')
   const act = await send()
-  await carry('retry')
+  await handOver('retry')
   expect(await states(id)).toEqual(['mail: waiting'])
-  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+  expect(await callDesk('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
   await send()
-  await carry()
+  await handOver()
   const [request] = await receiver.waitFor(1)
   expect(new URLSearchParams(request?.body).get('status')).toBe('accepted')
   await expect.poll(() => states(id)).toEqual(['automation: sent', 'mail: sent', 'mail: withdrawn'])
 })
 
-test('a letter that arrives although it was stopped is told to an automation once, and so are later ones', async () => {
+test('an automation is told once of a stopped letter that may have arrived, and once of the next decision', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const act = await send()
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
-  await ask('withdraw', { act })
+  await callDesk('withdraw', { act })
   await decide(id, 'declined')
   await record(sql(), mail, { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true })
   await send('declined')
-  await carry()
+  await handOver()
   const told = async () => {
     const [claim] = await claimDecisions()
     if (claim) await outbox.record(sql(), claim, { delivered: true, status: 200, text: '' })
@@ -277,12 +277,12 @@ test('a letter that arrives although it was stopped is told to an automation onc
   expect([await told(), await told(), await told()]).toEqual(['accepted', 'declined', undefined])
 })
 
-test('an automation that is told a rejection sets no deadline of a person who was accepted since', async () => {
+test('telling an automation of a rejection sets no deadline for a person who was accepted since', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'declined')
   await send('declined')
-  await carry()
+  await handOver()
   await decide(id, 'accepted')
   const [told] = await claimDecisions()
   expect(told?.body.get('status')).toBe('declined')
@@ -292,37 +292,37 @@ test('an automation that is told a rejection sets no deadline of a person who wa
   ])
 })
 
-test('an automation is not told letters that were sent by hand, or sent while none was running', async () => {
+test('an automation is not told of letters that were sent by hand, or sent while no server for it was running', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
-  await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  await callDesk('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
   await sql()`update private.postman set automation_seen_at = now() - interval '25 hours'`
   await decide(id, 'declined')
   await send('declined')
-  await carry()
+  await handOver()
   expect(await states(id)).toEqual(['mail: sent', 'mail: sent'])
 })
 
-test('a decision for an automation beside a sent email can be stopped, and no further letter is drafted', async () => {
+test('a decision that is sent in addition to an email can be stopped, and no letter is drafted for it', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const release = async () => {
-    const { letters } = await ask<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
-    const given = letters.map(({ id: letter, seen }) => ({ id: letter, seen }))
-    await ask('release', { act: crypto.randomUUID(), letters: given, again: true })
+    const { letters } = await callDesk<{ letters: Letter[] }>('drafts', { occasion: 'accepted' })
+    const selected = letters.map(({ id: letter, seen }) => ({ id: letter, seen }))
+    await callDesk('release', { act: crypto.randomUUID(), letters: selected, again: true })
     const mail = await claimLetter(sql())
     if (mail === undefined) throw new Error('no letter is due')
     await record(sql(), mail, { outcome: 'sent', code: 250 })
   }
   await release()
-  await ask('write', { applications: [id], occasion: 'accepted', again: true })
+  await callDesk('write', { applications: [id], occasion: 'accepted', again: true })
   await release()
-  const beside = (await lettersOf(id)).filter(({ way }) => way === 'automation')
-  expect(beside).toHaveLength(2)
-  await ask('withdraw', { letters: beside.map((each) => each.id) })
+  const additional = (await lettersOf(id)).filter(({ way }) => way === 'automation')
+  expect(additional).toHaveLength(2)
+  await callDesk('withdraw', { letters: additional.map((each) => each.id) })
   expect(await states(id)).toEqual([
     'automation: withdrawn',
     'automation: withdrawn',
@@ -331,33 +331,33 @@ test('a decision for an automation beside a sent email can be stopped, and no fu
   ])
 })
 
-test('an acceptance that an automation tells in place of an email is not told after its deadline', async () => {
+test('an acceptance that replaces the email is not sent to an automation after the deadline', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
-  const until = (days: number) =>
+  const dayIn = (days: number) =>
     sql()`select (private.today() + ${days}::integer)::text as day`.then(([row]) => String(row?.['day']))
-  const keep = async (day: string) =>
-    ask('keep_until', { act: crypto.randomUUID(), application: id, until: day })
-  await keep(await until(1))
+  const setDeadline = async (day: string) =>
+    callDesk('keep_until', { act: crypto.randomUUID(), application: id, until: day })
+  await setDeadline(await dayIn(1))
   await send()
   await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await claimDecisions()).toEqual([])
-  const [given] = await lettersOf(id)
-  expect(given).toMatchObject({
+  const [letter] = await lettersOf(id)
+  expect(letter).toMatchObject({
     way: 'automation',
     state: 'given up',
     answer: 'The last day to answer has passed.',
   })
-  const later = await until(2)
-  await keep(later)
-  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  const later = await dayIn(2)
+  await setDeadline(later)
+  expect(await callDesk('retry', { letters: [letter?.id] })).toEqual({ retried: 1 })
   const [told] = await claimDecisions()
-  expect(told).toMatchObject({ id: given?.id })
+  expect(told).toMatchObject({ id: letter?.id })
   expect(told?.body.get('replyBy')).toBe(later)
 })
 
-test('an organiser who decides on several people and a server that tells of them do not block each other', async () => {
+test('an organiser who decides on several people and a server that claims their decisions do not deadlock', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const ids = [await store('ada@example.org'), await store('bob@example.org')]
   for (const id of ids) await decide(id, 'accepted')
@@ -376,12 +376,12 @@ test('an organiser who decides on several people and a server that tells of them
   }
 })
 
-test('an organiser who erases somebody and a server that tells of their RSVPs do not block each other', async () => {
+test('an organiser who erases somebody and a server that records their RSVPs do not deadlock', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
   const answer = (given: string) =>
-    ask('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
+    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
   await answer('coming')
   const rsvps = outboxOf('rsvp')
   const [failed] = await rsvps.claimDue(sql(), 10)
@@ -391,7 +391,7 @@ test('an organiser who erases somebody and a server that tells of their RSVPs do
   const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { erased, recorded } = await sql().begin(async (transaction) => {
     await transaction`select from private.deliveries where id = ${failed?.id ?? ''} for update`
-    const erasing = ask('erase', { applications: [id], email: 'ada@example.org' })
+    const erasing = callDesk('erase', { applications: [id], email: 'ada@example.org' })
     await expect.poll(waiting).toHaveLength(1)
     const recording = telling && rsvps.record(sql(), telling, { delivered: true, status: 200, text: '' })
     await expect.poll(waiting).toHaveLength(2)
@@ -401,7 +401,7 @@ test('an organiser who erases somebody and a server that tells of their RSVPs do
   expect(await recorded).toBe('lost')
 })
 
-test('a decision that changes before it is told is not told, and the current one is drafted', async () => {
+test('a decision that changes before an automation is told of it is withdrawn, and the current one is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
@@ -413,22 +413,22 @@ test('a decision that changes before it is told is not told, and the current one
   expect(await claimDecisions()).toEqual([])
 })
 
-test('a decision that changes while it is told is told again only in its current state', async () => {
-  const asked: (() => void)[] = []
+test('a decision that changes while it is being sent is not retried, and the current one is drafted', async () => {
+  const pendingResponses: (() => void)[] = []
   const { receiver } = await automation((_request, response) => {
-    asked.push(() => response.writeHead(500).end())
+    pendingResponses.push(() => response.writeHead(500).end())
   })
   const id = await store()
   await decide(id, 'accepted')
   await send()
-  await expect.poll(() => asked).toHaveLength(1)
+  await expect.poll(() => pendingResponses).toHaveLength(1)
   await decide(id, 'declined')
-  asked[0]?.()
+  pendingResponses[0]?.()
   await expect.poll(() => states(id)).toEqual(['automation: withdrawn', 'mail: draft'])
   expect(receiver.received).toHaveLength(1)
 })
 
-test('a failed delivery is retried with the same id, and one with 410 is not', async () => {
+test('a failed decision is retried with the same id, and a decision that gets 410 is not retried', async () => {
   let status = 500
   const { receiver, lines } = await automation((request, response) =>
     response.writeHead(status, { 'retry-after': '3600' }).end(request.body.replace('%40', '@')),
@@ -440,7 +440,7 @@ test('a failed delivery is retried with the same id, and one with 410 is not', a
   await expect.poll(() => states(id)).toEqual(['automation: waiting'])
   const [failed] = await lettersOf(id)
   expect(failed).toMatchObject({ attempts: 1, answer: 'HTTP 500', uncertain: 0 })
-  // It asked to wait for an hour.
+  // The automation asked to wait for an hour.
   expect(Date.parse(failed?.due_at ?? '') - Date.now()).toBeGreaterThan(3_500_000)
   status = 410
   await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
@@ -455,12 +455,12 @@ test('a failed delivery is retried with the same id, and one with 410 is not', a
   })
   status = 200
   const [refused] = await lettersOf(id)
-  expect(await ask('retry', { letters: [refused?.id] })).toEqual({ retried: 1 })
+  expect(await callDesk('retry', { letters: [refused?.id] })).toEqual({ retried: 1 })
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(JSON.stringify(lines)).not.toContain('ada@example.org')
 })
 
-test('a decision that certainly did not reach the automation was not told, and the deadline counts from when it is', async () => {
+test('if a decision did not reach the automation, the deadline counts from the try that does', async () => {
   await sql()`update private.places set days = 7`
   const { receiver } = await automation()
   await receiver.close()
@@ -470,18 +470,18 @@ test('a decision that certainly did not reach the automation was not told, and t
   await expect
     .poll(() => lettersOf(id))
     .toMatchObject([{ state: 'waiting', uncertain: 0, answer: 'No connection was made.' }])
-  const place = () => sql()`
+  const invitation = () => sql()`
     select told_at, deadline - current_date as days from private.invitations where application_id = ${id}`
-  expect(await place()).toEqual([{ told_at: null, days: 7 }])
-  // It was back a day later.
+  expect(await invitation()).toEqual([{ told_at: null, days: 7 }])
+  // The automation is back a day later.
   await sql()`update private.invitations set deadline = deadline - 1`
   await startReceiver(undefined, Number(new URL(receiver.origin).port))
   await sql()`update private.deliveries set due_at = now() where kind = 'decision'`
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
-  expect(await place()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
+  expect(await invitation()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
 })
 
-test('a try that a stop aborts may have told the automation', async () => {
+test('a try that is aborted when the server stops may have arrived', async () => {
   const { receiver, stop } = await automation(() => {})
   const id = await store()
   await decide(id, 'accepted')
@@ -491,37 +491,37 @@ test('a try that a stop aborts may have told the automation', async () => {
   expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
 })
 
-test('nobody is told while organisers have stopped all letters', async () => {
+test('an automation is told of no decision while organisers have stopped all letters', async () => {
   const { receiver } = await automation()
   const id = await store()
   await decide(id, 'accepted')
-  await ask('stop', { stopped: true })
+  await callDesk('stop', { stopped: true })
   await send()
   const other = await store('eve@example.org')
   await decide(other, 'declined')
-  await ask('stop', { stopped: false })
+  await callDesk('stop', { stopped: false })
   await send('declined')
   await receiver.waitFor(2)
-  await ask('stop', { stopped: true })
+  await callDesk('stop', { stopped: true })
   const third = await store('bob@example.org')
   await decide(third, 'accepted')
   await send()
-  let looks = 0
+  let statements = 0
   const another = startDispatcher({
-    sql: wrapStatements(server.database.server, (run) => run().finally(() => (looks += 1))),
+    sql: wrapStatements(server.database.server, (run) => run().finally(() => (statements += 1))),
     outbox,
     receiver: { url: receiver.origin, secret },
     log: recordLog().log,
     interval: 10,
   })
   atTestEnd(() => another.stop())
-  await expect.poll(() => looks).toBeGreaterThan(5)
+  await expect.poll(() => statements).toBeGreaterThan(5)
   expect(receiver.received).toHaveLength(2)
 })
 
-test('two servers tell each decision once, and automations get only decisions', async () => {
-  const { receiver, tell } = await automation()
-  tell()
+test('two servers send each decision to an automation once, and never send it other letters', async () => {
+  const { receiver, startServer } = await automation()
+  startServer()
   const ids = []
   for (let index = 0; index < 20; index += 1) ids.push(await store(`a${index}@example.org`))
   for (const id of ids) await decide(id, 'accepted')
@@ -532,11 +532,11 @@ test('two servers tell each decision once, and automations get only decisions', 
   expect(new Set(told)).toEqual(new Set(ids))
   expect(told).toHaveLength(20)
 
-  await ask('set_template', { occasion: 'Travel', version: null, subject: 's', body: 'b' })
-  await ask('write', { applications: ids.slice(0, 1), occasion: 'Travel' })
+  await callDesk('set_template', { occasion: 'Travel', version: null, subject: 's', body: 'b' })
+  await callDesk('write', { applications: ids.slice(0, 1), occasion: 'Travel' })
   await expect(send('Travel')).rejects.toMatchObject({ code: 'PT409' })
   await mailIsThere()
   await send('Travel')
   expect(await states(ids[0] ?? '')).toEqual(['automation: sent', 'mail: waiting'])
-  await ask('remove_template', { occasion: 'Travel', version: 0 })
+  await callDesk('remove_template', { occasion: 'Travel', version: 0 })
 })

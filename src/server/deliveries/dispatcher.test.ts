@@ -52,12 +52,12 @@ function aLog() {
 }
 
 const store = () => insertApplications(database.as(visitor), rowsOf(anApplication()))
-/** Moves everything in the outbox earlier by this many seconds. */
-const pass = (seconds: number) => database.owner`
+/** Lets this many seconds pass for the deliveries. */
+const advanceTime = (seconds: number) => database.owner`
   update private.deliveries set due_at = due_at - ${seconds} * interval '1 second'`
 const outbox = () => database.owner`select state, attempts, reply_status, due_at from private.deliveries`
 
-test('waiting deliveries are made once, form-encoded, and logged with a truncated response', async () => {
+test('a waiting delivery is sent once, form-encoded, and logged with a truncated response', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => response.end('y'.repeat(500)))
   const { log, lines, written } = aLog()
@@ -92,7 +92,7 @@ test('a failed delivery is retried on the schedule, with the same id', async () 
   await failed
   expect(await outbox()).toMatchObject([{ attempts: 1, state: 'waiting', reply_status: 500 }])
   status = 204
-  await pass(6)
+  await advanceTime(6)
   dispatcher.wake()
   await delivered
   await dispatcher.stop()
@@ -103,7 +103,7 @@ test('a failed delivery is retried on the schedule, with the same id', async () 
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** Runs a dispatcher until it has written this line. */
+/** Runs a dispatcher until it has logged this message. */
 async function runUntil(message: string, url: string) {
   const { log, lines, written } = aLog()
   const done = written(message)
@@ -121,14 +121,14 @@ test('the signature is the one that the Standard Webhooks library makes', async 
   const id = String(call?.headers['webhook-id'])
   const time = new Date(Number(call?.headers['webhook-timestamp']) * 1000)
   expect(call?.headers['webhook-signature']).toBe(new Webhook(secret).sign(id, time, call?.body ?? ''))
-  // As in docs/operate.md: the body is a form.
+  // As in docs/operate.md: the body is a form, not JSON.
   const verify = (body: string) =>
     new Webhook(secret).verify(body, call?.headers as Record<string, string>, { jsonParse: false })
   expect(() => verify(call?.body ?? '')).not.toThrow()
   expect(() => verify(`${call?.body}x`)).toThrow('No matching signature')
 })
 
-test('without a secret there is no signature, but the other headers', async () => {
+test('without a secret, a delivery has no signature but all other headers', async () => {
   await store()
   const receiver = await startReceiver()
   const { log, written } = aLog()
@@ -146,7 +146,7 @@ test('without a secret there is no signature, but the other headers', async () =
   expect(Math.abs(Number(headers?.['webhook-timestamp']) * 1000 - Date.now())).toBeLessThan(60_000)
 })
 
-test('only 2xx is success: a redirect is not followed', async () => {
+test('a redirect is not followed, and the delivery has failed', async () => {
   await store()
   const elsewhere = await startReceiver()
   const receiver = await startReceiver((_request, response) =>
@@ -157,7 +157,7 @@ test('only 2xx is success: a redirect is not followed', async () => {
   expect(await outbox()).toMatchObject([{ state: 'waiting', reply_status: 302 }])
 })
 
-test('410 ends the tries', async () => {
+test('a delivery that gets 410 is given up at once', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => response.writeHead(410).end())
   await runUntil('webhook given up', receiver.origin)
@@ -177,7 +177,7 @@ test.each([
   expect(Number(row?.['due_at']) - Date.now()).toBeGreaterThan(3_500_000)
 })
 
-test('Retry-After sooner than the schedule is honoured, and such a try does not count', async () => {
+test('a Retry-After shorter than the schedule is honoured, and the try does not count', async () => {
   await store()
   await database.owner`update private.deliveries set attempts = 4`
   const receiver = await startReceiver((_request, response) =>
@@ -196,7 +196,7 @@ test.each([
   ],
   ['never ends', (response: ServerResponse) => response.write('half')],
   ['never begins', (response: ServerResponse) => response.flushHeaders()],
-])('2xx is success even where the response %s', async (_how, answer) => {
+])('2xx is success even if the body of the response %s', async (_how, answer) => {
   await store()
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200, { 'content-length': 100 })
@@ -225,7 +225,7 @@ test('user and password of the address are sent as basic authentication, and nev
   expect(JSON.stringify([...lines, ...failed])).not.toMatch(/p(@|%40)ss|hunter2/)
 })
 
-test('a receiver without a response times out', async () => {
+test('a try times out if the receiver does not respond', async () => {
   const receiver = await startReceiver(() => {})
   const result = await deliver('id', new URLSearchParams(), { url: receiver.origin, secret }, undefined, 50)
   expect(result).toMatchObject({
@@ -235,26 +235,26 @@ test('a receiver without a response times out', async () => {
   })
 })
 
-test('a lease is a little longer than a try takes', async () => {
+test('a claimed delivery can be claimed again after a lease of thirty seconds, and not before', async () => {
   await store()
   const [claim] = await claimDue(database.owner, 10)
   expect(claim).toMatchObject({ attempt: 1 })
   expect(await claimDue(database.owner, 10)).toEqual([])
-  await pass(28)
+  await advanceTime(28)
   expect(await claimDue(database.owner, 10)).toEqual([])
-  await pass(3)
+  await advanceTime(3)
   expect(await claimDue(database.owner, 10)).toMatchObject([{ id: claim?.id, attempt: 2 }])
 })
 
 test('a server with an expired lease records nothing, and gives nothing back', async () => {
   await store()
-  const [late] = await claimDue(database.owner, 1)
-  await pass(31)
+  const [expiredClaim] = await claimDue(database.owner, 1)
+  await advanceTime(31)
   await claimDue(database.owner, 1)
   const before = await outbox()
-  if (late === undefined) throw new Error('nothing was claimed')
-  expect(await record(database.owner, late, { delivered: true, status: 200, text: '' })).toBe('lost')
-  await giveBack(database.owner, late, false)
+  if (expiredClaim === undefined) throw new Error('nothing was claimed')
+  expect(await record(database.owner, expiredClaim, { delivered: true, status: 200, text: '' })).toBe('lost')
+  await giveBack(database.owner, expiredClaim, false)
   expect(await outbox()).toEqual(before)
 })
 
@@ -287,7 +287,7 @@ test('the dispatcher polls again whenever it is woken', async () => {
   }
   const receiver = { url: 'http://127.0.0.1:1', secret }
   const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
-  // Including each moment in which a poll ends.
+  // Woken at each of ten moments around the end of a poll.
   for (let moment = 0; moment < 10; moment += 1) {
     const woken = new Promise<number>((resolve) => {
       const wakeAfter = (turns: number) => {
@@ -317,35 +317,35 @@ test('a webhook that is down for hours gets its deliveries when it is back', asy
   await receiver.close()
   const dispatcher = startDispatcher({ sql: database.server, receiver: { url: origin, secret }, log })
   const failed = 'webhook failed; it will be tried again'
-  // Time passes only after a try was recorded: a leap would end the lease of a pending one.
+  // Time passes only after a try is recorded: otherwise the lease of the pending try would expire.
   for (let tries = 1; tries <= 6; tries += 1) {
     await written(failed, tries)
-    await pass(12 * 3600)
+    await advanceTime(12 * 3600)
     dispatcher.wake()
   }
   await written(failed, 7)
   const delivered = written('webhook delivered')
   const back = await startReceiver(undefined, Number(new URL(origin).port))
-  await pass(16 * 3600)
+  await advanceTime(16 * 3600)
   dispatcher.wake()
   await delivered
   await dispatcher.stop()
   expect(back.received).toHaveLength(1)
 })
 
-test('deliveries that are due later than any wait, since the clock was set back, are due at once', async () => {
+test('deliveries become due at once if the clock was set back since they were scheduled', async () => {
   for (let index = 0; index < 3; index += 1) await store()
-  const [asked] = await claimDue(database.owner, 2)
-  if (asked === undefined) throw new Error('nothing was claimed')
+  const [firstClaim] = await claimDue(database.owner, 2)
+  if (firstClaim === undefined) throw new Error('nothing was claimed')
   const busy = { delivered: false, status: 503, text: '', retryAfter: 24 * 3_600_000 }
-  expect(await record(database.owner, asked, busy)).toBe('retry')
+  expect(await record(database.owner, firstClaim, busy)).toBe('retry')
   expect(await claimDue(database.owner, 10)).toHaveLength(1)
   expect(await claimDue(database.owner, 10)).toEqual([])
   await database.owner`
     update private.deliveries set due_at = due_at + interval '30 days', queued_at = queued_at + interval '30 days'`
   const due = await claimDue(database.owner, 10)
   expect(due).toHaveLength(3)
-  // Nobody knows how long they were to wait: each try is one of the schedule's.
+  // How long they still had to wait is unknown, so each try counts.
   for (const claim of due) {
     expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
   }
@@ -361,7 +361,7 @@ test('after ten tries a delivery is given up', async () => {
   expect(await outbox()).toMatchObject([{ state: 'failed', attempts: 10 }])
 })
 
-test('a receiver that does not respond delays no other delivery', async () => {
+test('a delivery that gets no response does not delay the others', async () => {
   const slow = await store().then(() => database.owner`select id from public.retreat_applications`)
   for (let index = 0; index < 20; index += 1) await store()
   const slowId = slow[0]?.['id'] as string
@@ -381,7 +381,7 @@ test('a receiver that does not respond delays no other delivery', async () => {
   expect(unfinished).toEqual([{ attempts: 0 }])
 })
 
-test('two servers on one database share the deliveries: each is made once', async () => {
+test('two servers on one database send each delivery once', async () => {
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
   const { log } = aLog()
@@ -407,7 +407,7 @@ test('a server skips deliveries that another one is claiming, without waiting', 
   })
 })
 
-test('a response without an end is not read to its end', async () => {
+test('only the beginning of an endless response is read', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => {
     const pour = () => {

@@ -11,21 +11,21 @@ interface Claim {
   body: URLSearchParams
 }
 
-/** The store of waiting deliveries, which a dispatcher reads, claims and records. */
-export interface Outbox<Taken extends Claim> {
+/** The deliveries of one kind. A dispatcher claims them here, and records their results. */
+export interface Outbox<Claimed extends Claim> {
   /** Whether the receiver's responses are logged. */
   logsReplies: boolean
-  /** Claims at most `most` deliveries that are due. */
-  claimDue: (sql: Sql, max: number) => Promise<Taken[]>
+  /** Claims at most `max` deliveries that are due. */
+  claimDue: (sql: Sql, max: number) => Promise<Claimed[]>
   /** Records the result of a try. */
-  record: (sql: Sql, claim: Taken, result: DeliveryResult) => Promise<keyof typeof logMessages>
+  record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages>
   /** Gives back a claim whose try was aborted. */
-  giveBack: (sql: Sql, claim: Taken, isUncertain: boolean | undefined) => Promise<void>
-  /** Periodic upkeep, where there is any. */
+  giveBack: (sql: Sql, claim: Claimed, isUncertain: boolean | undefined) => Promise<void>
+  /** Periodic upkeep, if any. */
   upkeep?: (sql: Sql) => Promise<void>
 }
 
-/** Delivers what is in the outbox, until it is stopped. */
+/** Delivers the waiting deliveries of an outbox, until it is stopped. */
 export interface Dispatcher {
   /** Polls now, since something new may be due. */
   wake(): void
@@ -34,10 +34,10 @@ export interface Dispatcher {
 }
 
 /** The options of a dispatcher. */
-export interface DispatcherOptions<Taken extends Claim> {
-  /** Asks the database, as the schema's owner. */
+export interface DispatcherOptions<Claimed extends Claim> {
+  /** The database, as the schema's owner. */
   sql: Sql
-  outbox: Outbox<Taken>
+  outbox: Outbox<Claimed>
   receiver: Receiver
   /** Milliseconds between polls of the outbox. */
   interval?: number
@@ -53,7 +53,7 @@ const logMessages = {
   lost: 'webhook response came too late: another try had begun',
 }
 
-/** The result of a try, in a sentence for organisers that quotes nothing of the response. */
+/** The result of a try, in a sentence for organisers, without any text of the response. */
 export function describeResult({ status, isUncertain = false }: DeliveryResult): string {
   if (status !== null) return `HTTP ${status}`
   return isUncertain ? 'No answer came.' : 'No connection was made.'
@@ -65,17 +65,17 @@ const pollInterval = 1_000
 const grace = 3_000
 
 /** Starts the dispatcher of one kind of webhook, which claims due deliveries and attempts them until it is stopped. */
-export function startDispatcher<Taken extends Claim>({
+export function startDispatcher<Claimed extends Claim>({
   sql,
   outbox,
   receiver,
   log,
   interval = pollInterval,
-}: DispatcherOptions<Taken>): Dispatcher {
+}: DispatcherOptions<Claimed>): Dispatcher {
   const cancellation = new AbortController()
   const pending = new Set<Promise<void>>()
 
-  const attempt = async (claim: Taken) => {
+  const attempt = async (claim: Claimed) => {
     const started = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
     if (result.status === null && cancellation.signal.aborted) {
@@ -96,7 +96,7 @@ export function startDispatcher<Taken extends Claim>({
   let lastUpkeep = Number.NEGATIVE_INFINITY
   const claimDue = async (max: number) => {
     if (outbox.upkeep && performance.now() - lastUpkeep >= upkeepInterval) {
-      // Set before the call: where it fails, due deliveries do not wait for another try of it.
+      // Set before the call: if the upkeep fails, due deliveries do not wait for its retry.
       lastUpkeep = performance.now()
       await outbox.upkeep(sql)
     }
@@ -126,10 +126,10 @@ export function startDispatcher<Taken extends Claim>({
   return {
     wake: polling.wake,
     async stop() {
-      const limit = setTimeout(() => cancellation.abort(), grace)
+      const graceTimer = setTimeout(() => cancellation.abort(), grace)
       await polling.stop()
       await Promise.all(pending)
-      clearTimeout(limit)
+      clearTimeout(graceTimer)
     },
   }
 }

@@ -9,27 +9,27 @@ export type Kind = 'application' | 'rsvp' | 'decision'
 
 /** A delivery that this server has claimed. Its id is the same on every try. */
 export interface Claim extends DeliveryTry {
-  /** Milliseconds since there was something to deliver, by the database's clock. */
+  /** Milliseconds since it was queued, by the database's clock. */
   age: number
   body: URLSearchParams
 }
 
-/** The reply for organisers where a delivery asks for an RSVP after its deadline. */
+/** The reply that organisers see if a delivery would ask for an RSVP after its deadline. */
 export const deadlinePassed = 'The last day to answer has passed.'
 
-/** Seconds of a claim's lease, longer than any try takes. Then another server may claim the delivery again. */
+/** The lease of a claim in seconds, longer than any try takes. After it, another server may claim the delivery. */
 const lease = 30
 
 /** The data of a delivery. */
 interface Content {
   application: Application & { id: string }
-  /** Only for an RSVP: what it is, and when it was given. */
+  /** Only for an RSVP: its value, and when it was given. */
   rsvp: string
   at: Date
-  /** Only for a decision: what it is, and when it was made. */
+  /** Only for a decision: the status, and when it was set. */
   status: string
   decidedAt: Date
-  /** Only for an acceptance: the RSVP link, null where the site's address is unknown; and the deadline, as `2026-12-31`. */
+  /** Only for an acceptance: the RSVP link, null if the site's address is unknown; and the deadline, as `2026-12-31`. */
   link: string | null
   deadline: string | null
   isOverdue: boolean
@@ -104,11 +104,11 @@ async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
   return due
 }
 
-/** Reads in separate statements, which see applications that were stored while the claim began. */
+/** Reads the contents in later statements than the claim, to see applications that were stored while the claim began. */
 async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
   if (kind !== 'decision') return sql`${stored(sql, ids)}`
   const contents = []
-  // One at a time: a decision by an organiser also locks the invitations of several people.
+  // One at a time, to avoid a deadlock: an organiser's decisions also lock the invitations of several people.
   for (const id of ids) contents.push(...(await sql<(Content & { id: string })[]>`${decision(sql, id)}`))
   return contents
 }
@@ -123,7 +123,7 @@ function stored(sql: Sql, ids: string[]) {
     where delivery.id = any(${ids}::uuid[])`
 }
 
-/** The link is that of the last invitation. Reading an acceptance sets its deadline. */
+/** The link is the invitation's current one. Reading an acceptance also sets its deadline. */
 function decision(sql: Sql, id: string) {
   return sql`
     select delivery.id, row_to_json(application) as application, template as status,

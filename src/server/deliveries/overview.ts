@@ -10,7 +10,7 @@ export interface DeliveryCounts {
   givenUp: number
 }
 
-const isOpen = (sql: Sql) => sql`state in ('waiting', 'sending')`
+const isPending = (sql: Sql) => sql`state in ('waiting', 'sending')`
 /** Whether a try has failed. A first try that is pending has not. */
 const hasFailed = (sql: Sql) => sql`attempts > (state = 'sending')::integer`
 
@@ -19,14 +19,14 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   const [row] = await sql<[DeliveryCounts]>`
     select
       (count(*) filter (where state = 'done'))::int as delivered,
-      (count(*) filter (where ${isOpen(sql)} and not ${hasFailed(sql)}))::int as waiting,
-      (count(*) filter (where ${isOpen(sql)} and ${hasFailed(sql)}))::int as failing,
+      (count(*) filter (where ${isPending(sql)} and not ${hasFailed(sql)}))::int as waiting,
+      (count(*) filter (where ${isPending(sql)} and ${hasFailed(sql)}))::int as failing,
       (count(*) filter (where state = 'failed'))::int as "givenUp"
     from private.deliveries where kind = 'application'`
   return row
 }
 
-/** Responses so far that were no success, or were missing. */
+/** The failed tries of deliveries that are not done. */
 export interface Refusals {
   /** Deliveries that failed and will be tried again. */
   failing: number
@@ -35,18 +35,18 @@ export interface Refusals {
   text: string
 }
 
-/** Counts the failed deliveries. A first try that is pending has not failed. */
+/** Counts the deliveries that have failed so far, and describes the last failed try. Undefined if none has failed. */
 export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
   const [row] = await sql<[Refusals?]>`
-    select (count(*) filter (where ${isOpen(sql)}) over ())::int as failing, reply_status as status, reply as text
+    select (count(*) filter (where ${isPending(sql)}) over ())::int as failing, reply_status as status, reply as text
     from private.deliveries
-    where kind = 'application' and (${isOpen(sql)} or state = 'failed') and (reply_status is not null or reply <> '')
+    where kind = 'application' and (${isPending(sql)} or state = 'failed') and (reply_status is not null or reply <> '')
     order by tried_at desc nulls last limit 1`
   return row
 }
 
 /**
- * Makes deliveries that were given up due again, from the schedule's beginning. A running server sees them within a second.
+ * Makes deliveries that were given up due again, and restarts their schedule. A running server finds them within a second.
  *
  * @returns The number of deliveries.
  */
@@ -75,9 +75,9 @@ export interface Undelivered {
   /** When it was queued. */
   at: Date
   attempts: number
-  /** When it is tried again; null where it was given up. */
+  /** When it is tried again; null if it was given up. */
   nextAt: Date | null
-  /** The HTTP status of the last response; null where there was none. */
+  /** The HTTP status of the last response; null if there was none. */
   status: number | null
   /** The beginning of the last response, or what went wrong. */
   reply: string
@@ -97,13 +97,13 @@ export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelive
 
 /** The state of the deliveries, for monitoring. */
 export interface DeliveryHealth {
-  /** Seconds since the oldest undelivered application was queued; null where all are delivered. */
+  /** Seconds since the oldest pending delivery was queued; null if none is pending. */
   oldestUndeliveredSeconds: number | null
   /** Deliveries that were given up, counted up to 100,000. */
   deliveriesGivenUp: number
 }
 
-/** The state of the deliveries. It reads only those that were not delivered. */
+/** The state of the deliveries. Reads only deliveries that are not done. */
 export async function deliveryHealth(sql: Sql): Promise<DeliveryHealth> {
   const [row] = await sql<[DeliveryHealth]>`
     select

@@ -15,9 +15,9 @@ export interface TryResult {
   counts?: boolean
   /** The HTTP status. */
   status?: number | null
-  /** The receiver's reply, or the reason of the failure. If omitted, the former reply stays. */
+  /** The receiver's reply, or the reason of the failure. If omitted, the stored reply is unchanged. */
   reply?: string
-  /** Whether it may have arrived although no response came. */
+  /** Whether it may have arrived although it got no response. */
   isUncertain?: boolean
   /** Whether the mail server closed the connection during this try. */
   isClosing?: boolean
@@ -28,7 +28,7 @@ export interface TryResult {
 /**
  * Records the result of a try.
  *
- * @returns The delivery's state, `cancelled` where it was recalled meanwhile; null where this server no longer holds the claim.
+ * @returns The delivery's state, `cancelled` if it was recalled meanwhile; null if the claim is no longer the current one.
  */
 export async function recordDelivery(
   sql: Sql,
@@ -45,11 +45,11 @@ export async function recordDelivery(
 }
 
 /**
- * Heartbeat of a server that sends emails, or that tells an automation of decisions. Also ends recalled letters whose server was
- * lost, and drops receipts that were not sent within a day.
+ * Heartbeat of a server that sends emails, or that sends decisions to an automation. Also ends recalled deliveries whose
+ * server was lost, and cancels receipts that were not sent within a day.
  */
-export async function recordHeartbeat(sql: Sql, who: 'mail sender' | 'automation'): Promise<void> {
-  const seen = identifier(who === 'mail sender' ? 'seen_at' : 'automation_seen_at')
+export async function recordHeartbeat(sql: Sql, role: 'mail sender' | 'automation'): Promise<void> {
+  const seen = identifier(role === 'mail sender' ? 'seen_at' : 'automation_seen_at')
   await sql`
     update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
   await sql`select private.end_lost_deliveries()`

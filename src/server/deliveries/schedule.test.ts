@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { nextAttempt } from './schedule.ts'
 
 const hour = 3_600_000
-const still = () => 0
+const noJitter = () => 0
 
 test('tries follow the schedule of Standard Webhooks, then end', () => {
-  const next = Array.from({ length: 10 }, (_, index) => nextAttempt(index + 1, 0, undefined, still))
+  const next = Array.from({ length: 10 }, (_, index) => nextAttempt(index + 1, 0, undefined, noJitter))
   expect(next.map((attempt) => attempt?.pause)).toEqual([
     5_000,
     300_000,
@@ -32,10 +32,10 @@ test('the receiver may request a longer wait, but no more than a day', () => {
   expect(nextAttempt(10, 0, 60_000)).toBeNull()
 })
 
-test('the receiver may request an earlier try, which does not count until the schedule would have ended', () => {
+test('the receiver may request an earlier try, which does not count unless the schedule would have ended', () => {
   expect(nextAttempt(2, 0, 60_000)).toEqual({ pause: 60_000, counts: false })
   expect(nextAttempt(2, 0, 1)).toEqual({ pause: 1_000, counts: false })
   expect(nextAttempt(2, 76 * hour, 60_000)).toEqual({ pause: 60_000, counts: true })
-  // The age is unknown when the clock was set back.
+  // If the clock was set back, the age is unknown, so the try counts.
   expect(nextAttempt(2, -hour, 60_000)).toEqual({ pause: 60_000, counts: true })
 })

@@ -35,11 +35,11 @@ export interface NextAttempt {
  * Computes when a failed delivery is retried.
  *
  * @param attempts The number of tries that failed.
- * @param age Milliseconds since it was queued; below zero where the clock was set back since.
- * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that it is
- *   busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
+ * @param age Milliseconds since it was queued; negative if the clock was set back since.
+ * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that
+ *   the receiver is busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
  * @param random Gives a number from 0 to 1, the jitter that spreads deliveries which failed together.
- * @returns Null where no tries are left.
+ * @returns Null if no tries are left.
  */
 export function nextAttempt(
   attempts: number,

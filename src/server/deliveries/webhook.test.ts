@@ -32,11 +32,11 @@ const unreached: [string, () => Promise<string>, RegExp][] = [
     async () => `http://localhost:${await closedPort()}`,
     /ECONNREFUSED/,
   ],
-  ['leads to no network', async () => 'http://255.255.255.255', /ENETUNREACH|EACCES/],
-  ['is to a name that is none', async () => 'http://nobody.invalid', /ENOTFOUND|EAI_AGAIN/],
-  // A mail server with TLS from the first byte sends such a certificate.
+  ['has no network to its address', async () => 'http://255.255.255.255', /ENETUNREACH|EACCES/],
+  ['is to an unknown name', async () => 'http://nobody.invalid', /ENOTFOUND|EAI_AGAIN/],
+  // A mail server with TLS from the first byte sends an untrusted certificate.
   [
-    'meets a certificate that nobody signed',
+    'gets an untrusted certificate',
     () => listenTls(new SMTPServer({ secure: true }).on('error', () => {}).server),
     /certificate/,
   ],
@@ -49,7 +49,7 @@ const unreached: [string, () => Promise<string>, RegExp][] = [
   ['is never encrypted', () => listenTls(createServer()), /timeout/],
 ]
 
-test.each(unreached)('where a connection %s nothing has left', async (_what, url, text) => {
+test.each(unreached)('if a connection %s, nothing was sent', async (_what, url, text) => {
   expect(await send(await url(), undefined, 2_000)).toEqual({
     delivered: false,
     status: null,
@@ -58,7 +58,7 @@ test.each(unreached)('where a connection %s nothing has left', async (_what, url
   })
 })
 
-test('a receiver that responds in another protocol may have it, and causes no long wait', async () => {
+test('if the receiver switches protocols, the delivery may have arrived, and the try ends at once', async () => {
   const other = createServer((socket) =>
     socket.once('data', () =>
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
@@ -74,15 +74,15 @@ test('a delivery that was cancelled before the connection was not sent', async (
   expect(receiver.received).toEqual([])
 })
 
-test('a delivery that was sent without a response may have arrived, over a reused connection too', async () => {
-  let answers = true
+test('a delivery without a response may have arrived, also over a reused connection', async () => {
+  let responds = true
   const receiver = await startReceiver((request, response) => {
-    if (answers) response.end()
+    if (responds) response.end()
     else if (request.url === '/ends') response.destroy()
   })
   const cancellation = new AbortController()
   expect(await send(receiver.origin)).toMatchObject({ delivered: true, status: 200 })
-  answers = false
+  responds = false
   const cancelled = send(`${receiver.origin}/cancelled`, cancellation.signal)
   await receiver.waitFor(1, ({ url }) => url === '/cancelled')
   cancellation.abort()

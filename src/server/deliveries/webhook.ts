@@ -13,7 +13,7 @@ export interface DeliveryResult {
   delivered: boolean
   /** The HTTP status; null without a response. */
   status: number | null
-  /** Whether it was sent and got no response, so that it may have arrived. False where no connection was made. */
+  /** Whether it was sent and got no response, so that it may have arrived. False if no connection was made. */
   isUncertain?: boolean
   /** The beginning of the response, or what went wrong. */
   text: string
@@ -30,7 +30,7 @@ const shownLength = 200
 /**
  * Tries once to deliver something. Never throws: every failure is a result.
  *
- * Only the status decides: a 2xx is success even where the body breaks off or never ends. Redirects are not followed.
+ * Only the status decides: a 2xx is success even if the body breaks off or never ends. Redirects are not followed.
  *
  * @param id The same on every try, so that the receiver recognises duplicates.
  * @param cancelled Aborts the try.
@@ -79,8 +79,9 @@ function sign(secret: string, content: string) {
 }
 
 /**
- * Posts once the connection is ready, so that a failure before that is certainly unsent. `fetch` does not say when that is, and
- * some of its errors occur on both sides of it. A user and password in the address are sent as basic authentication.
+ * Sends the request once the connection is ready: after an earlier failure, nothing was sent. `fetch` does not report that
+ * moment, and some of its errors occur before or after it. A user and password in the address are sent as basic
+ * authentication.
  *
  * @param onSend Called before the first byte is sent.
  */
@@ -97,7 +98,7 @@ function post(
       request.end(body)
     }
     request.on('response', resolve).on('error', reject)
-    // Covers closes with neither a response nor an error, such as after another protocol.
+    // Rejects if the connection is closed with neither a response nor an error, such as after a switch of protocols.
     request.on('close', () => reject(new Error('the connection was closed without a response')))
     request.on('socket', (socket) => {
       if (request.reusedSocket) send()
@@ -106,10 +107,10 @@ function post(
   })
 }
 
-/** Reads only the part of a body that is shown and arrives in time. */
+/** Reads the beginning of a body, as far as it is shown and arrives in time. */
 async function beginning(response: IncomingMessage) {
   let text = ''
-  const late = setTimeout(() => response.destroy(), bodyTimeout)
+  const timer = setTimeout(() => response.destroy(), bodyTimeout)
   try {
     for await (const part of response.setEncoding('utf8')) {
       text += String(part)
@@ -118,7 +119,7 @@ async function beginning(response: IncomingMessage) {
   } catch {
     // The response broke off: show the part that arrived.
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
   }
   return text.slice(0, shownLength)
 }

@@ -12,7 +12,7 @@ const hour = 3_600_000
 /** Milliseconds after which a daily backup is overdue. */
 const maxAge = 25 * hour
 /** Timeout of the folder, in milliseconds. */
-const patience = 10_000
+const folderTimeout = 10_000
 
 /**
  * Checks that a backup was made within a day, and that the next one can be made.
@@ -27,24 +27,24 @@ export async function checkBackups(
   if (dir === undefined)
     return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
   const ownerId = await database?.read(readOwnerId)
-  const files = createFileWork(dir, patience)
-  const { newest, stats, writing } = await files(async () => {
+  const files = createFileWork(dir, folderTimeout)
+  const { newest, stats, writeError } = await files(async () => {
     const options = { now, ...(ownerId !== undefined && { ownerId }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
     await refuseFolderWritableByOthers(dir)
-    return { ...found, writing: await access(dir, constants.W_OK).catch(codeOf) }
+    return { ...found, writeError: await access(dir, constants.W_OK).catch(codeOf) }
   })
   const { mode, uid } = stats
   const age = newest && now.getTime() - newest.createdAt.getTime()
   return (
     wrongIf([
-      writing !== undefined &&
-        `BACKUP_DIR is "${dir}", which this user may not write to (${writing}): name a folder of this user's own.`,
+      writeError !== undefined &&
+        `BACKUP_DIR is "${dir}", which this user may not write to (${writeError}): name a folder of this user's own.`,
       (mode & 0o007) !== 0 &&
-        writing === undefined &&
+        writeError === undefined &&
         `Every user of this machine may use ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
       age === undefined &&
-        writing === undefined &&
+        writeError === undefined &&
         `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
       age !== undefined &&
         age > maxAge &&

@@ -4,9 +4,9 @@ import { schemaState } from '../database/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** The oldest PostgreSQL that the schema runs on, as PostgreSQL counts. */
+/** The oldest PostgreSQL that the schema runs on, as a `server_version_num`. */
 const minVersion = 150_000
-/** Seconds by which the clocks may differ. One creates codes and tokens, and the other checks their time. */
+/** Seconds by which the clocks may differ. One clock dates codes and tokens, and the other checks when they expire. */
 const maxClockDifference = 5
 
 /** Reports which database it is, and whether its version is supported. */
@@ -16,7 +16,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
       select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
         pg_size_pretty(pg_database_size(current_database())) as size, pg_is_in_recovery() as standby`,
   )
-  const how = started ? ' It did not run: it is started to be read, and stopped again.' : ''
+  const note = started ? ' It did not run: it is started to be read, and stopped again.' : ''
   return (
     wrongIf([
       isMisplaced &&
@@ -24,22 +24,22 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
       row.number < minVersion && `${description} is version ${row.version}, and 15 or later is needed.`,
       row.standby &&
         `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,
-    ]) ?? ok(`${description}, version ${row.version}, ${row.size}.${how}`)
+    ]) ?? ok(`${description}, version ${row.version}, ${row.size}.${note}`)
   )
 }
 
 /** Checks that our user has the server's rights, and that visitors have no more than they should. */
 export async function checkRights({ read }: ReadOnlyDatabase) {
   return read(async (sql) => {
-    // From PostgreSQL 16 on, a member of a role may lack the right to act as it.
-    const takes = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
+    // From PostgreSQL 16 on, a member of a role may lack the right to act as that role.
+    const actsAs = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
     const [row] = await sql<[Rights]>`
       select quote_ident(current_user) as "user", quote_ident(current_database()) as "database",
         has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create') as creates,
         (
           select coalesce(jsonb_agg(role), '[]') from unnest(array['anon', 'authenticated']) as role
-          where not exists (select from pg_roles where rolname = role and pg_has_role(pg_roles.oid, ${takes}))
-        ) as "missing", to_regclass('public.retreat_applications') is not null as "isThere"`
+          where not exists (select from pg_roles where rolname = role and pg_has_role(pg_roles.oid, ${actsAs}))
+        ) as "missing", to_regclass('public.retreat_applications') is not null as "hasSchema"`
     const [tables] = await sql<[Tables]>`
       with ours as (
         select oid, oid::regclass::text as name, relowner, relrowsecurity from pg_class
@@ -48,28 +48,28 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
       )
       select
         (select coalesce(jsonb_agg(name), '[]') from ours where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
-          and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))) as "closed",
-        (select coalesce(jsonb_agg(name), '[]') from ours where not pg_has_role(relowner, 'usage')) as "others",
+          and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))) as "unusable",
+        (select coalesce(jsonb_agg(name), '[]') from ours where not pg_has_role(relowner, 'usage')) as "foreign",
         (select coalesce(jsonb_agg(name), '[]') from ours where not relrowsecurity or exists (
           select from pg_roles where rolname in ('anon', 'authenticated')
             and (has_any_column_privilege(pg_roles.oid, ours.oid, 'select, update, references')
-              or has_table_privilege(pg_roles.oid, ours.oid, 'delete, truncate, trigger')))) as "open"`
-    const { user, database, creates, missing, isThere } = row
+              or has_table_privilege(pg_roles.oid, ours.oid, 'delete, truncate, trigger')))) as "exposed"`
+    const { user, database, creates, missing, hasSchema } = row
     return (
       wrongIf([
-        isThere &&
+        hasSchema &&
           missing.length > 0 &&
           `${user} may not act as ${missing.join(' and ')}: an administrator has to run once: grant ${missing.join(', ')} to ${user};`,
         !creates &&
           `${user} may not change the schema, so an update would not start: an administrator has to run once: grant create on database ${database} to ${user}; grant create on schema public to ${user};`,
-        tables.closed.length > 0 &&
-          `${user} may not read and write ${tables.closed.join(', ')}: an administrator has to grant all on them.`,
-        tables.others.length > 0 &&
-          `${tables.others.join(', ')} belong to another user, so an update would not start: an administrator has to make ${user} a member of that one.`,
-        tables.open.length > 0 &&
-          `Everybody with the public key can read ${tables.open.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
+        tables.unusable.length > 0 &&
+          `${user} may not read and write ${tables.unusable.join(', ')}: an administrator has to grant all on them.`,
+        tables.foreign.length > 0 &&
+          `${tables.foreign.join(', ')} belong to another user, so an update would not start: an administrator has to make ${user} a member of that one.`,
+        tables.exposed.length > 0 &&
+          `Everybody with the public key can read ${tables.exposed.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
       ]) ??
-      (isThere ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
+      (hasSchema ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
       ok(`${user} may do what the server does, and visitors may only apply.`)
     )
   })
@@ -81,14 +81,13 @@ interface Rights {
   creates: boolean
   /** Roles that our user may not act as. */
   missing: string[]
-  /** Whether the schema exists. */
-  isThere: boolean
+  hasSchema: boolean
 }
 
 interface Tables {
-  closed: string[]
-  others: string[]
-  open: string[]
+  unusable: string[]
+  foreign: string[]
+  exposed: string[]
 }
 
 /** Checks that the schema matches this program. */
@@ -102,14 +101,14 @@ export async function checkSchemaState({ read }: ReadOnlyDatabase) {
       `The newest migration is ${newest}, which a newer version of this program made: ${remedyForNewer}.`,
     )
   }
-  const how = isHostedProject
+  const remedy = isHostedProject
     ? 'run supabase db push, or start the server once more'
     : 'start the server once more, which applies them'
   return (
     wrongIf([
       remedyForEdited(edited),
       missing.length > 0 &&
-        `The newest migration is ${newest}, and ${missing.length} of this version ${missing.length === 1 ? 'is' : 'are'} missing: ${how}.`,
+        `The newest migration is ${newest}, and ${missing.length} of this version ${missing.length === 1 ? 'is' : 'are'} missing: ${remedy}.`,
     ]) ?? ok(`${newest} is the newest migration.`)
   )
 }

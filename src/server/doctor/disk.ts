@@ -6,7 +6,7 @@ import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
 /** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes its WAL there. */
 const minFreeBytes = 2 ** 30
-/** The fewest files that should still fit, where a file system counts files. */
+/** The fewest files that should still fit, on a file system that limits their number. */
 const minFreeFiles = 5_000
 
 /** The numbers that say how full a file system is. */
@@ -15,7 +15,7 @@ type Space = Pick<StatsFs, 'bavail' | 'bsize' | 'blocks' | 'ffree' | 'files'>
 /**
  * Checks the free space of the embedded database's disk.
  *
- * @param dataDir Undefined where the database is elsewhere.
+ * @param dataDir Undefined if the database is elsewhere.
  */
 export async function checkDisk(
   dataDir: string | undefined,

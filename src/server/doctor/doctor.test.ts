@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startPostgres()
 })
 
-/** A database with the schema, as a copy of one: faster than creating each. */
+/** Creates a database with the schema, as a copy of a template: this is faster than creating the schema each time. */
 async function newDatabase(name: string) {
   const [template] = await server.admin`select from pg_database where datname = 'template_of_tests'`
   if (template === undefined) {
@@ -45,8 +45,8 @@ async function newDatabase(name: string) {
   return server.url(name)
 }
 
-/** The finding about each thing. */
-async function said(environment: Record<string, string>) {
+/** Runs the doctor. Returns each finding's verdict and sentence. */
+async function findingsOf(environment: Record<string, string>) {
   const settings = readSettings({ PORT: '0', ...environment })
   const database = openForReading(settings, 1_000)
   const findings = await Promise.all(examine({ settings, environment, database }))
@@ -71,7 +71,7 @@ test('the doctor changes nothing: none of its transactions writes', async () => 
   const next = async () =>
     (await server.admin`select txid_snapshot_xmax(txid_current_snapshot())::text as next`)[0]?.['next']
   const before = await next()
-  expect(await said({ DATABASE_URL })).toMatchObject({
+  expect(await findingsOf({ DATABASE_URL })).toMatchObject({
     rights: 'ok: postgres may do what the server does, and visitors may only apply.',
     organisers: expect.stringMatching(/^not set: There are none yet/) as string,
   })
@@ -84,7 +84,7 @@ test('the doctor changes nothing: none of its transactions writes', async () => 
 test('a schema that is older, newer or edited is reported with its newest migration', async () => {
   const DATABASE_URL = await newDatabase('moved')
   const newest = /^ok: (\d+)_\w+ is the newest migration\.$/
-  const [, last = ''] = newest.exec((await said({ DATABASE_URL }))['schema'] ?? '') ?? []
+  const [, last = ''] = newest.exec((await findingsOf({ DATABASE_URL }))['schema'] ?? '') ?? []
   await change(DATABASE_URL, async (sql) => {
     await sql`delete from supabase_migrations.schema_migrations where version = ${last}`
     await sql`delete from private.server_migrations where version = ${last}`
@@ -92,18 +92,18 @@ test('a schema that is older, newer or edited is reported with its newest migrat
       update supabase_migrations.schema_migrations set statements = array['select 1']
       where version = '20261122120000'`
   })
-  expect((await said({ DATABASE_URL }))['schema']).toMatch(
+  expect((await findingsOf({ DATABASE_URL }))['schema']).toMatch(
     /^wrong: Edited since they were applied: 20261122120000_letters\. .* The newest migration is \d+_\w+, and 1 of this version is missing: start the server once more/,
   )
   await change(
     DATABASE_URL,
     (sql) => sql`insert into private.server_migrations (version) values ('29990101000000')`,
   )
-  expect((await said({ DATABASE_URL }))['schema']).toMatch(
+  expect((await findingsOf({ DATABASE_URL }))['schema']).toMatch(
     /^wrong: The newest migration is 29990101000000, which a newer version/,
   )
   await server.admin.unsafe('create database bare')
-  expect(await said({ DATABASE_URL: server.url('bare') })).toMatchObject({
+  expect(await findingsOf({ DATABASE_URL: server.url('bare') })).toMatchObject({
     database: expect.stringMatching(/^ok: PostgreSQL at .*\/bare, version/) as string,
     schema: expect.stringMatching(/^wrong: The database holds no applications yet/) as string,
     rights: 'not known: There is no schema yet, so there are no rights to check.',
@@ -111,19 +111,19 @@ test('a schema that is older, newer or edited is reported with its newest migrat
   })
 })
 
-test('a user with too few rights, and visitors with too many, are reported with what an administrator does', async () => {
+test('a user with too few rights, or visitors with too many, are reported with commands for an administrator', async () => {
   await newDatabase('limited')
   await server.admin.unsafe('create role limited login')
-  expect((await said({ DATABASE_URL: server.url('limited', 'limited') }))['rights']).toMatch(
+  expect((await findingsOf({ DATABASE_URL: server.url('limited', 'limited') }))['rights']).toMatch(
     /^wrong: limited may not act as anon and authenticated: .* grant anon, authenticated to limited; limited may not change the schema, .* grant create on database limited to limited; .* limited may not read and write .*retreat_applications.*belong to another user/,
   )
   await change(server.url('limited'), (sql) => sql`grant select on public.retreat_applications to anon`)
-  expect((await said({ DATABASE_URL: server.url('limited') }))['rights']).toMatch(
+  expect((await findingsOf({ DATABASE_URL: server.url('limited') }))['rights']).toMatch(
     /^wrong: Everybody with the public key can read retreat_applications: revoke all/,
   )
 })
 
-test('letters and deliveries that were given up, refused, wait or are held are reported, with a command that says why', async () => {
+test('letters and deliveries that failed, or wait, are reported with a command that says why', async () => {
   const DATABASE_URL = await newDatabase('stuck')
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, { schema: 'check' })
   for (let index = 0; index < 3; index += 1) {
@@ -141,16 +141,18 @@ test('letters and deliveries that were given up, refused, wait or are held are r
   await backOffAll(owner, 'The mail server is closing (421).')
   await database.close()
 
-  expect(await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' })).toMatchObject({
+  expect(await findingsOf({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' })).toMatchObject({
     webhook:
       'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. The last response: 410: gone. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
     letters:
       'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: none. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. All are kept: The mail server is closing (421).',
   })
-  expect((await said({ DATABASE_URL }))['webhook']).toBe('not set: WEBHOOK_URL is not set; 5 wait for one.')
+  expect((await findingsOf({ DATABASE_URL }))['webhook']).toBe(
+    'not set: WEBHOOK_URL is not set; 5 wait for one.',
+  )
 })
 
-test('a delivery and a letter that failed once are wrong, with the last response but no address', async () => {
+test('a delivery and a letter that failed once are reported, with the last response but no address', async () => {
   const DATABASE_URL = await newDatabase('failing')
   await change(DATABASE_URL, async (sql) => {
     for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
@@ -160,7 +162,8 @@ test('a delivery and a letter that failed once are wrong, with the last response
       update private.deliveries set state = 'sending', attempts = 1, due_at = now() + interval '30 seconds'
       where kind = 'application'`
   })
-  const webhook = async () => (await said({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' }))['webhook']
+  const webhook = async () =>
+    (await findingsOf({ DATABASE_URL, WEBHOOK_URL: 'http://127.0.0.1:4999/' }))['webhook']
   expect(await webhook()).toBe('ok: 0 delivered, 3 waiting, none given up.')
   await change(DATABASE_URL, async (sql) => {
     await sql`
@@ -174,40 +177,40 @@ test('a delivery and a letter that failed once are wrong, with the last response
   expect(await webhook()).toBe(
     'wrong: 1 delivery failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once. The last response: 500: no (address).',
   )
-  expect((await said({ DATABASE_URL }))['letters']).toMatch(
+  expect((await findingsOf({ DATABASE_URL }))['letters']).toMatch(
     /^wrong: 1 failed and will be tried again: npm run letters -- --list says why\. The last response: 450 \(address\) comes too often\./,
   )
 })
 
-test('the newest backup is reported, and is wrong where it is old, missing, or open to everybody', async () => {
+test('the newest backup is reported, and is wrong if it is old or missing, or everybody may read it', async () => {
   const url = await newDatabase('kept')
   const open = await openForReading({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
   const directory = await temporaryDirectory()
   const settings = { backupDir: directory.path, backupAt: '03:00', backupKeep: 14 }
-  const look = async (now?: Date) => Object.values(await checkBackups(settings, open, now)).join(': ')
-  expect(await look()).toMatch(/^wrong: There is no whole backup in/)
+  const check = async (now?: Date) => Object.values(await checkBackups(settings, open, now)).join(': ')
+  expect(await check()).toMatch(/^wrong: There is no whole backup in/)
   const log = { info() {}, error() {} }
   const backups = createScheduledBackups({ dir: directory.path, at: '03:00', keep: 14, log })
   await change(url, (sql) => backups.beforeMigration(sql))
-  expect(await look()).toMatch(/^ok: .*unplugged-.* has 0 applications, and the newest 14 are kept\.$/)
-  expect(await look(new Date(Date.now() + 30 * 3_600_000))).toMatch(
+  expect(await check()).toMatch(/^ok: .*unplugged-.* has 0 applications, and the newest 14 are kept\.$/)
+  expect(await check(new Date(Date.now() + 30 * 3_600_000))).toMatch(
     /^wrong: The newest backup is 30 hours old, though one is due each day at 03:00/,
   )
   await chmod(directory.path, 0o755)
-  expect(await look()).toMatch(/^wrong: Every user of this machine may use .*: chmod o= /)
-  const somebodyElse = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
-  expect(await look()).toMatch(/^wrong: Every user .*: name a folder of this user's own\.$/)
-  somebodyElse.mockRestore()
+  expect(await check()).toMatch(/^wrong: Every user of this machine may use .*: chmod o= /)
+  const otherUser = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
+  expect(await check()).toMatch(/^wrong: Every user .*: name a folder of this user's own\.$/)
+  otherUser.mockRestore()
   await expect(checkBackups({ ...settings, backupDir: '/dev/null' }, open)).rejects.toThrow(
     /cannot be read \(ENOTDIR.*\): name a folder that this user may read and write\.$/,
   )
   await directory.remove()
-  expect((await said({ DATABASE_URL: url, BACKUP_DIR: directory.path }))['backups']).toMatch(
+  expect((await findingsOf({ DATABASE_URL: url, BACKUP_DIR: directory.path }))['backups']).toMatch(
     /^wrong: BACKUP_DIR is .*, which is not there: make that folder/,
   )
 })
 
-test("a hosted project's database is recognised, before a server was there and after", async () => {
+test("a hosted project's database is recognised before a server has run on it", async () => {
   const { url, owner, asSupabase, end } = await newProject(server, 'hosted')
   const page = await startReceiver()
   const environment = { DATABASE_URL: url, SITE_URL: page.origin }
@@ -220,7 +223,7 @@ test("a hosted project's database is recognised, before a server was there and a
   await asSupabase`insert into private.organisers (account_id) values (${account?.id ?? ''})`
   await asSupabase`
     insert into auth.mfa_factors (id, user_id, status) values (gen_random_uuid(), ${account?.id ?? ''}, 'verified')`
-  const findings = await said(environment)
+  const findings = await findingsOf(environment)
   expect(findings).toMatchObject({
     rights: 'ok: hosted_owner may do what the server does, and visitors may only apply.',
     schema: expect.stringMatching(/^ok: /) as string,
@@ -231,12 +234,12 @@ test("a hosted project's database is recognised, before a server was there and a
   await Promise.all([end(), page.close()])
 })
 
-test('a database that is frozen, or refuses, gives a sentence, and everything else is still checked', async () => {
+test('a database that is frozen, or refuses connections, is reported, and everything else is still checked', async () => {
   const another = await startPostgres()
   another.freeze()
   const [frozen, refused] = await Promise.all([
-    said({ DATABASE_URL: another.url() }),
-    said({ DATABASE_URL: 'postgres://ada:hunter2@127.0.0.1:1/none' }),
+    findingsOf({ DATABASE_URL: another.url() }),
+    findingsOf({ DATABASE_URL: 'postgres://ada:hunter2@127.0.0.1:1/none' }),
   ])
   for (const findings of [frozen, refused]) {
     expect(findings['database']).toMatch(
@@ -250,7 +253,7 @@ test('a database that is frozen, or refuses, gives a sentence, and everything el
   expect(JSON.stringify(refused)).not.toContain('hunter2')
 })
 
-test('SITE_URL is reported as this server, another one, a redirect, or nothing', async () => {
+test('the doctor reports whether SITE_URL leads to this server, another one, a redirect, or nothing', async () => {
   const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
   const serve = async (databaseUrl: string) => {
     const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })
@@ -265,7 +268,8 @@ test('SITE_URL is reported as this server, another one, a redirect, or nothing',
     const status = Number(/\/(\d+)/.exec(url)?.[1] ?? 404)
     response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {}).end()
   })
-  const site = async (SITE_URL: string, PORT = '0') => (await said({ DATABASE_URL, SITE_URL, PORT }))['site']
+  const site = async (SITE_URL: string, PORT = '0') =>
+    (await findingsOf({ DATABASE_URL, SITE_URL, PORT }))['site']
   expect(await site(`${mine.origin}/`, port)).toBe(
     `ok: SITE_URL is ${mine.origin}, which answers and is a server on this database. The server at ${mine.origin} is version ${version}.`,
   )
@@ -276,7 +280,7 @@ test('SITE_URL is reported as this server, another one, a redirect, or nothing',
   expect(await site(mine.origin, foreignPort)).toBe(
     `wrong: Another program listens at http://127.0.0.1:${foreignPort} (HTTP 404): stop it, or set PORT to another.`,
   )
-  expect((await said({ DATABASE_URL, PORT: port }))['site']).toBe(
+  expect((await findingsOf({ DATABASE_URL, PORT: port }))['site']).toBe(
     `not set: SITE_URL is not set. The server at ${mine.origin} is version ${version}.`,
   )
   expect(await site(mine.origin.replace('http', 'https'))).toMatch(
@@ -294,8 +298,8 @@ test('SITE_URL is reported as this server, another one, a redirect, or nothing',
   expect(await site(`${elsewhere.origin}/200`)).toMatch(
     /where something else than a server of this version answers \(200\)/,
   )
-  const nobody = await freePort()
-  expect(await site(`http://127.0.0.1:${nobody}`, String(nobody))).toMatch(
+  const unusedPort = await freePort()
+  expect(await site(`http://127.0.0.1:${unusedPort}`, String(unusedPort))).toMatch(
     /^wrong: No server answers at .* npm start starts it\. SITE_URL is .*, which does not answer \(connect ECONNREFUSED .*\)/,
   )
 })
@@ -310,8 +314,8 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   })
   await open.close()
 
-  const full = { bavail: 2 ** 10, bsize: 2 ** 10, blocks: 2 ** 24, files: 2 ** 20, ffree: 7 }
-  expect(await checkDisk('/data', () => Promise.resolve(full))).toEqual({
+  const fullDisk = { bavail: 2 ** 10, bsize: 2 ** 10, blocks: 2 ** 24, files: 2 ** 20, ffree: 7 }
+  expect(await checkDisk('/data', () => Promise.resolve(fullDisk))).toEqual({
     verdict: 'wrong',
     sentence:
       '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 files more can be made in /data: remove some.',

@@ -23,7 +23,7 @@ export interface Examined {
   /** The settings that the server would use. */
   settings: Settings
   environment: Environment
-  /** The database; rejects where it cannot be opened. */
+  /** The database; rejects if it cannot be opened. */
   database: Promise<ReadOnlyDatabase>
   /** The name servers to ask about the sender's domain; default the machine's. */
   resolver?: DnsResolver | undefined
@@ -39,7 +39,7 @@ const limit = 15_000
  */
 export function examine({ settings, environment, database, resolver }: Examined): Promise<Finding>[] {
   const { dataDir, databaseUrl, mailServer, postgresBin } = settings
-  // Opening has its own timeout. The checks of the database begin after it.
+  // Opening the database has its own timeout. The timeouts of its checks begin afterwards.
   const opened = database.then(
     (open) => ({ open }),
     () => undefined,
@@ -48,12 +48,12 @@ export function examine({ settings, environment, database, resolver }: Examined)
     about: string,
     check: (open: ReadOnlyDatabase) => ReturnType<typeof checkDatabase>,
   ) => {
-    const there = await opened
+    const result = await opened
     return runCheck(about, limit, async () =>
-      there === undefined ? notKnown('The database could not be asked.') : check(there.open),
+      result === undefined ? notKnown('The database could not be asked.') : check(result.open),
     )
   }
-  const identity = database.then(identify).catch(() => unknown)
+  const identity = database.then(identify).catch(() => unknownIdentity)
   const responses = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
   const responded = responses.then(
     () => {},
@@ -62,9 +62,9 @@ export function examine({ settings, environment, database, resolver }: Examined)
   return [
     runCheck('settings', limit, () => checkSettings(environment)),
     runCheck('runtime', limit, async () => checkRuntime()),
-    opened.then((there) =>
+    opened.then((result) =>
       runCheck('database', limit, async () =>
-        checkDatabase(there === undefined ? await database : there.open),
+        checkDatabase(result === undefined ? await database : result.open),
       ),
     ),
     ...(databaseUrl === undefined
@@ -74,7 +74,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
     checkOfDatabase('schema', checkSchemaState),
     checkOfDatabase('clock', checkClock),
     runCheck('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
-    opened.then((there) => runCheck('backups', limit, () => checkBackups(settings, there?.open))),
+    opened.then((result) => runCheck('backups', limit, () => checkBackups(settings, result?.open))),
     responded.then(() =>
       runCheck('site', limit, async () => checkSite(await responses, settings, await identity)),
     ),
@@ -94,7 +94,7 @@ function checkRuntime() {
   return ok(`Node.js ${version}${lastDay === undefined ? '' : `, with security releases until ${lastDay}`}.`)
 }
 
-const unknown = { databaseId: undefined, isHostedProject: false, holder: undefined }
+const unknownIdentity = { databaseId: undefined, isHostedProject: false, holder: undefined }
 
 async function identify({ read }: ReadOnlyDatabase) {
   return read(async (sql) => ({

@@ -7,14 +7,14 @@ import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/ov
 /** Seconds after which a waiting delivery counts as a problem. */
 const lateAfter = 600
 
-/** Another program's last response, without addresses: it may quote an applicant's. */
+/** Another program's last response. Email addresses are removed, since the response may quote an applicant's. */
 function lastResponse(text: string) {
   return `The last response: ${oneLine(text).replaceAll(/\S*@\S*/g, '(address)') || 'none'}.`
 }
 
-const number = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+const quantity = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
-/** The state of the deliveries. */
+/** Checks the deliveries to the webhook. */
 export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: Pick<Settings, 'webhookUrl'>) {
   const { counts, oldest, refusals } = await read(async (sql) => ({
     counts: await countDeliveries(sql),
@@ -30,20 +30,20 @@ export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: P
   return (
     wrongIf([
       counts.givenUp > 0 &&
-        `${number(counts.givenUp, 'delivery was', 'deliveries were')} given up: npm run webhooks -- --list says why, --retry tries again.`,
+        `${quantity(counts.givenUp, 'delivery was', 'deliveries were')} given up: npm run webhooks -- --list says why, --retry tries again.`,
       refusals !== undefined &&
         refusals.failing > 0 &&
-        `${number(refusals.failing, 'delivery', 'deliveries')} failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once.`,
+        `${quantity(refusals.failing, 'delivery', 'deliveries')} failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once.`,
       refusals !== undefined &&
         lastResponse([refusals.status ?? 'none', refusals.text].filter((part) => part !== '').join(': ')),
       oldest !== null &&
         oldest > lateAfter &&
-        `${number(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
+        `${quantity(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
     ]) ?? ok(`${counts.delivered} delivered, ${waiting} waiting, none given up.`)
   )
 }
 
-/** The state of the letters, and of the webhooks to automations. */
+/** Checks the letters, and the deliveries of decisions and RSVPs to automations. */
 export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: Pick<Settings, 'mailServer'>) {
   const { counts, mailSender, undelivered } = await read(async (sql) => ({
     counts: await countLetters(sql),
@@ -59,7 +59,7 @@ export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: P
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
       counts.webhooksFailed > 0 &&
-        `${number(counts.webhooksFailed, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
+        `${quantity(counts.webhooksFailed, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
       failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
       last !== undefined && lastResponse(last.reply),
       mailSender.isStopped &&

@@ -5,9 +5,9 @@ import { bundledPrograms, supported, versionOf } from '../database/programs.ts'
 import { ok, wrongIf } from '../finding.ts'
 
 /**
- * Reports which PostgreSQL runs the embedded database, where it is from, and whether newer ones are known.
+ * Reports which PostgreSQL runs the embedded database, where it is from, and whether newer versions are known.
  *
- * @param postgresBin The folder of an installed one; default the one from npm.
+ * @param postgresBin The folder of an installed PostgreSQL; default the one from npm.
  */
 export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: string | undefined) {
   const [row] = await read(
@@ -20,7 +20,7 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
   const programs = postgresBin ?? bundledPrograms()
   const installed = await versionOf(programs)
   const isOther = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
-  const isBehind =
+  const updateHint =
     supported.minor - minor > 1 &&
     `Newer ones mend faults, up to ${supported.major}.${supported.minor}, which this version knows`
   return (
@@ -28,12 +28,12 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
       isOther &&
         `PostgreSQL ${running} of ${row.folder} runs, and the next start takes ${installed} of ${programs}: restart the server.`,
       postgresBin !== undefined &&
-        isBehind &&
-        `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}). ${isBehind}: update it, and restart the server.`,
+        updateHint &&
+        `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}). ${updateHint}: update it, and restart the server.`,
     ]) ??
     ok(
       postgresBin === undefined
-        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${isBehind ? ` ${isBehind}: POSTGRES_BIN takes one that your distribution keeps up to date.` : ''}`
+        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${updateHint ? ` ${updateHint}: POSTGRES_BIN takes one that your distribution keeps up to date.` : ''}`
         : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
     )
   )

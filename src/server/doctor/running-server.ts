@@ -9,7 +9,7 @@ import { instancePath } from '../health/instance.ts'
 /** Timeout of each response, in milliseconds. */
 const timeout = 8_000
 
-/** The response of an address. */
+/** The response of an address, or the problem if there is none. */
 export type Response =
   | { status: number; body: Record<string, unknown>; location: string | null }
   | { problem: string; isConnected: boolean }
@@ -31,17 +31,17 @@ export async function serverAddress(sql: Sql, settings: Listening): Promise<stri
   return addressFrom(await listeningHolder(sql), settings)
 }
 
-/** The same for a known holder. */
+/** The address of this holder, or the one in the settings; undefined for `PORT=0`. */
 export function addressFrom(holder: Listening | undefined, settings: Listening): string | undefined {
   const { host, port } = holder !== undefined && holder.port !== 0 ? holder : settings
   return port === 0 ? undefined : addressOf(host, port).origin
 }
 
 /**
- * Asks an address of this machine what listens there.
+ * Finds out which program listens at an address of this machine.
  *
  * @param address An origin.
- * @returns The listener, and what to do where it is not a server on this database.
+ * @returns The listener, and what to do if it is not a server on this database.
  */
 export async function findListener(sql: Sql, address: string) {
   const [response, databaseId] = await Promise.all([ask(`${address}${instancePath}`), readDatabaseId(sql)])
@@ -50,9 +50,9 @@ export async function findListener(sql: Sql, address: string) {
 }
 
 /**
- * Decides what listens from the response of `/instance`.
+ * Identifies a listener by its response to `/instance`.
  *
- * @param databaseId The database's id; undefined where it is unknown.
+ * @param databaseId The database's id; undefined if it is unknown.
  */
 export function listenerFrom(response: Response, databaseId: string | null | undefined): Listener {
   if ('problem' in response) {
@@ -63,13 +63,13 @@ export function listenerFrom(response: Response, databaseId: string | null | und
   return isSameDatabase(response, databaseId) ? 'a server on this database' : 'a server on another database'
 }
 
-/** Whether a response is from a server on our database. One that names no database counts as ours. */
+/** Whether a response is from a server on our database. If either id is unknown, the server counts as ours. */
 export function isSameDatabase(response: Response, databaseId: string | null | undefined) {
   const theirs = stringField(response, 'mark')
   return typeof databaseId !== 'string' || theirs === undefined || theirs === databaseId
 }
 
-/** The sentence about a listener that is not our server; undefined where it is, or where nothing listens. */
+/** The sentence about a listener that is not our server; undefined if it is our server, or if nothing listens. */
 export function problemOf(listener: Listener, address: string, response: Response): string | undefined {
   switch (listener) {
     case 'a server on this database':
@@ -78,8 +78,8 @@ export function problemOf(listener: Listener, address: string, response: Respons
     case 'a server on another database':
       return `The server at ${address} uses another database than this one: stop it, or set PORT.`
     case 'another program': {
-      const how = 'problem' in response ? response.problem : `HTTP ${response.status}`
-      return `Another program listens at ${address} (${how}): stop it, or set PORT to another.`
+      const detail = 'problem' in response ? response.problem : `HTTP ${response.status}`
+      return `Another program listens at ${address} (${detail}): stop it, or set PORT to another.`
     }
     case 'silence':
       return `A program listens at ${address} and does not respond within ${timeout / 1000} s: restart the server if it is ours; otherwise stop it, or set PORT to another.`
@@ -88,19 +88,19 @@ export function problemOf(listener: Listener, address: string, response: Respons
 
 const noResponse = `no response within ${timeout / 1000} s`
 
-/** Error codes of a connection that was not made. */
+/** Error codes that mean that no connection was made. */
 const unconnected =
   /^(ECONNREFUSED|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** Gets an address. A response that is no JSON object has an empty body. */
+/** Requests an address. The body is empty if the response is not a JSON object. */
 export async function ask(address: string, headers: Record<string, string> = {}): Promise<Response> {
   try {
     const signal = AbortSignal.timeout(timeout)
     const response = await fetch(address, { redirect: 'manual', headers, signal })
     const isJson = response.headers.get('content-type')?.includes('json') === true
-    const read = isJson ? ((await response.json()) as unknown) : undefined
+    const parsed = isJson ? ((await response.json()) as unknown) : undefined
     if (!isJson) await response.body?.cancel()
-    const body = typeof read === 'object' && read !== null ? (read as Record<string, unknown>) : {}
+    const body = typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {}
     return { status: response.status, body, location: response.headers.get('location') }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
@@ -108,7 +108,7 @@ export async function ask(address: string, headers: Record<string, string> = {})
     }
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     if (!(cause instanceof Error)) return { problem: String(cause), isConnected: true }
-    // `fetch` refuses ports of other services than the web, with an error that has no code.
+    // `fetch` refuses the ports of some other services, with an error that has no code.
     const isConnected = 'code' in cause ? !unconnected.test(String(cause.code)) : cause.message !== 'bad port'
     return { problem: oneLine(cause.message || String(cause)), isConnected }
   }

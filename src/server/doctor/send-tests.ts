@@ -9,7 +9,7 @@ import { deliver } from '../deliveries/webhook.ts'
 /** Timeout of a test email and of a test delivery, in milliseconds. */
 const limit = 30_000
 
-/** The `type` of a test delivery. No application or decision has it. */
+/** The `type` of a test delivery. No application or decision has this type. */
 const type = 'test'
 
 /**

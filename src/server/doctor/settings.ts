@@ -5,8 +5,8 @@ import { secretNames, problemWithName } from '../../settings/names.ts'
 import type { Environment } from '../../settings/values.ts'
 import { ok, oneLine, wrongIf } from '../finding.ts'
 
-/** The settings that are not empty, by their names. */
-const given = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
+/** The settings that are not empty, as pairs of name and value. */
+const nonEmpty = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
 /**
  * Checks the names of the settings, and that no other user may read files with secrets.
@@ -17,22 +17,22 @@ const given = (environment: Environment) => Object.entries(environment).filter((
 export async function checkSettings(environment: Environment, path = '.env') {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   const inFile = text === undefined ? {} : parseEnv(text.replace(/^\uFEFF/, ''))
-  const names = given(environment).map(([name]) => name)
-  const unknown = names.map((name) =>
+  const names = nonEmpty(environment).map(([name]) => name)
+  const nameProblems = names.map((name) =>
     /\s/.test(name)
       ? `"${oneLine(name)}" is no name: a line of .env is NAME=value.`
       : problemWithName(name, inFile[name] !== undefined),
   )
   const secrets = [
-    ...(given(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
+    ...(nonEmpty(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
     ...keyFiles(environment['DATABASE_URL']),
   ]
-  const open = await Promise.all(secrets.map(readableProblem))
-  const where =
+  const fileProblems = await Promise.all(secrets.map(readableProblem))
+  const source =
     text === undefined
       ? 'From the environment; there is no file .env here.'
       : 'From the environment and .env.'
-  return wrongIf([...unknown, ...open]) ?? ok(where)
+  return wrongIf([...nameProblems, ...fileProblems]) ?? ok(source)
 }
 
 /** The private key file that a PostgreSQL address names. */

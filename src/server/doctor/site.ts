@@ -17,7 +17,7 @@ type SiteSettings = Pick<Settings, 'siteUrl' | 'trustProxy' | 'mailServer' | 'we
 /**
  * Asks the server at its own and at its public address, as a visitor who forges an address in `X-Forwarded-For`.
  *
- * @param listening The origin where the server should listen; undefined where it is unknown.
+ * @param listening The origin at which the server should listen; undefined if it is unknown.
  */
 export async function askSite(
   { siteUrl }: Pick<Settings, 'siteUrl'>,
@@ -28,7 +28,7 @@ export async function askSite(
   const path = `${instancePath}?forwarded=${visitor}`
   const headers = { 'x-forwarded-for': visitor }
   const site = siteUrl?.replace(/\/+$/, '')
-  const [health, instance, named, desk] = await Promise.all([
+  const [health, instance, publicInstance, desk] = await Promise.all([
     listening === undefined ? undefined : ask(`${listening}/healthz`),
     listening === undefined ? undefined : ask(`${listening}${path}`, headers),
     site === undefined ? undefined : ask(`${site}${path}`, headers),
@@ -36,15 +36,15 @@ export async function askSite(
   ])
   return {
     here: listening && health && instance ? { address: listening, health, instance } : undefined,
-    site: site && named && desk ? { address: site, instance: named, desk } : undefined,
+    site: site && publicInstance && desk ? { address: site, instance: publicInstance, desk } : undefined,
   }
 }
 
 /**
- * Checks that a server of this version runs here, and that the public address leads to one on the same database.
+ * Checks that a server of this version runs here, and that the public address leads to a server on the same database.
  *
- * @param database.databaseId Its id; undefined where it is unknown.
- * @param database.isHostedProject Whether it is a hosted project's, whose pages need no server.
+ * @param database.databaseId The database's id; undefined if it is unknown.
+ * @param database.isHostedProject Whether the database is a hosted project's, whose pages need no server.
  */
 export function checkSite(
   { here, site }: Responses,
@@ -53,10 +53,10 @@ export function checkSite(
 ) {
   const listener = here && listenerFrom(here.instance, databaseId)
   const isNeeded = !isHostedProject || mailServer !== undefined || webhookUrl !== undefined
-  const named = site && checkPublicAddress(site, databaseId, isHostedProject)
-  const isServed = named !== undefined && named.problem === undefined
+  const publicFinding = site && checkPublicAddress(site, databaseId, isHostedProject)
+  const isServed = publicFinding !== undefined && publicFinding.problem === undefined
   const isRunning = listener === 'a server on this database'
-  const runs = here && stringField(here.health, 'version')
+  const runningVersion = here && stringField(here.health, 'version')
   const problems = wrongIf([
     listener === 'nothing' &&
       isNeeded &&
@@ -64,9 +64,9 @@ export function checkSite(
       `No server answers at ${here?.address}: npm start starts it.`,
     here && listener && isNeeded && problemOf(listener, here.address, here.instance),
     isRunning &&
-      runs !== version &&
-      `The server at ${here?.address} is version ${runs ?? 'older'}, and ${version} is here: start it once more.`,
-    named?.problem,
+      runningVersion !== version &&
+      `The server at ${here?.address} is version ${runningVersion ?? 'older'}, and ${version} is here: start it once more.`,
+    publicFinding?.problem,
     isRunning &&
       site === undefined &&
       mailServer !== undefined &&
@@ -74,7 +74,9 @@ export function checkSite(
   ])
   if (problems) return problems
   const listens = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
-  return named === undefined ? notSet(`SITE_URL is not set.${listens}`) : ok(`${named.sentence}${listens}`)
+  return publicFinding === undefined
+    ? notSet(`SITE_URL is not set.${listens}`)
+    : ok(`${publicFinding.sentence}${listens}`)
 }
 
 function checkPublicAddress(
@@ -114,12 +116,12 @@ const minPrefixLength = 8
 
 /** Checks that the server sees its visitors' real addresses. */
 export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSettings) {
-  const wide =
+  const wideRange =
     Array.isArray(trustProxy) &&
     trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < minPrefixLength)
-  if (wide) {
+  if (wideRange) {
     return wrong(
-      `TRUST_PROXY has ${wide}, which is so wide that strangers are believed: name the proxy's own address.`,
+      `TRUST_PROXY has ${wideRange}, which is so wide that strangers are believed: name the proxy's own address.`,
     )
   }
   if (site === undefined || siteUrl === undefined) {

@@ -22,8 +22,9 @@ interface LetterState {
 }
 
 /**
- * Claims the email that has been due longest, for this server alone. It claims nothing while organisers or a problem hold all
- * emails. A letter fails, and the next is claimed, where its deadline has passed or too many of its tries may have arrived.
+ * Claims the email that has been due longest, for this server alone. Claims nothing while organisers have stopped all
+ * emails, or a problem delays them. If a letter's deadline has passed, or too many of its tries may have arrived, it fails
+ * and the next is claimed.
  *
  * @param options.pause Milliseconds between two emails, over all servers; default no limit.
  * @param options.kinds The kinds to claim; default all.

@@ -1,10 +1,10 @@
 import type { Sql } from '../database/sql.ts'
 
 /**
- * Backs off: holds all letters for a time that grows with each failure, until a letter is sent.
+ * Backs off: delays all letters by a time that grows with each failure, until a letter is sent.
  *
  * @param problem The reason, for organisers, without any applicant's address.
- * @returns Whether this call did so: a concurrent call for the same problem changes nothing.
+ * @returns Whether this call backed off. A concurrent call for the same problem changes nothing.
  */
 export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
   const { count } = await sql`
@@ -15,7 +15,7 @@ export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
   return count > 0
 }
 
-/** Records the result of an email that is no letter. A failure delays no letters: they have their own tries. */
+/** Records the result of an email other than a letter. Its failure does not delay letters, which have their own tries. */
 export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<void> {
   if (isAccepted) await sql`select private.clear_mail_problem()`
   else await sql`update private.postman set failing_since = now() where failing_since is null`

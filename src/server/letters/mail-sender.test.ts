@@ -49,7 +49,7 @@ async function released(to: string, changes: { occasion?: string; subject?: stri
   return row.id
 }
 
-/** Its letter is a draft that somebody released: it is due. */
+/** Releases the drafts of this occasion, without the time in which they can be stopped. */
 const releaseDraft = (occasion: string) => database.owner`
   with letter as (
     update private.letters set state = 'released' where template = ${occasion} and state = 'draft' returning *
@@ -57,14 +57,14 @@ const releaseDraft = (occasion: string) => database.owner`
   insert into private.deliveries (kind, application_id, letter_id, subject, body)
   select 'letter', application_id, id, 's', 'b' from letter`
 
-const arrived = (id: string) =>
+const markArrived = (id: string) =>
   database.owner`update private.deliveries set state = 'done', done_at = now(), due_at = null where id = ${id}`
 
 const letters = () => database.owner`
   select state, attempts, may_have_arrived as uncertain, reply as answer, due_at from private.letter_deliveries
   order by queued_at, id`
 const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
-const becomes = async (state: object[]) => {
+const lettersBecome = async (state: object[]) => {
   await expect.poll(letters, { timeout: 10_000 }).toMatchObject(state)
 }
 const header = (raw: string | undefined, name: string) =>
@@ -75,7 +75,7 @@ test('a released letter is sent once, with the right sender, recipient and reply
   const id = await released('ada@example.com')
   const server = await receiver()
   const { lines } = postmanFor(server)
-  await becomes([{ state: 'sent', attempts: 1, uncertain: 0, due_at: null }])
+  await lettersBecome([{ state: 'sent', attempts: 1, uncertain: 0, due_at: null }])
   await expect.poll(() => lines).toHaveLength(1)
   expect(server.received).toMatchObject([
     { from: 'hello@example.org', to: ['ada@example.com'], subject: 'Your place' },
@@ -107,7 +107,7 @@ test('user and password are sent to a mail server that asks for them', async () 
   const server = await receiver({ user: { name: 'ada', password: 'p@ss' } })
   const mailServer = { ...mailServerAt(server.port), user: 'ada', password: 'p@ss' }
   postmanFor(server, { mailServer })
-  await becomes([{ state: 'sent' }])
+  await lettersBecome([{ state: 'sent' }])
   expect(server.received).toMatchObject([{ user: 'ada' }])
 })
 
@@ -119,11 +119,11 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
       at === 'RCPT TO' && (asked += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
   })
   const { postman } = postmanFor(server)
-  await becomes([{ state: 'waiting', attempts: 1, uncertain: 0, answer: '451 come back later' }])
+  await lettersBecome([{ state: 'waiting', attempts: 1, uncertain: 0, answer: '451 come back later' }])
   expect(server.received).toEqual([])
   await advanceTime(6)
   postman.wake()
-  await becomes([{ state: 'sent', attempts: 2, answer: '' }])
+  await lettersBecome([{ state: 'sent', attempts: 2, answer: '' }])
   expect(header(server.received[0]?.raw, 'Message-ID')).toBe(`<${id}@example.org>`)
   expect(await postmanRow()).toMatchObject({ failures: 0, problem: '' })
 })
@@ -138,7 +138,7 @@ test.each(['RCPT TO', 'DATA'])(
         at === where && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
     })
     const { lines } = postmanFor(server)
-    await becomes([
+    await lettersBecome([
       { state: 'refused', attempts: 1, due_at: null, answer: '550 no ada@example.com here' },
       { state: 'sent' },
     ])
@@ -151,32 +151,32 @@ test.each(['RCPT TO', 'DATA'])(
 test.each([
   ['RCPT TO', 451],
   ['DATA', 452],
-])('%s answered with %d is retried', async (where, code) => {
+])('a letter whose %s gets the reply %d is retried', async (where, code) => {
   await released('ada@example.com')
   postmanFor(await receiver({ refusalAt: (at) => (at === where ? { code } : undefined) }))
-  await becomes([{ state: 'waiting', attempts: 1, uncertain: 0 }])
+  await lettersBecome([{ state: 'waiting', attempts: 1, uncertain: 0 }])
   expect(await postmanRow()).toMatchObject({ failures: 0 })
 })
 
 const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
   ['the sender', { refusalAt: (at) => (at === 'MAIL FROM' ? { code: 550 } : undefined) }, /sender.*550/],
   [
-    'the sender for now',
+    'the sender temporarily',
     { refusalAt: (at) => (at === 'MAIL FROM' ? { code: 451 } : undefined) },
     /sender.*451/,
   ],
   ['the connection', { refusalAt: (at) => (at === 'greeting' ? { code: 554 } : undefined) }, /554/],
   [
-    'the session at the sender',
+    'to go on after MAIL FROM',
     { refusalAt: (at) => (at === 'MAIL FROM' ? 'break off' : undefined) },
     /broke/,
   ],
-  ['more', { refusalAt: (at) => (at === 'RCPT TO' ? { code: 421 } : undefined) }, /closing.*421/],
+  ['more letters', { refusalAt: (at) => (at === 'RCPT TO' ? { code: 421 } : undefined) }, /closing.*421/],
   ['the user', { user: { name: 'ada', password: 'secret' } }, /user and password.*535/],
 ]
 
 test.each(problems)(
-  'a server that refuses %s holds all letters, and costs none a try',
+  'a mail server that refuses %s delays all letters, and none loses a try',
   async (_what, options, problem) => {
     await released('ada@example.com')
     await released('grace@example.com')
@@ -184,7 +184,7 @@ test.each(problems)(
     const mailServer = { ...mailServerAt(server.port), user: options?.user ? 'ada' : '', password: 'wrong' }
     const { postman, lines } = postmanFor(server, { mailServer })
     await expect.poll(() => lines).toHaveLength(1)
-    await becomes([
+    await lettersBecome([
       { state: 'waiting', attempts: 0, answer: '' },
       { state: 'waiting', attempts: 0, answer: '' },
     ])
@@ -215,11 +215,11 @@ test('when the mail server is back, letters are sent and the problem is cleared'
   isBroken = false
   await advanceTime(6)
   postman.wake()
-  await becomes([{ state: 'sent', attempts: 1 }])
+  await lettersBecome([{ state: 'sent', attempts: 1 }])
   expect(await postmanRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
-test('the time since when mail fails is known until any email is accepted, even a notice', async () => {
+test('the time of the first mail failure is stored until any email is accepted, even a test', async () => {
   expect(await postmanRow()).toMatchObject({ failing_since: null })
   await backOffAll(database.owner, 'no')
   const first = await postmanRow()
@@ -236,7 +236,7 @@ test('the time since when mail fails is known until any email is accepted, even 
   await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
-test('a mail server that closed the connection meanwhile is tried again at once', async () => {
+test('a letter is retried at once if the mail server closed the reused connection', async () => {
   let asked = 0
   const server = await receiver({
     refusalAt: (at) =>
@@ -258,7 +258,7 @@ test.each([
   ['breaks off before the letter', 'RCPT TO', 'break off', 0],
   ['breaks off after the letter', 'DATA', 'break off', 1],
 ] as const)(
-  'a server that %s has it again later, and the others meanwhile',
+  'a mail server that %s gets that letter again later, and the other letters meanwhile',
   async (_what, where, how, uncertain) => {
     await released('ada@example.com')
     for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
@@ -266,7 +266,7 @@ test.each([
       refusalAt: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
     })
     postmanFor(server, { limit: 2_000 })
-    await becomes([
+    await lettersBecome([
       { state: 'waiting', attempts: 1, uncertain },
       ...Array.from({ length: 8 }, () => ({ state: 'sent' })),
     ])
@@ -274,7 +274,7 @@ test.each([
   },
 )
 
-test('a mail server that never ends its reply has a limited time for a letter, though it is never silent', async () => {
+test('a handover times out even if the mail server keeps sending its reply', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
   const { lines } = postmanFor(server, { limit: 300 })
@@ -283,7 +283,7 @@ test('a mail server that never ends its reply has a limited time for a letter, t
   await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
 })
 
-test('while one letter to somebody is being sent no other is sent to them, in any spelling of their address', async () => {
+test('while a letter is being sent to a person, no other is sent to them, in any spelling of their address', async () => {
   const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]
   await database.owner`
     with letter as (
@@ -292,7 +292,7 @@ test('while one letter to somebody is being sent no other is sent to them, in an
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', 'b' from letter`
-  // Even at the same moment.
+  // Even by concurrent claims.
   const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
@@ -304,12 +304,12 @@ test('while one letter to somebody is being sent no other is sent to them, in an
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // A dead server is not waited for.
+  // When the lease of a dead server expires, others claim the next letter.
   await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('a connection that is closed over the same letter three times counts against that letter', async () => {
+test('the third time that a connection is closed over a letter counts as a failed try of that letter', async () => {
   await released('ada@example.com')
   const server = await receiver({
     refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
@@ -322,25 +322,25 @@ test('a connection that is closed over the same letter three times counts agains
     await advanceTime(wait)
     postman.wake()
   }
-  await becomes([{ state: 'waiting', attempts: 1, answer: expect.stringContaining('421') as string }])
+  await lettersBecome([{ state: 'waiting', attempts: 1, answer: expect.stringContaining('421') as string }])
   expect(await postmanRow()).toMatchObject({ failures: 2 })
   await released('grace@example.com')
   postman.wake()
-  await becomes([{ state: 'waiting', attempts: 1 }, { state: 'sent' }])
+  await lettersBecome([{ state: 'waiting', attempts: 1 }, { state: 'sent' }])
   expect(await postmanRow()).toMatchObject({ failures: 0, failing_since: null })
 })
 
-test('a server that accepts emails and drops the connection gets each at most three times', async () => {
+test('a mail server that accepts emails and drops the connection gets each email at most three times', async () => {
   await released('ada@example.com')
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
-  const taken: string[] = []
+  const accepted: string[] = []
   const server = await receiver({
     refusalAt: (at, to) => {
       if (at !== 'DATA') return undefined
-      taken.push(to)
+      accepted.push(to)
       return 'break off'
     },
   })
@@ -350,7 +350,7 @@ test('a server that accepts emails and drops the connection gets each at most th
     await advanceTime(400)
     postman.wake()
   }
-  await becomes([
+  await lettersBecome([
     {
       state: 'given up',
       attempts: 3,
@@ -362,17 +362,17 @@ test('a server that accepts emails and drops the connection gets each at most th
   expect(await database.owner`select state, body from private.deliveries where kind = 'test'`).toEqual([
     { state: 'failed', body: null },
   ])
-  expect(taken.toSorted()).toEqual([
+  expect(accepted.toSorted()).toEqual([
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
   ])
-  // It is not sent again where servers died over it either.
+  // Nor is it sent again if servers died while they sent it.
   await database.owner`
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The postman, which still polls, may be about to find it.
-  await becomes([{ state: 'given up', uncertain: 3 }])
+  // The postman still polls, so it may have claimed the letter first.
+  await lettersBecome([{ state: 'given up', uncertain: 3 }])
 })
 
 test('a withdrawn letter is not sent', async () => {
@@ -382,11 +382,11 @@ test('a withdrawn letter is not sent', async () => {
   await released('mary@example.com')
   const server = await receiver()
   postmanFor(server)
-  await becomes([{ state: 'withdrawn' }, { state: 'sent' }])
+  await lettersBecome([{ state: 'withdrawn' }, { state: 'sent' }])
   expect(server.received.map(({ to }) => to)).toEqual([['mary@example.com']])
 })
 
-/** Somebody decides. */
+/** Sets the status of the letter's application. */
 const decide = (letter: string, status: string) => database.owner`
   insert into private.statuses (application_id, created_at, status, version)
   select application_id, now(), ${status}, 1 from private.deliveries where id = ${letter}
@@ -397,7 +397,7 @@ const occasions = () =>
     union all select template, state from private.letters where state <> 'released'
     order by occasion, state desc`
 
-test('a letter that was withdrawn during its handover and not accepted ends, and the current decision is drafted', async () => {
+test('a letter that was withdrawn and then refused stays withdrawn, and the current decision is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'accepted' })
   const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
@@ -412,9 +412,9 @@ test('a letter that was withdrawn during its handover and not accepted ends, and
   ])
 })
 
-test('a letter that arrives although it was withdrawn was told, and the current decision is drafted', async () => {
+test('a letter that arrives although it was withdrawn counts as sent, and the current decision is drafted', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
-  await arrived(id)
+  await markArrived(id)
   await decide(id, 'accepted')
   await releaseDraft('accepted')
   const claim = await claimLetter(database.owner)
@@ -428,9 +428,9 @@ test('a letter that arrives although it was withdrawn was told, and the current 
   ])
 })
 
-test('a letter that may have arrived was told', async () => {
+test('if a withdrawn letter may have arrived, the current decision is drafted again', async () => {
   const id = await released('ada@example.com', { occasion: 'declined' })
-  await arrived(id)
+  await markArrived(id)
   await decide(id, 'accepted')
   await releaseDraft('accepted')
   await database.owner`update private.deliveries set may_have_arrived = 1 where state = 'waiting'`
@@ -442,7 +442,7 @@ test('a letter that may have arrived was told', async () => {
   ])
 })
 
-test('a letter whose server died is retried and counted, unless it was withdrawn', async () => {
+test('a letter whose server died is retried, and the lost try counts, but a withdrawn letter is not retried', async () => {
   const [kept, withdrawn] = [await released('ada@example.com'), await released('grace@example.com')]
   const first = await claimLetter(database.owner)
   const second = await claimLetter(database.owner)
@@ -466,7 +466,7 @@ test('a letter whose server died is retried and counted, unless it was withdrawn
     webhooksWaiting: 0,
     webhooksFailed: 0,
   })
-  // The slow server records nothing, and gives nothing back.
+  // The first server, whose lease has expired, records nothing and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, first, { outcome: 'sent', code: 250 })).toBe('lost')
   await giveBack(database.owner, first)
@@ -478,7 +478,7 @@ test('recording a result and claiming the next letter do not block each other', 
   await database.owner`
     insert into private.invitations (application_id, is_accepted)
     select application_id, true from private.deliveries where id = ${id}`
-  const late = await claimLetter(database.owner)
+  const firstClaim = await claimLetter(database.owner)
   await database.owner`
     with letter as (
       insert into private.letters (application_id, template, state)
@@ -491,7 +491,7 @@ test('recording a result and claiming the next letter do not block each other', 
   const waiting = () => database.owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { recorded, claimed } = await database.owner.begin(async (sql) => {
     await sql`select from private.invitations for update`
-    const recording = late && record(database.owner, late, { outcome: 'sent', code: 250 })
+    const recording = firstClaim && record(database.owner, firstClaim, { outcome: 'sent', code: 250 })
     await expect.poll(waiting).toHaveLength(1)
     const claiming = claimLetter(database.owner)
     await expect.poll(waiting).toHaveLength(2)
@@ -505,7 +505,7 @@ test('after the last try a letter is given up', async () => {
   await released('ada@example.com')
   await database.owner`update private.deliveries set attempts = 9`
   postmanFor(await receiver({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
-  await becomes([{ state: 'given up', attempts: 10, due_at: null }])
+  await lettersBecome([{ state: 'given up', attempts: 10, due_at: null }])
   expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
 })
 
@@ -523,7 +523,7 @@ test('nothing is sent while organisers have stopped all letters', async () => {
   expect(server.received).toEqual([])
   await database.owner`update private.postman set stopped = false`
   postman.wake()
-  await becomes([{ state: 'sent' }])
+  await lettersBecome([{ state: 'sent' }])
 })
 
 test('two postmen send 50 letters once each', async () => {
@@ -531,12 +531,12 @@ test('two postmen send 50 letters once each', async () => {
   const server = await receiver()
   postmanFor(server)
   postmanFor(server)
-  await becomes(Array.from({ length: 50 }, () => ({ state: 'sent', attempts: 1 })))
+  await lettersBecome(Array.from({ length: 50 }, () => ({ state: 'sent', attempts: 1 })))
   expect(server.received).toHaveLength(50)
   expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(50)
 })
 
-test('a test is sent before letters that are due, since somebody waits for it', async () => {
+test('a test email is sent before due letters, since somebody waits for it', async () => {
   await addOrganiser(database.owner, 'waits@example.org')
   for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
   const server = await startMailServer({ pause: 10 })
@@ -546,36 +546,36 @@ test('a test is sent before letters that are due, since somebody waits for it', 
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', id, '[Test] s', 'b' from auth.users where email = 'waits@example.org'`
   const before = server.received.length
-  await becomes(Array.from({ length: 40 }, () => ({ state: 'sent' })))
+  await lettersBecome(Array.from({ length: 40 }, () => ({ state: 'sent' })))
   await server.waitFor(1, 'waits@example.org')
-  const place = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
-  // The letters that five connections had begun, and one that was claimed next.
-  expect(place - before).toBeLessThanOrEqual(6)
+  const position = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
+  // At most five letters that connections had begun, and one that was claimed next.
+  expect(position - before).toBeLessThanOrEqual(6)
 })
 
-test('with a pace letters are claimed one at a time, by all servers together', async () => {
+test('with a rate limit, all servers together claim one letter at a time', async () => {
   for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
   const hour = { pause: 3_600_000 }
-  const turns = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hour)))
-  expect(turns.filter((claim) => claim !== undefined)).toHaveLength(1)
+  const claims = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hour)))
+  expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
   expect(await claimLetter(database.owner, hour)).toBeUndefined()
   const others = [await claimLetter(database.owner)]
   await database.owner`update private.postman set next_at = now()`
   others.push(await claimLetter(database.owner, hour))
-  const claimed = [...turns, ...others].flatMap((claim) => claim?.to ?? [])
+  const claimed = [...claims, ...others].flatMap((claim) => claim?.to ?? [])
   expect(new Set(claimed).size).toBe(3)
 })
 
-test('with a pace letters are sent automatically in their turn', async () => {
+test('with a rate limit, the postman sends each letter as soon as the limit allows', async () => {
   for (let index = 0; index < 3; index += 1) await released(`ada.${index}@example.com`)
   const server = await receiver()
-  // Only the pace wakes it.
+  // Only the rate limit's timer wakes the postman.
   postmanFor(server, { perMinute: 120, interval: 3_600_000 })
-  await becomes(Array.from({ length: 3 }, () => ({ state: 'sent' })))
+  await lettersBecome(Array.from({ length: 3 }, () => ({ state: 'sent' })))
   expect(server.received).toHaveLength(3)
 })
 
-test('each back-off is longer than the one before, and the same problem at the same time adds none', async () => {
+test('back-offs grow to ten minutes, and a concurrent failure does not extend one', async () => {
   const pauses = []
   for (let index = 0; index < 7; index += 1) {
     expect(await backOffAll(database.owner, 'no')).toBe(true)
@@ -590,7 +590,7 @@ test('each back-off is longer than the one before, and the same problem at the s
 
 const month = 30 * 24 * 3_600
 
-/** Sets the clock back by a month: all stored times are this much further ahead. */
+/** Simulates a clock that was set back by a month: moves all stored times ahead. */
 const setBack = () =>
   database.owner.begin(async (sql) => {
     const later = sql`+ ${month} * interval '1 second'`
@@ -603,7 +603,7 @@ const setBack = () =>
       update private.organisers set told_until = told_until ${later}, day_due_at = day_due_at ${later}`
   })
 
-test('a clock that is set back blocks nothing', async () => {
+test('new emails are claimed although the clock was set back', async () => {
   const paced = { pause: 3_600_000 }
   await released('ada@example.com')
   await released('grace@example.com')
@@ -620,13 +620,13 @@ test('a clock that is set back blocks nothing', async () => {
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'mary@example.com' })
   expect(await backOffAll(database.owner, 'no')).toBe(true)
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The heartbeat is not from the future either.
+  // A heartbeat in the future is replaced, too.
   await recordHeartbeat(database.owner, 'mail sender')
   const [row] = await database.owner`select seen_at <= now() as is_past from private.postman`
   expect(row).toEqual({ is_past: true })
 })
 
-test('letters that wait when the clock is set back are due at once', async () => {
+test('letters that wait when the clock is set back become due at once', async () => {
   const failed = { outcome: 'retry', code: 451, reply: '', isUncertain: false } as const
   await released('failed@example.com')
   const letter = await claimLetter(database.owner)
@@ -658,7 +658,7 @@ test('letters that wait when the clock is set back are due at once', async () =>
     'held@example.com',
     'sending@example.com',
   ])
-  // Their age is unknown: each try is one of the schedule's.
+  // Their age is unknown, so each try counts.
   for (const { age } of claims) expect(age).toBeLessThan(0)
   expect(await claimTest(database.owner)).toMatchObject({ attempt: 2 })
   const [organiser] = await database.owner`
@@ -673,7 +673,7 @@ test.each([
   { mode: 'force_custom_plan', statistics: 'old' },
   { mode: 'force_generic_plan', statistics: 'old' },
 ])(
-  'a claim reads only the rows that it takes, however many wait: $mode, $statistics statistics',
+  'a claim reads few rows, however many emails wait: $mode, $statistics statistics',
   async ({ mode, statistics }) => {
     const analyze = () =>
       database.owner`analyze private.letters, private.deliveries, public.retreat_applications`
@@ -724,17 +724,17 @@ test.each([
   },
 )
 
-test('nothing is claimed or written where nothing is due', async () => {
+test('polling claims and writes nothing while nothing is due', async () => {
   await database.owner`update private.letter_settings set receipts = true`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`
-  // They wait for their time, or for the hour's limit.
+  // The letter is not due yet, and the receipt waits for the hourly limit.
   await released('held@example.com')
   await database.owner`update private.deliveries set due_at = now() + interval '1 hour' where kind = 'letter'`
   await released('receipt@example.com', { occasion: 'received' })
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100, seen_at = now()`
-  let looks = 0
-  const written: unknown[] = []
+  let statements = 0
+  const writing: unknown[] = []
   postmanFor(await receiver(), {
     interval: 10,
     // Each statement in a transaction, which has an id if it wrote something.
@@ -745,39 +745,39 @@ test('nothing is claimed or written where nothing is due', async () => {
         database.server.begin(async (transaction) => {
           const rows = await transaction.unsafe<Row>(text, ...rest)
           const [row] = await transaction`select pg_current_xact_id_if_assigned()::text as id`
-          if (row?.['id'] !== null) written.push(text)
-          looks += 1
+          if (row?.['id'] !== null) writing.push(text)
+          statements += 1
           return rows
         }),
       begin: (mode, work) => database.server.begin(mode, work),
     }),
   })
-  await expect.poll(() => looks).toBeGreaterThan(20)
-  expect(written).toEqual([])
+  await expect.poll(() => statements).toBeGreaterThan(20)
+  expect(writing).toEqual([])
 })
 
-test('an invalid address is refused without asking a mail server', async () => {
+test('a letter to an invalid address is refused without contacting the mail server', async () => {
   await released('', { email: 'ada@example.com, eve@example.com' })
   const server = await receiver()
   const { lines } = postmanFor(server)
-  await becomes([{ state: 'refused', answer: 'This is not one plain address.' }])
+  await lettersBecome([{ state: 'refused', answer: 'This is not one plain address.' }])
   await expect.poll(() => lines).toHaveLength(1)
   expect(server.received).toEqual([])
   expect(JSON.stringify(lines)).not.toContain('@')
 })
 
-test('a subject with a line end creates no header', async () => {
+test('a line break in a subject adds no header', async () => {
   await released('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
   const server = await receiver()
   postmanFor(server)
-  await becomes([{ state: 'sent' }])
+  await lettersBecome([{ state: 'sent' }])
   expect(server.received).toMatchObject([
     { to: ['ada@example.com'], subject: 'Hello Bcc: eve@example.com you' },
   ])
   expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m)
 })
 
-test('stopping the postman does not wait for a server that hangs, and an unsent letter costs no try', async () => {
+test('stopping the postman does not wait for a mail server that hangs, and the unsent letter loses no try', async () => {
   await released('ada@example.com')
   let isAsked = false
   const server = await receiver({

@@ -19,12 +19,12 @@ export interface MailSender {
 
 /** The options of the mail sender. */
 export interface MailSenderOptions {
-  /** Asks the database, as the schema's owner. */
+  /** The database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
-  /** Letters a minute, over all servers on the database; 0 is no limit. */
+  /** Letters a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox. */
   interval?: number
@@ -43,7 +43,7 @@ const logMessages = {
   lost: 'reply to a letter came too late: another try had begun',
 }
 
-/** How often the mail server may close the connection over a letter before the letter counts as the cause. */
+/** When this many connections were closed over one letter, the letter counts as the cause. */
 const maxClosings = 3
 /** Concurrent connections. */
 const workers = 5
@@ -57,7 +57,7 @@ interface Job {
   letter: Message
 }
 
-/** Blames the letter for connections closed over it too often, so that it does not hold up the others. */
+/** Makes the failure one of the letter if connections were closed over it too often. Otherwise it would delay all others. */
 function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
@@ -101,7 +101,7 @@ export function startMailSender({
     }
     if (result.outcome === 'broken off') return giveBack(sql, claim)
     const outcome = await record(sql, claim, result)
-    // Neither the address nor the mail server's response, which may quote it.
+    // Log neither the address nor the mail server's reply, which may quote the address.
     const details = {
       letterId: claim.id,
       attempt: claim.attempt,
@@ -162,11 +162,11 @@ export function startMailSender({
   return {
     wake: polling.wake,
     async stop() {
-      const late = setTimeout(() => cancellation.abort(), grace)
+      const graceTimer = setTimeout(() => cancellation.abort(), grace)
       await Promise.all([polling.stop(), upkeep.stop()])
       clearTimeout(nextPoll)
       await Promise.all(pending)
-      clearTimeout(late)
+      clearTimeout(graceTimer)
       await Promise.all(handovers.map((handover) => handover.end()))
     },
   }

@@ -31,7 +31,7 @@ async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = 
   return email
 }
 
-/** A name for each of many. */
+/** A different plain name for each index. */
 const named = (index: number) => `Ada ${String.fromCodePoint(65 + Math.floor(index / 10), 65 + (index % 10))}`
 
 async function apply(first_name: string, last_name = 'Lovelace') {
@@ -45,17 +45,17 @@ const sent: RecordedResult = { outcome: 'sent', code: 250 }
 const refused: RecordedResult = { outcome: 'refused', code: 550, reply: '550 no' }
 const retry: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
 
-const take = () => claimNotice(sql())
-async function takeAll() {
+const claimNext = () => claimNotice(sql())
+async function claimAll() {
   const claims = []
   for (;;) {
-    const claim = await take()
+    const claim = await claimNext()
     if (claim === undefined) return claims
     claims.push(claim)
   }
 }
 
-test('an organiser with notices hears of each application, with a link to it', async () => {
+test('an organiser with notices gets an email about each application, with a link to it', async () => {
   const [each] = [await organiser('each'), await organiser('off'), await organiser('daily')]
   const id = await apply('Zoë')
   const server = await outbox.receiver()
@@ -71,7 +71,7 @@ test('an organiser with notices hears of each application, with a link to it', a
   expect(server.received).toHaveLength(1)
 })
 
-test('a notice has a plain name or none', async () => {
+test('a notice names an applicant only if the name is plain', async () => {
   await organiser('each')
   await organiser('daily')
   const names: [string, string, string][] = [
@@ -84,43 +84,43 @@ test('a notice has a plain name or none', async () => {
     ['Ada\r\nBcc: eve@example.org', 'x\u2028y', 'A new application'],
   ]
   for (const [first, last] of names) await apply(first, last)
-  const claims = await takeAll()
+  const claims = await claimAll()
   expect(claims.map((claim) => noticeMessage(claim, site).subject)).toEqual(
     names.map(([, , subject]) => subject),
   )
   for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('refused')
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
-  const daily = await take()
+  const daily = await claimNext()
   const body = daily && noticeMessage(daily, site).body
   expect(body).toContain(
     '\n\n- Zoë Ann O’Hara Smith\n- Ada\n- Ada\n- Maria del Carmen\nand 3 more\n\nhttps://',
   )
 })
 
-test('an organiser who reads blind gets no name', async () => {
+test('a notice to an organiser who reads blind has no name', async () => {
   await organiser('each', { blind: true })
   await apply('Ada')
-  const hidden = await take()
+  const hidden = await claimNext()
   const letter = hidden && noticeMessage(hidden, site)
   expect(letter?.subject).toBe('A new application')
   expect(JSON.stringify(letter)).not.toMatch(/Ada|Lovelace/)
 })
 
-test('above ten an hour the daily email reports the rest', async () => {
+test('the daily email reports the applications beyond ten notices an hour', async () => {
   const email = await organiser('each')
   for (let index = 0; index < 13; index += 1) await apply(named(index))
-  // No notice is written for them.
+  // No notices are written beyond ten.
   expect(await sql()`select id from private.deliveries where kind = 'notice'`).toHaveLength(10)
-  expect(await takeAll()).toHaveLength(10)
+  expect(await claimAll()).toHaveLength(10)
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.advanceTime(hour + 1)
   await apply('Zoë')
-  expect(await takeAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
+  expect(await claimAll()).toMatchObject([{ to: email, says: { names: ['Zoë Lovelace'] } }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.advanceTime(day)
   await tidyNotices(sql())
-  const [rest, ...others] = await takeAll()
+  const [rest, ...others] = await claimAll()
   expect(rest).toMatchObject({
     to: email,
     says: { application: null, count: 3, names: ['Ada BA Lovelace', 'Ada BB Lovelace', 'Ada BC Lovelace'] },
@@ -128,7 +128,7 @@ test('above ten an hour the daily email reports the rest', async () => {
   expect(others).toEqual([])
 })
 
-test('ten an hour is the limit, even for concurrent applications', async () => {
+test('an organiser gets at most ten notices an hour, even for concurrent applications', async () => {
   await organiser('each')
   await Promise.all(
     Array.from(
@@ -138,30 +138,30 @@ test('ten an hour is the limit, even for concurrent applications', async () => {
           .server`insert into public.retreat_applications ${valuesOf(anApplication({ first_name: `Ada ${index}` }))}`,
     ),
   )
-  const single = await takeAll()
+  const single = await claimAll()
   expect(single).toHaveLength(10)
-  // A retried one is not another one.
+  // A retried notice does not count again.
   const [failed] = single
   expect(failed && (await record(sql(), failed, retry))).toBe('retry')
   await outbox.advanceTime(10)
-  expect(await takeAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
+  expect(await claimAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
-  expect(await takeAll()).toMatchObject([{ says: { count: 30 } }])
+  expect(await claimAll()).toMatchObject([{ says: { count: 30 } }])
 })
 
-test('a notice that could not be handed over is not one of the ten', async () => {
+test('a notice that was given back unsent does not count towards the ten an hour', async () => {
   await organiser('each')
   for (let index = 0; index < 10; index += 1) await apply(`Ada ${index}`)
   for (let round = 0; round < 3; round += 1) {
-    const claims = await takeAll()
+    const claims = await claimAll()
     expect(claims).toHaveLength(10)
     for (const claim of claims) await giveBack(sql(), claim)
   }
 })
 
-test('a notice that waits when the daily email is due is replaced by it', async () => {
+test('the daily email replaces a notice that still waits', async () => {
   await organiser('each')
   await apply('Ada')
   await outbox.advanceTime(hour)
@@ -169,25 +169,25 @@ test('a notice that waits when the daily email is due is replaced by it', async 
   await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
   await tidyNotices(sql())
-  expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
+  expect(await claimAll()).toMatchObject([{ says: { application: null, count: 1, names: ['Ada Lovelace'] } }])
   await sql()`update private.deliveries set due_at = now() where kind = 'notice' and application_id is not null`
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
   expect(
     await sql()`select id from private.deliveries where kind = 'notice' and application_id is not null`,
   ).toEqual([])
 })
 
-test('the daily email has the number and the names, and is sent only if somebody applied', async () => {
+test('the daily email has the number and the names of applicants, and is sent only if somebody applied', async () => {
   const email = await organiser('daily')
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
   for (let index = 0; index < 60; index += 1) await apply(named(index))
   await tidyNotices(sql())
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
   await outbox.advanceTime(day + 120)
   await Promise.all([tidyNotices(sql()), tidyNotices(sql())])
-  const [claim, ...others] = await takeAll()
+  const [claim, ...others] = await claimAll()
   expect(others).toEqual([])
   const letter = claim && noticeMessage(claim, site)
   expect(letter).toMatchObject({ to: email, subject: '60 new applications' })
@@ -195,14 +195,14 @@ test('the daily email has the number and the names, and is sent only if somebody
     /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada AA Lovelace\n/,
   )
   expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
-  // The next one comes a day later, at the same time of day, and repeats nothing.
+  // A day later there is nothing new to report.
   expect(claim && (await record(sql(), claim, sent))).toBe('sent')
   await outbox.advanceTime(day)
   await tidyNotices(sql())
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
 })
 
-test('a server that comes back writes the daily email and sends it', async () => {
+test('a server that starts after the daily email was due writes it and sends it', async () => {
   const email = await organiser('daily')
   await apply('Ada')
   await outbox.advanceTime(day + 120)
@@ -219,25 +219,25 @@ test('the daily email keeps its time of day after days without a server', async 
   const [row] = await sql()`
     select round(extract(epoch from day_due_at - now()) / 3600)::int as hours from private.organisers`
   expect(row).toEqual({ hours: 23 })
-  expect(await takeAll()).toMatchObject([{ says: { count: 1 } }])
+  expect(await claimAll()).toMatchObject([{ says: { count: 1 } }])
 })
 
-/** Lets an accepted person give an RSVP. */
-async function answer(id: string, given: string) {
+/** Accepts an applicant, who then gives an RSVP. */
+async function giveRsvp(id: string, rsvp: string) {
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)
     on conflict do nothing`
-  await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'applicant', ${given})`
+  await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'applicant', ${rsvp})`
 }
 
-test('an RSVP is reported like an application: singly, or in the daily email', async () => {
+test('an RSVP is reported like an application: in a single notice, or in the daily email', async () => {
   const [id, other] = [await apply('Zoë'), await apply('Grace', 'Hopper')]
   await organiser('each')
   await organiser('each', { blind: true })
-  await answer(id, 'coming')
-  // An RSVP that an organiser notes is no news.
+  await giveRsvp(id, 'coming')
+  // An RSVP that an organiser notes is not reported.
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
-  const letters = (await takeAll()).map((claim) => noticeMessage(claim, site))
+  const letters = (await claimAll()).map((claim) => noticeMessage(claim, site))
   expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
     'Somebody is coming',
     'Zoë Lovelace is coming',
@@ -247,11 +247,11 @@ test('an RSVP is reported like an application: singly, or in the daily email', a
 
   await sql()`delete from private.organisers`
   await organiser('daily')
-  await answer(other, 'not coming')
-  await answer(id, 'coming')
+  await giveRsvp(other, 'not coming')
+  await giveRsvp(id, 'coming')
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
-  const claim = await take()
+  const claim = await claimNext()
   const daily = claim && noticeMessage(claim, site)
   expect(daily?.subject).toBe('New answers')
   expect(daily?.body).toMatch(
@@ -259,19 +259,19 @@ test('an RSVP is reported like an application: singly, or in the daily email', a
   )
 })
 
-test('an RSVP is stored even where its notice cannot be written', async () => {
+test('an RSVP is stored even if its notice cannot be written', async () => {
   const id = await apply('Zoë')
   await organiser('each')
   await sql()`alter table private.deliveries add constraint none_today check (kind <> 'notice') not valid`
-  await answer(id, 'coming')
+  await giveRsvp(id, 'coming')
   await sql()`alter table private.deliveries drop constraint none_today`
   expect(await sql()`select rsvp as answer from private.invitations where application_id = ${id}`).toEqual([
     { answer: 'coming' },
   ])
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
 })
 
-test('an erased person is named in no notice', async () => {
+test('pending notices do not report an erased application', async () => {
   await organiser('each')
   await organiser('daily')
   await apply('Eve')
@@ -279,55 +279,55 @@ test('an erased person is named in no notice', async () => {
   await sql()`update private.organisers set day_due_at = now() where notices = 'daily'`
   await tidyNotices(sql())
   await sql()`delete from public.retreat_applications`
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
 })
 
-test('a notice that was not sent within a day is replaced by the daily email', async () => {
+test('the daily email replaces a notice that was not sent within a day', async () => {
   await organiser('each')
   await apply('Ada')
   await outbox.advanceTime(day + 120)
-  expect(await takeAll()).toEqual([])
+  expect(await claimAll()).toEqual([])
   await tidyNotices(sql())
-  expect(await takeAll()).toMatchObject([{ says: { application: null, count: 1 } }])
+  expect(await claimAll()).toMatchObject([{ says: { application: null, count: 1 } }])
 })
 
-test("notices share the hour's limit with receipts, and tests do not wait for it", async () => {
+test('notices share the hourly limit with receipts, and tests do not wait for it', async () => {
   const email = await organiser('each')
   await apply('Ada')
   await sql()`update private.postman set hour_began_at = now(), in_hour = 100`
-  expect(await take()).toBeUndefined()
+  expect(await claimNext()).toBeUndefined()
   await sql()`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
   const trial = await claimTest(sql())
   expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimTest(sql())).toBeUndefined()
-  // Nothing of it is stored.
+  // The text of the sent test is removed.
   expect(trial && (await record(sql(), trial, sent))).toBe('sent')
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
   ])
   await outbox.advanceTime(hour + 1)
-  expect(await take()).toMatchObject({ to: email, attempt: 1 })
+  expect(await claimNext()).toMatchObject({ to: email, attempt: 1 })
 })
 
-test('each notice goes to one server; a failed one is retried, and a late result is ignored', async () => {
+test('one server claims each notice; a failed notice is retried, and the result of a stale claim is ignored', async () => {
   await organiser('each')
   await apply('Ada')
   const claims = await Promise.all([1, 2, 3].map(() => claimNotice(outbox.database.server)))
   const [claim, ...others] = claims.filter((each) => each !== undefined)
   expect(others).toEqual([])
-  if (claim === undefined) throw new Error('nobody has it')
+  if (claim === undefined) throw new Error('nothing was claimed')
   await giveBack(sql(), claim)
-  const again = await take()
-  expect(again).toMatchObject({ id: claim.id, attempt: 1 })
+  const reclaimed = await claimNext()
+  expect(reclaimed).toMatchObject({ id: claim.id, attempt: 1 })
   expect(await record(sql(), claim, retry)).toBe('retry')
-  expect(await take()).toBeUndefined()
+  expect(await claimNext()).toBeUndefined()
   await outbox.advanceTime(10)
-  const second = await take()
+  const second = await claimNext()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
   expect(await record(sql(), claim, sent)).toBe('lost')
   expect(await record(sql(), claim, retry)).toBe('lost')
   expect(second && (await record(sql(), second, refused))).toBe('refused')
-  expect(await take()).toBeUndefined()
+  expect(await claimNext()).toBeUndefined()
 })

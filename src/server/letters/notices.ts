@@ -12,16 +12,14 @@ export interface NoticeClaim extends MailTry {
 
 /** The applications and RSVPs that a notice reports. */
 interface Report {
-  /** The application's id, where the email is about one application or RSVP; null for a daily email. */
+  /** The application's id, if the email is about one application or RSVP; null for a daily email. */
   application: string | null
-  /** The RSVP; null where the email is not about one. */
+  /** The RSVP; null if the email is not about one. */
   answer: 'coming' | 'not coming' | null
   since: string | null
   /** New applications, counted up to 1,000. */
   count: number
-  /**
-   * The first of their names that are plain, or the name of the person who gave the RSVP; empty for an organiser who reads blind.
-   */
+  /** Up to fifty plain names of applicants, or the name of the person who gave the RSVP. Empty for blind readers. */
   names: string[]
   /** In a daily email: how many people gave each RSVP. */
   coming: number
@@ -30,7 +28,7 @@ interface Report {
 
 const maxCounted = 1_000
 
-/** Drops emails that are finished, or were not sent within a day. Writes the daily emails that are due. */
+/** Deletes old notices and tests, and writes the daily emails that are due. */
 export async function tidyNotices(sql: Sql): Promise<void> {
   await sql`select private.keep_notices()`
 }
@@ -47,9 +45,9 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
   const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
   if (application !== null) {
-    const [who = ''] = names
+    const [name = ''] = names
     if (answer !== null) {
-      const sentence = `${who === '' ? 'Somebody' : who} is ${answer}`
+      const sentence = `${name === '' ? 'Somebody' : name} is ${answer}`
       return {
         ...letter,
         subject: sentence,
@@ -58,28 +56,28 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
     }
     return {
       ...letter,
-      subject: who === '' ? 'A new application' : `New application: ${who}`,
-      body: `${who === '' ? 'Somebody' : who} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
+      subject: name === '' ? 'A new application' : `New application: ${name}`,
+      body: `${name === '' ? 'Somebody' : name} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
     }
   }
   const rsvps = [
     ...(coming > 0 ? [`${coming.toLocaleString('en')} answered that they are coming`] : []),
     ...(notComing > 0 ? [`${notComing.toLocaleString('en')} answered that they are not coming`] : []),
   ].join(', ')
-  const many = `${count === maxCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
-  const moment = since && new Date(since).toISOString().replace('T', ' ').slice(0, 16)
-  const others = count - names.length
+  const headline = `${count === maxCounted ? 'At least ' : ''}${count.toLocaleString('en')} new ${count === 1 ? 'application' : 'applications'}`
+  const sinceText = since && new Date(since).toISOString().replace('T', ' ').slice(0, 16)
+  const unnamed = count - names.length
   const list = [
     ...names.map((name) => `- ${name}`),
-    ...(names.length > 0 && others > 0 ? [`and ${others.toLocaleString('en')} more`] : []),
+    ...(names.length > 0 && unnamed > 0 ? [`and ${unnamed.toLocaleString('en')} more`] : []),
   ]
   return {
     ...letter,
-    subject: count > 0 ? many : 'New answers',
+    subject: count > 0 ? headline : 'New answers',
     body: [
-      ...(count > 0 ? [`${many} since ${moment} UTC.`] : []),
+      ...(count > 0 ? [`${headline} since ${sinceText} UTC.`] : []),
       ...(list.length > 0 ? [list.join('\n')] : []),
-      ...(rsvps === '' ? [] : [`${rsvps}${count > 0 ? '' : ` since ${moment} UTC`}.`]),
+      ...(rsvps === '' ? [] : [`${rsvps}${count > 0 ? '' : ` since ${sinceText} UTC`}.`]),
       desk,
       ending,
     ].join('\n\n'),

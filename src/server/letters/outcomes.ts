@@ -9,7 +9,7 @@ export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refuse
 /** The outcome of a try. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
-/** A try of an email, and what decides about the next one. */
+/** A try of an email, and the data that decide about its next try. */
 export interface MailTry extends DeliveryTry {
   /** Milliseconds since it was released, by the database's clock. */
   age: number
@@ -20,14 +20,17 @@ export interface MailTry extends DeliveryTry {
 }
 
 /**
- * How often an email that may have arrived is sent: a mail server that accepts it and drops the connection gets it this often.
+ * The most tries of an email that may have arrived. A mail server that accepts it and breaks off gets it this often.
  */
 export const maxUncertainTries = 3
 
-/** The reply for organisers where such an email is not sent again. */
+/** The reply that organisers see if such an email is not sent again. */
 export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
 
-/** Records the result of a try. Records nothing where the lease expired meanwhile, since another server may have the email. */
+/**
+ * Records the result of a try. Records nothing if the lease expired meanwhile, since another server may have claimed the
+ * email.
+ */
 export async function record(
   sql: Sql,
   claim: DeliveryTry & { age: number; uncertain?: number },
@@ -41,12 +44,12 @@ export async function record(
     return outcomeOf(await recordDelivery(sql, claim, { state: 'failed', reply, isRefused: true }), outcome)
   }
   const { isUncertain } = result
-  const isOften = isUncertain && (claim.uncertain ?? 0) + 1 >= maxUncertainTries
-  const next = isOften ? null : nextAttempt(claim.attempt, claim.age)
+  const isUncertainTooOften = isUncertain && (claim.uncertain ?? 0) + 1 >= maxUncertainTries
+  const next = isUncertainTooOften ? null : nextAttempt(claim.attempt, claim.age)
   const state = await recordDelivery(sql, claim, {
     state: next === null ? 'failed' : 'waiting',
     ...next,
-    reply: isOften ? `${reply} ${uncertainReply}` : reply,
+    reply: isUncertainTooOften ? `${reply} ${uncertainReply}` : reply,
     isUncertain,
   })
   return outcomeOf(state, next === null ? 'given up' : 'retry')

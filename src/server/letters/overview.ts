@@ -2,15 +2,15 @@ import type { Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Refused letters or given up, and webhooks to the automation that were given up, counted up to 100,000. */
+  /** Letters that were refused or given up, and webhooks to the automation that were given up, counted up to 100,000. */
   lettersRefused: number
   /** Letters that were released and not sent yet, counted up to 100,000. */
   lettersWaiting: number
-  /** Since when the mail server has accepted nothing; null while it does. */
+  /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
 }
 
-/** The state of the letters. It reads only those that were not sent. */
+/** The state of the letters. Reads only letters that were not sent. */
 export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   const [row] = await sql<[LetterHealth]>`
     select
@@ -38,7 +38,9 @@ export interface LetterCounts {
   withdrawn: number
   /** Of all these, the letters with a try that may have arrived. They may have arrived twice. */
   uncertain: number
-  /** Decisions that the automation was told; decisions and RSVPs that are still to be told, and those that were given up. */
+  /**
+   * Webhooks to the automation: decisions that were delivered; decisions and RSVPs that wait, and those that were given up.
+   */
   decisionsDelivered: number
   webhooksWaiting: number
   webhooksFailed: number
@@ -66,7 +68,7 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
   return row
 }
 
-/** A letter that has not arrived so far, or a decision or an RSVP that the automation was not told. */
+/** A letter that has not arrived so far, or a decision or an RSVP that has not reached the automation. */
 export interface Undelivered {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
@@ -74,7 +76,7 @@ export interface Undelivered {
   email: string
   /** When it was released. */
   at: Date
-  /** When it is retried; null where it is not. */
+  /** When it is retried; null if it is not. */
   nextAt: Date | null
   /** The last response of the mail server or the automation. */
   reply: string
@@ -94,12 +96,12 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
     order by at`
 }
 
-/** Whether letters are sent, and what stops them. */
+/** Whether letters are sent, and the problem if they are not. */
 export interface MailSenderState {
   isStopped: boolean
   /** Whether a server that sends email is running. */
   isRunning: boolean
-  /** The problem that stops all letters; blank where there is none. */
+  /** The problem that delays all letters; blank if there is none. */
   problem: string
   failingSince: Date | null
   /** When the mail server is tried again, if that is in the future. */
@@ -116,10 +118,10 @@ export async function mailSenderState(sql: Sql): Promise<MailSenderState> {
 }
 
 /**
- * Makes failed letters due again, from the schedule's beginning. Receipts older than a day and superseded RSVPs are left out. A
- * running server sees them within a second.
+ * Makes failed letters and RSVPs due again, and restarts their schedule. Skips receipts older than a day, letters whose
+ * deadline has passed, and superseded RSVPs. A running server finds them within a second.
  *
- * @returns The number of letters.
+ * @returns The number of letters and RSVPs.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`

@@ -16,12 +16,12 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await outbox.reset()
-  await switched(true)
+  await setReceipts(true)
 })
 const sql = () => outbox.database.owner
-const switched = (receipts: boolean) => sql()`update private.letter_settings set receipts = ${receipts}`
+const setReceipts = (receipts: boolean) => sql()`update private.letter_settings set receipts = ${receipts}`
 
-/** A person of another company than all others applies; returns the application's id. */
+/** Applies with an email domain that no other application has; returns the application's id. */
 async function apply(changes: Partial<Application> = {}) {
   const answers = { ...anApplication({ email: `ada@company-${crypto.randomUUID()}.org` }), ...changes }
   const [row] = await sql()<[{ id: string }]>`
@@ -31,20 +31,20 @@ async function apply(changes: Partial<Application> = {}) {
 
 const receipts = () =>
   sql()<{ application_id: string; state: string; subject: string; body: string; mailbox: string }[]>`
-    select trip.application_id, trip.state, trip.subject, trip.body, mailbox
-    from private.letter_deliveries as trip join private.deliveries using (id)
-    where occasion = 'received' order by trip.queued_at, id`
+    select delivery.application_id, delivery.state, delivery.subject, delivery.body, mailbox
+    from private.letter_deliveries as delivery join private.deliveries using (id)
+    where occasion = 'received' order by delivery.queued_at, id`
 
 const claimReceipt = () => claimReceiptOf(sql())
 
 const setTemplate = (subject: string, body: string) =>
   sql()`update private.templates set subject = ${subject}, body = ${body} where name = 'received'`
 
-test('an applicant is sent a receipt once somebody switched receipts on', async () => {
-  await switched(false)
+test('an applicant is sent a receipt once somebody has switched receipts on', async () => {
+  await setReceipts(false)
   await apply()
   expect(await receipts()).toEqual([])
-  await switched(true)
+  await setReceipts(true)
   const id = await apply({ first_name: 'Zoë', email: 'Zoe@example.org' })
   const server = await outbox.receiver()
   outbox.postmanFor(server)
@@ -55,7 +55,7 @@ test('an applicant is sent a receipt once somebody switched receipts on', async 
   expect(server.received).toHaveLength(1)
 })
 
-test('an applicant who is refused, or stored already, gets no receipt', async () => {
+test('a refused or repeated application gets no receipt', async () => {
   const answers = anApplication()
   await apply(answers)
   await expect(apply(answers)).rejects.toMatchObject({ code: '23505' })
@@ -131,7 +131,7 @@ const unclear = [
     'ada@example.o',
   ],
   ['ada@exam_ple.org', 'ada@example.org:25', 'ada@example.org/x'],
-  // The same domain, or the same name, as another one once an email is sent.
+  // Mail servers may take these for another domain or name.
   [
     'ada@ｅxample.org',
     'ada@example。org',
@@ -143,7 +143,7 @@ const unclear = [
   ['_@proton.me', `${'a'.repeat(250)}@example.org`],
 ].flat()
 
-test('a mailbox has one receipt a day, in any spelling of its address, and an unknown mailbox none', async () => {
+test('a mailbox gets one receipt a day, in any spelling of its address, and an unknown mailbox gets none', async () => {
   const addresses = Object.entries(spellings).flat(2)
   expect(addresses.length + unclear.length).toBeGreaterThan(80)
   for (const email of [...addresses, ...unclear]) await apply({ email, first_name: email.slice(0, 200) })
@@ -153,15 +153,15 @@ test('a mailbox has one receipt a day, in any spelling of its address, and an un
         select email from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
         where occasion = 'received' order by queued_at`
     ).map(({ email }) => String(email))
-  const once = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
-  expect(await sent()).toEqual(once)
+  const firstSpellings = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
+  expect(await sent()).toEqual(firstSpellings)
   await outbox.advanceTime(86_401)
   await apply({ email: 'ADA@example.org' })
-  expect(await sent()).toEqual([...once, 'ADA@example.org'])
+  expect(await sent()).toEqual([...firstSpellings, 'ADA@example.org'])
 })
 
-test('a company has twenty receipts a day, even concurrently, and a provider’s mailboxes one each', async () => {
-  const of = (domain: string) => async () =>
+test('a company gets twenty receipts a day, even concurrently, and each mailbox of a public provider gets one', async () => {
+  const receiptsAt = (domain: string) => async () =>
     (await receipts()).filter(({ mailbox }) => mailbox.endsWith(domain)).length
   await Promise.all(
     Array.from(
@@ -172,17 +172,17 @@ test('a company has twenty receipts a day, even concurrently, and a provider’s
     ),
   )
   for (let index = 0; index < 25; index += 1) await apply({ email: `eve.${index}@example.co.uk` })
-  expect(await of('example.co.uk')()).toBe(20)
+  expect(await receiptsAt('example.co.uk')()).toBe(20)
   for (let index = 0; index < 25; index += 1) await apply({ email: `ada${index}@gmail.com` })
-  expect(await of('@gmail.com')()).toBe(25)
+  expect(await receiptsAt('@gmail.com')()).toBe(25)
   await apply({ email: 'ada@another.co.uk' })
-  expect(await of('another.co.uk')()).toBe(1)
+  expect(await receiptsAt('another.co.uk')()).toBe(1)
   await outbox.advanceTime(86_401)
   await apply({ email: 'mary@example.co.uk' })
-  expect(await of('example.co.uk')()).toBe(21)
+  expect(await receiptsAt('example.co.uk')()).toBe(21)
 })
 
-test('one of many concurrent applications of a mailbox gets a receipt, and none is refused', async () => {
+test('of many concurrent applications with one mailbox, all are stored and one gets a receipt', async () => {
   await Promise.all(
     Array.from(
       { length: 40 },
@@ -196,7 +196,7 @@ test('one of many concurrent applications of a mailbox gets a receipt, and none 
   expect(await receipts()).toHaveLength(1)
 })
 
-test('two in one transaction, and two that wait for each other, are stored', async () => {
+test('applications with one mailbox are stored, in one transaction or concurrently, and one gets a receipt', async () => {
   const mailbox = { email: 'ada@example.org' }
   const insert = (first_name: string) => ({ ...anApplication({ first_name, ...mailbox }) })
   await sql().begin(async (one) => {
@@ -255,7 +255,7 @@ test.each([
     '⁄',
     '∶',
   ].map((dot): [string, string] => [`evil${dot}example`, 'Hello, it is here.']),
-])('a first name that looks like a link or a message is left out: “%s”', async (name, text) => {
+])('a receipt has the first name, unless it looks like a link or a message: “%s”', async (name, text) => {
   await setTemplate('For {{first_name}}: thanks', 'Hello {{ first_name }}, it is here.')
   await apply({ first_name: name })
   expect(await receipts()).toMatchObject([
@@ -263,14 +263,14 @@ test.each([
   ])
 })
 
-/** This many of the hour's hundred were sent. */
-const haveLeft = (number: number) =>
+/** Pretends that this many of the hundred emails an hour were claimed. */
+const setClaimedInHour = (number: number) =>
   sql()`update private.postman set hour_began_at = now(), in_hour = ${number}`
 
 test('letters are sent before receipts, which have a limit per hour', async () => {
-  await haveLeft(90)
+  await setClaimedInHour(90)
   for (let index = 0; index < 12; index += 1) await apply()
-  // A letter that is due later than all of them.
+  // A letter that is due later than all receipts.
   const letter = await apply({ first_name: 'Letter' })
   await sql()`
     with letter as (
@@ -286,15 +286,15 @@ test('letters are sent before receipts, which have a limit per hour', async () =
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
   await postman.stop()
   await outbox.advanceTime(3_601)
-  const left = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
-  expect(new Set(left.flatMap((claim) => claim?.id ?? [])).size).toBe(3)
+  const claims = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
+  expect(new Set(claims.flatMap((claim) => claim?.id ?? [])).size).toBe(3)
   expect(await claimReceipt()).toBeUndefined()
 })
 
-test('an organiser hears of applications however many receipts wait', async () => {
+test('an organiser gets notices of applications, however many receipts wait', async () => {
   const email = `${crypto.randomUUID()}@example.org`
   await addOrganiser(sql(), email)
-  await haveLeft(90)
+  await setClaimedInHour(90)
   for (let index = 0; index < 10; index += 1) await apply()
   await sql()`
     update private.organisers set notices = 'each'
@@ -308,7 +308,7 @@ test('an organiser hears of applications however many receipts wait', async () =
     .toHaveLength(9)
 })
 
-test('a server that starts late sends no backlog', async () => {
+test('a server that starts after a day does not send the old receipts', async () => {
   await apply()
   await outbox.advanceTime(86_401)
   await apply({ email: 'new@example.org' })
@@ -318,7 +318,7 @@ test('a server that starts late sends no backlog', async () => {
   expect((await receipts()).map(({ state }) => state).toSorted()).toEqual(['sending', 'withdrawn'])
 })
 
-test('a receipt that was recalled while it was being sent ends with its server', async () => {
+test('a receipt that was recalled while it was being sent is withdrawn when its lease expires', async () => {
   await apply()
   await claimReceipt()
   await sql()`select private.recall(array(select id from private.deliveries where kind = 'receipt'), 'ada@example.org')`
@@ -329,7 +329,7 @@ test('a receipt that was recalled while it was being sent ends with its server',
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })
 
-test('decisions keep a receipt unchanged, and no draft is made of it', async () => {
+test('decisions do not withdraw a receipt, and no draft is made of it', async () => {
   const id = await apply()
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)`
@@ -339,7 +339,7 @@ test('decisions keep a receipt unchanged, and no draft is made of it', async () 
   expect(await receipts()).toMatchObject([{ application_id: id, state: 'sending' }])
 })
 
-test('an application is stored even where its receipt cannot be written', async () => {
+test('an application is stored even if its receipt cannot be written', async () => {
   await sql()`alter table private.deliveries add constraint none_today check (kind <> 'receipt') not valid`
   const id = await apply()
   await sql()`alter table private.deliveries drop constraint none_today`

@@ -9,8 +9,8 @@ import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './check.ts'
 import { startMailChecks } from './requested-checks.ts'
 
-/** The finding about a mail server. */
-async function said(server: Pick<MailServer, 'port'>, login = '') {
+/** Checks a mail server and returns the finding about it. */
+async function checkServer(server: Pick<MailServer, 'port'>, login = '') {
   const mailServer = readMailServer({
     SMTP_URL: `smtp://${login}127.0.0.1:${server.port}`,
     MAIL_FROM: 'Unplugged. <hello@retreat.example>',
@@ -26,7 +26,7 @@ const user = { name: 'ada', password: 'hunter2' }
 
 test.each([
   [
-    'takes the user and password',
+    'accepts the user and password',
     { user },
     'ada:hunter2@',
     'ok',
@@ -34,14 +34,14 @@ test.each([
   ],
   ['offers TLS', { startTls: true }, '', 'ok', /answers over TLS\.$/],
   [
-    'takes neither user nor password',
+    'refuses the user and password',
     { user },
     'ada:wrong@',
     'wrong',
     /^The mail server did not take the user and password \(EAUTH, AUTH PLAIN, 535\): see SMTP_URL/,
   ],
   [
-    'lets nobody in',
+    'refuses all connections',
     { refusalAt: () => ({ code: 554 }) },
     '',
     'wrong',
@@ -56,7 +56,7 @@ test.each([
   ],
 ])('a mail server that %s is reported, and gets no email', async (_what, options, login, verdict, text) => {
   const server = await startMailServer(options)
-  const finding = await said(server, login)
+  const finding = await checkServer(server, login)
   expect(finding).toEqual({ about: 'mail', verdict, sentence: expect.stringMatching(text) as string })
   expect(finding?.sentence).not.toContain('hunter2')
   expect(finding?.sentence).not.toContain('wrong')
@@ -64,7 +64,7 @@ test.each([
 })
 
 test("an unreachable mail server is reported with the operating system's message and its address", async () => {
-  expect(await said({ port: 1 })).toEqual({
+  expect(await checkServer({ port: 1 })).toEqual({
     about: 'mail',
     verdict: 'wrong',
     sentence:
@@ -72,7 +72,7 @@ test("an unreachable mail server is reported with the operating system's message
   })
 })
 
-test('one of two servers checks when an organiser asks, once, and records its findings', async () => {
+test('when an organiser requests a check, one of two servers runs it once and records the findings', async () => {
   const database = await openTestDatabase()
   let greeted = 0
   const server = await startMailServer({

@@ -31,9 +31,9 @@ async function checkServer(mailServer: MailServer, limit: number) {
   if ('problem' in greeting) {
     const { problem, cause } = greeting
     // The operating system's message says more than its code.
-    const why =
+    const reason =
       cause === undefined ? problem : `${problem.replace(/( \([^()]*\))?\.$/, '')} (${oneLine(cause)})`
-    return wrong(`${oneLine(why)}: see SMTP_URL, which names ${address}.`)
+    return wrong(`${oneLine(reason)}: see SMTP_URL, which names ${address}.`)
   }
   const { secure, signedIn } = greeting
   if (mailServer.user !== '' && !signedIn) {
@@ -41,6 +41,6 @@ async function checkServer(mailServer: MailServer, limit: number) {
       `${address} asks for no user and password, though SMTP_URL has them: remove them, or use another port.`,
     )
   }
-  const how = secure ? 'over TLS' : 'without TLS, on this machine'
-  return ok(`${address} answers ${how}${signedIn ? ', and takes the user and password' : ''}.`)
+  const encryption = secure ? 'over TLS' : 'without TLS, on this machine'
+  return ok(`${address} answers ${encryption}${signedIn ? ', and takes the user and password' : ''}.`)
 }

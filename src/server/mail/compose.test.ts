@@ -17,7 +17,7 @@ const aLetter = (changes: Partial<Message> = {}): Message => ({
 })
 
 /** An email's headers by lower-case name, unfolded, and the rest. */
-async function written(changes: Partial<Message> = {}, sender = from) {
+async function composed(changes: Partial<Message> = {}, sender = from) {
   const mail = await compose(aLetter(changes), sender)
   const raw = mail.bytes.toString('latin1')
   const end = raw.indexOf('\r\n\r\n')
@@ -50,7 +50,7 @@ const expectedNames = [
 ]
 
 test('a letter has these headers and no others', async () => {
-  const { mail, names, headers } = await written()
+  const { mail, names, headers } = await composed()
   expect(names.toSorted()).toEqual(expectedNames)
   expect(headers).toMatchObject({
     from: '"Unplugged." <hello@example.org>',
@@ -64,14 +64,14 @@ test('a letter has these headers and no others', async () => {
 })
 
 test('replies go to the reply address', async () => {
-  expect((await written({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
+  expect((await composed({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
     'reply-to': 'organisers@example.org',
   })
-  expect((await written({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
+  expect((await composed({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
 })
 
-test('its HTML has the paragraphs and lines of its text, and nothing that is loaded or linked', async () => {
-  const { rest } = await written({
+test('an email’s HTML has the paragraphs and lines of its text, and nothing that is loaded or linked', async () => {
+  const { rest } = await composed({
     body: 'Hello <b>"Ada"</b> & co,\nhttps://example.org/?a=1\n\n\n  \n<img src="https://example.org/x.png">\n',
   })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
@@ -81,9 +81,9 @@ test('its HTML has the paragraphs and lines of its text, and nothing that is loa
   expect(html).not.toMatch(/<(img|a|b|script|link)\b/)
 })
 
-test('the one link of a letter can be followed, even where its text quotes more of them', async () => {
+test('only the RSVP link of a letter becomes a link, even if its text has other addresses', async () => {
   const link = 'https://example.org/answer/#6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
-  const { rest } = await written({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
+  const { rest } = await composed({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
   expect(html).toContain(`Here: <a href="${link}">${link}</a><br>`)
   expect(html.match(/<a\b/g)).toHaveLength(1)
@@ -97,17 +97,17 @@ test.each([
 ])('an address %s is valid', (_how, text) => expect(isAddress(text)).toBe(true))
 
 test.each([
-  ['nothing', ''],
-  ['no sign', 'ada'],
+  ['nothing in it', ''],
+  ['no @', 'ada'],
   ['no host', 'ada@'],
   ['no name', '@example.com'],
-  ['two signs', 'ada@b@example.com'],
+  ['two @', 'ada@b@example.com'],
   ['two addresses', 'ada@example.com,b@example.com'],
   ['a name before it', 'Ada <ada@example.com>'],
   ['a space', 'ada @example.com'],
   ['quotes', '"ada"@example.com'],
-  ['a line that ends', 'ada@example.com\r\nBcc: b@example.com'],
-  ['an end without a line', 'ada@example.com\n'],
+  ['a line break and a header', 'ada@example.com\r\nBcc: b@example.com'],
+  ['a line break at the end', 'ada@example.com\n'],
   ['a control character', 'ada\u0000@example.com'],
   ['a comment', 'ada(b)@example.com'],
   ['a group', 'a:ada@example.com;'],
@@ -136,15 +136,15 @@ const oddText = fc
   .map((parts) => parts.join(''))
 const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText, name: oddText })
 
-test('none of 200 random letters has another header or another recipient', async () => {
+test('none of 200 random letters has an unexpected header or recipient', async () => {
   const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
-    const given = { ...rest, name, subject: `Hello ${subject}` }
-    const { mail, raw, names, headers } = await written(given, { ...from, name })
+    const changes = { ...rest, name, subject: `Hello ${subject}` }
+    const { mail, raw, names, headers } = await composed(changes, { ...from, name })
     expect({
       names: names.filter((header) => header !== 'reply-to').toSorted(),
       to: headers['to'],
       envelope: [mail.from, mail.to],
-      // No line of any part ends in another way, and none is longer than email allows.
+      // Each line ends with CRLF, and none is longer than email allows.
       strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(raw),
       longLine: raw.split('\r\n').find((line) => line.length > 998),
     }).toEqual({

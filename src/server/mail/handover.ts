@@ -7,7 +7,7 @@ import type { Mail } from './compose.ts'
 
 /** The result of a handover. */
 export type HandoverResult = {
-  /** The mail server's last code; null where it sent none. */
+  /** The mail server's last code; null if it sent none. */
   code: number | null
 } & (
   | { outcome: 'sent' }
@@ -29,7 +29,7 @@ export function isAboutMail({ outcome, code }: HandoverResult): boolean {
   return outcome === 'refused' || (outcome === 'retry' && code !== null)
 }
 
-/** Hands letters over to a mail server, one at a time, over a connection that is reused. */
+/** Hands letters over to a mail server, one at a time, over one reused connection. */
 export interface Handover {
   /**
    * Hands a letter over. Never throws: every failure is a result.
@@ -51,7 +51,7 @@ const shownLength = 300
 /** How nodemailer reports a failure. */
 interface SmtpFailure {
   code?: string
-  /** The command that failed; `CONN` where no command got a reply. */
+  /** The command that failed; `CONN` if no command got a reply. */
   command?: string
   responseCode?: number
   response?: string
@@ -70,41 +70,41 @@ interface Progress {
  * @param limit Timeout of a handover, in milliseconds; shorter than a claim's lease.
  */
 export function createHandover(mailServer: MailServer, limit = mailTimeout): Handover {
-  let open: SMTPConnection | undefined
-  let idle: NodeJS.Timeout | undefined
+  let keptConnection: SMTPConnection | undefined
+  let idleTimer: NodeJS.Timeout | undefined
 
-  /** Tries once. Keeps the connection where it can be used again. */
+  /** Tries once. Keeps the connection open if it can be reused. */
   const tryOnce = async (mail: Mail, signal: AbortSignal, reused: SMTPConnection | undefined) => {
     const progress: Progress = { stage: 'connection', connection: reused }
     try {
       const connection = reused ?? (await connect(mailServer, signal, (made) => (progress.connection = made)))
       const code = await send(connection, mail, signal, progress)
-      open = connection
+      keptConnection = connection
       return { outcome: 'sent', code } as const
     } catch (error) {
       const result = classify(error ?? {}, progress, signal)
       const { connection } = progress
       if (connection === undefined) return result
-      if (isAboutMail(result) && (await reset(connection, signal))) open = connection
+      if (isAboutMail(result) && (await reset(connection, signal))) keptConnection = connection
       else connection.close()
       return result
     }
   }
 
-  const take = () => {
-    clearTimeout(idle)
-    const connection = open
-    open = undefined
+  const takeConnection = () => {
+    clearTimeout(idleTimer)
+    const connection = keptConnection
+    keptConnection = undefined
     return connection?.destroyed === false ? connection : undefined
   }
 
   return {
     async handOver(mail, cancelled) {
-      const late = AbortSignal.timeout(limit)
-      const signal = cancelled === undefined ? late : AbortSignal.any([late, cancelled])
-      const reused = take()
+      const timeoutSignal = AbortSignal.timeout(limit)
+      const signal = cancelled === undefined ? timeoutSignal : AbortSignal.any([timeoutSignal, cancelled])
+      const reused = takeConnection()
       let result = await tryOnce(mail, signal, reused)
-      // The mail server may have closed the connection meanwhile, or limits the letters over each.
+      // The mail server may have closed the reused connection, or may limit the letters over one connection.
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
@@ -113,11 +113,11 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       if (cancelled?.aborted === true && hasNoReply && result.code === null) {
         return { outcome: 'broken off', code: null }
       }
-      clearTimeout(idle)
-      idle = setTimeout(() => void quit(take()), idleTime).unref()
+      clearTimeout(idleTimer)
+      idleTimer = setTimeout(() => void quit(takeConnection()), idleTime).unref()
       return result
     },
-    end: () => quit(take()),
+    end: () => quit(takeConnection()),
   }
 }
 
@@ -131,7 +131,7 @@ async function step<T>(
   try {
     return await new Promise<T | undefined>((resolve, reject) => {
       const fail = (error: unknown) => reject(error)
-      // The reply that ended the connection is reported after the end.
+      // A reply that ended the connection is reported only after this event.
       const onEnd = () => setImmediate(() => fail(new Error('the connection ended')))
       const onAbort = () => fail(new Error('it was broken off'))
       stopWaiting = () => {
@@ -154,7 +154,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const connection = new Connection(smtpOptions(mailServer))
   onMade(connection)
-  // Ignore errors that nobody waits for.
+  // Ignore errors while no step waits for them.
   connection.on('error', () => {})
   await step(connection, signal, (done) => connection.connect(done))
   const { user, password } = mailServer
@@ -168,7 +168,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
 /** The result of greeting a mail server. */
 export type Greeting =
   | { secure: boolean; signedIn: boolean }
-  /** `problem` is our own text; `cause` is the operating system's, where the mail server sent no reply. */
+  /** `problem` is our own text; `cause` is the operating system's, if the mail server sent no reply. */
   | { problem: string; cause: string | undefined }
 
 /**
@@ -198,7 +198,7 @@ async function send(
   progress: Progress,
 ) {
   progress.stage = 'envelope'
-  // Afterwards this shows whether MAIL FROM got a reply. The library offers no other way.
+  // Reset, so that it shows afterwards whether MAIL FROM got a reply. The library offers no other way.
   connection.lastServerResponse = false
   // Read only when the mail server has asked for the letter.
   const message = new Readable({
@@ -227,9 +227,9 @@ async function reset(connection: SMTPConnection, signal: AbortSignal) {
 async function quit(connection: SMTPConnection | undefined) {
   if (connection === undefined || connection.destroyed) return
   await new Promise<void>((resolve) => {
-    const late = setTimeout(() => connection.close(), quitGrace)
+    const timer = setTimeout(() => connection.close(), quitGrace)
     connection.once('end', () => {
-      clearTimeout(late)
+      clearTimeout(timer)
       resolve()
     })
     connection.quit()
@@ -237,8 +237,8 @@ async function quit(connection: SMTPConnection | undefined) {
 }
 
 /**
- * Decides whether a failure is about this letter or about all letters. Replies to the recipient and to the text are about the
- * letter. Every earlier failure would hit each letter.
+ * Decides whether a failure is about this letter or about all letters. Replies to the recipient and to the text are about
+ * the letter. Each earlier failure would affect all letters.
  */
 function classify(
   failure: SmtpFailure,
@@ -252,7 +252,7 @@ function classify(
     code,
     problem: problemOf(failure, stage, aborted),
     cause: causeOf(failure),
-    // A reply to the sender is about another command.
+    // A reply to MAIL FROM is about neither the recipient nor the letter.
     isClosing: code === 421 && stage !== 'connection' && command !== 'MAIL FROM',
   } as const
   // 421 means that the mail server is closing. It says nothing about the letter.
@@ -265,7 +265,7 @@ function classify(
   const reply =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
   if (stage === 'letter') return { outcome: 'retry', code: null, reply, isUncertain: true }
-  // The sender got a reply, so the break may be due to the recipient. It must not hold up all other letters.
+  // MAIL FROM got a reply, so the recipient may be the cause of the break. It must not delay all other letters.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
     return { outcome: 'retry', code: null, reply, isUncertain: false }
   }

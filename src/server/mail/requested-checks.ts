@@ -10,7 +10,7 @@ const pollInterval = 1_000
 
 /** The dependencies of the checks. */
 interface MailChecksOptions {
-  /** Asks the database, as the schema's owner. */
+  /** The database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
   /** The name servers to ask about the sender's domain; default the machine's. */
@@ -18,7 +18,7 @@ interface MailChecksOptions {
   log: { warn(details: object, message: string): void }
 }
 
-/** Checks the mail server and the sender's domain when an organiser asks, until it is stopped. */
+/** Checks the mail server and the sender's domain when an organiser requests it, until it is stopped. */
 export function startMailChecks({
   sql,
   mailServer,

@@ -5,7 +5,7 @@ import { mailServerAt } from '../../../testing/sign-in.ts'
 import { send } from './send.ts'
 
 const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
-/** This machine too, by a name that does not look like it. */
+/** Also this machine, but not recognised as local. */
 const elsewhere = '127.1'
 
 const mail = {
@@ -29,7 +29,7 @@ test('user and password are sent to a server that asks for them', async () => {
   })
 })
 
-test('on this machine an email is encrypted where the server can, with any certificate', async () => {
+test('to a mail server on this machine, an email is encrypted if the server offers TLS, with any certificate', async () => {
   const server = await startMailServer({ startTls: true })
   await send(mail, settings(server))
   expect(server.received).toMatchObject([{ secure: true }])
@@ -48,7 +48,7 @@ test('nothing is sent to another machine without TLS, or with an untrusted certi
   expect([...plain.received, ...unsigned.received]).toEqual([])
 })
 
-test("a refusal differs from an unreachable mail server, which has the operating system's cause", async () => {
+test("a refusal has the mail server's reply, an unreachable mail server the operating system's message", async () => {
   const server = await startMailServer({ refusesRecipients: true })
   expect(await send(mail, settings(server))).toEqual({
     outcome: 'refused',
@@ -63,7 +63,7 @@ test("a refusal differs from an unreachable mail server, which has the operating
   })
 })
 
-test('a server that never ends its reply has a limited time for an email, though it is never silent', async () => {
+test('sending times out even if the mail server keeps sending its reply', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
     outcome: 'unavailable',

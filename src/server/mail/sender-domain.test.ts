@@ -35,9 +35,9 @@ beforeAll(async () => {
 })
 
 test.each([
-  ['has all that others ask for', 'good.example', 'ok', /^good\.example has MX, SPF and DMARC\.$/],
-  ['is below a name whose DMARC counts for it', 'retreat.good.example', 'ok', /has MX, SPF and DMARC/],
-  ['is written with signs beyond ASCII', 'bücher.example', 'ok', /^xn--bcher-kva\.example has/],
+  ['has MX, SPF and DMARC', 'good.example', 'ok', /^good\.example has MX, SPF and DMARC\.$/],
+  ['has the DMARC record of its parent', 'retreat.good.example', 'ok', /has MX, SPF and DMARC/],
+  ['has non-ASCII characters', 'bücher.example', 'ok', /^xn--bcher-kva\.example has/],
   ['receives emails at its own address', 'by-address.example', 'ok', /has MX/],
   [
     'has nothing',
@@ -52,28 +52,33 @@ test.each([
     /^no-mail\.example says that it accepts no emails \(MX\)/,
   ],
   [
-    'lets everybody send for it',
+    'allows all servers to send',
     'open.example',
     'wrong',
     /^The SPF of open\.example lets everybody send for it/,
   ],
   [
-    'lets everybody send for it at the end of a long text',
+    'allows all servers to send, at the end of a long record',
     'long.example',
     'wrong',
     /lets everybody send for it/,
   ],
-  ['has two of each', 'twice.example', 'wrong', /has 2 SPF records, which is as none.*has 2 DMARC records/],
-  ['is no name', 'nothing.example', 'wrong', /^MAIL_FROM is at nothing\.example, which is no name/],
   [
-    'is not answered for',
+    'has two SPF and two DMARC records',
+    'twice.example',
+    'wrong',
+    /has 2 SPF records, which is as none.*has 2 DMARC records/,
+  ],
+  ['does not exist', 'nothing.example', 'wrong', /^MAIL_FROM is at nothing\.example, which is no name/],
+  [
+    'gets no DNS response',
     'silent.example',
     'not known',
     /^The name servers tell nothing of silent\.example \(ETIMEOUT\)/,
   ],
-  ['is answered for with a failure', 'broken.example', 'not known', /\(ESERVFAIL\)/],
-  ['is no name of the Internet', 'localhost', 'not known', /^MAIL_FROM is at localhost/],
-])('the sender domain that %s is reported', async (_what, domain, verdict, sentence) => {
+  ['gets a DNS failure', 'broken.example', 'not known', /\(ESERVFAIL\)/],
+  ['is not an Internet domain', 'localhost', 'not known', /^MAIL_FROM is at localhost/],
+])('a sender domain that %s is reported', async (_what, domain, verdict, sentence) => {
   const finding = await checkSender(`hello@${domain}`, server.names)
   expect(finding).toEqual({ verdict, sentence: expect.stringMatching(sentence) as string })
 })

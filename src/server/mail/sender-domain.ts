@@ -13,7 +13,7 @@ const dnsOptions = { timeout: 2_000, tries: 2 }
  * Checks the records of the sender's domain that other mail servers look up. MX says who receives replies, SPF which servers may
  * send, and DMARC what happens to forged emails.
  *
- * @param address The sender's.
+ * @param address The sender's address.
  * @param resolver The name servers; default the machine's.
  * @see https://www.rfc-editor.org/rfc/rfc5321#section-5 for MX; RFC 7208 for SPF; RFC 7489 for DMARC. DMARC records of parent
  *   domains are looked up one by one.
@@ -22,9 +22,9 @@ export async function checkSender(
   address: string,
   resolver: DnsResolver = new Resolver(dnsOptions),
 ): Promise<Omit<Finding, 'about'>> {
-  const given = address.slice(address.lastIndexOf('@') + 1)
-  const domain = domainToASCII(given)
-  if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${given}, which is no name of the Internet.`)
+  const host = address.slice(address.lastIndexOf('@') + 1)
+  const domain = domainToASCII(host)
+  if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${host}, which is no name of the Internet.`)
   try {
     const [mx, spf, dmarc] = await Promise.all([
       mxProblem(domain, resolver),
@@ -47,7 +47,7 @@ export async function checkSender(
 class NoSuchName extends Error {}
 class DnsFailure extends Error {}
 
-/** The records; empty where the name has none of this type. */
+/** The result of a DNS query; empty if the name has no records of this type. */
 async function recordsOf<Record>(query: Promise<Record[]>): Promise<Record[] | 'no such name'> {
   try {
     return await query
@@ -74,12 +74,12 @@ async function mxProblem(domain: string, resolver: DnsResolver) {
     : `${domain} has no MX, so replies and bounces reach nobody: add one.`
 }
 
-/** The TXT records of a name that match `begins`. */
-async function texts(name: string, begins: RegExp, resolver: DnsResolver) {
+/** The TXT records of a name that match a pattern. */
+async function texts(name: string, pattern: RegExp, resolver: DnsResolver) {
   const records = await recordsOf(resolver.resolveTxt(name))
   return records === 'no such name'
     ? []
-    : records.map((parts) => parts.join('')).filter((text) => begins.test(text))
+    : records.map((parts) => parts.join('')).filter((text) => pattern.test(text))
 }
 
 async function spfProblem(domain: string, resolver: DnsResolver) {
@@ -98,8 +98,8 @@ const maxNames = 5
 
 async function dmarcProblem(domain: string, resolver: DnsResolver) {
   const labels = domain.split('.')
-  const above = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
-  for (const name of [domain, ...above.slice(1).slice(-(maxNames - 1))]) {
+  const domains = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
+  for (const name of [domain, ...domains.slice(1).slice(-(maxNames - 1))]) {
     const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)

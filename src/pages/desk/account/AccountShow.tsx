@@ -139,8 +139,8 @@ function NoticesEdit() {
 function PasswordEdit({ auth, asMe }: AccountPartProps) {
   const { email } = useDesk()
   const [needsCode, setNeedsCode] = useState(false)
-  /** The number of passwords set: each one resets the form. */
-  const [set, setSet] = useState(0)
+  /** The number of passwords set here. Each one resets the form. */
+  const [savedCount, setSavedCount] = useState(0)
   const { problem, isPending, onSubmit } = useForm(
     asMe(async (fields) => {
       const nonce = codeIn(fields)
@@ -156,7 +156,7 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
       }
       if (error) return sentenceOfPassword(error)
       setNeedsCode(false)
-      setSet((count) => count + 1)
+      setSavedCount((count) => count + 1)
       announce('The password is set. Your sessions in other browsers have ended.')
       return undefined
     }),
@@ -164,7 +164,7 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
   return (
     <Sheet title="Password">
       <p>With a password you sign in without a code. A new password ends your sessions in other browsers.</p>
-      <form key={set} onSubmit={onSubmit}>
+      <form key={savedCount} onSubmit={onSubmit}>
         {/* Tells the browser which account the password belongs to. */}
         <input hidden readOnly autoComplete="username" value={email} />
         <Field

@@ -23,28 +23,28 @@ type NewFactor = NonNullable<AuthMFAEnrollTOTPResponse['data']>
 export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const queries = useQueryClient()
   const queryKey = ['account', 'factors']
-  const [begun, setBegun] = useState<NewFactor>()
+  const [newFactor, setNewFactor] = useState<NewFactor>()
   const button = useRef<HTMLButtonElement>(null)
-  useOnHidden(begun !== undefined, () => button.current?.focus())
+  useOnHidden(newFactor !== undefined, () => button.current?.focus())
   const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
   const verified = factors?.filter(({ status }) => status === 'verified') ?? []
 
   const finish = async (sentence: string) => {
     await queries.invalidateQueries({ queryKey })
-    setBegun(undefined)
+    setNewFactor(undefined)
     announce(sentence)
   }
   const begin = useForm(
     asMe(async () => {
       const { mfa } = await auth()
-      // Removes unfinished factors, because a new one could not have their name.
+      // Removes unfinished factors, because a new factor cannot have the same name.
       const { data: former } = await mfa.listFactors()
       for (const { id, status, factor_type: type } of former?.all ?? []) {
         if (status === 'unverified' && type === 'totp') await mfa.unenroll({ factorId: id })
       }
       const { data, error: refused } = await mfa.enroll({ factorType: 'totp' })
       if (refused) return sentenceOfFactor(refused)
-      setBegun(data)
+      setNewFactor(data)
       return undefined
     }),
   )
@@ -74,12 +74,12 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const { isPending, press } = isOn ? remove : begin
   return (
     <Sheet title="Second factor">
-      {begun ? (
+      {newFactor ? (
         <FactorVerify
           auth={auth}
-          factor={begun}
+          factor={newFactor}
           onVerified={() => finish('The second factor is on.')}
-          onCancelled={() => setBegun(undefined)}
+          onCancelled={() => setNewFactor(undefined)}
         />
       ) : (
         factors && (

@@ -26,13 +26,13 @@ export function ApplicationErase({
   const dialog = useRef<DialogHandle>(null)
   const setUnsent = useSetUnsentText()
   const [typed, setTyped] = useState('')
-  const [also, setAlso] = useState<readonly string[]>([])
+  const [otherIds, setOtherIds] = useState<readonly string[]>([])
   const erase = useDeskAct('desk_erase', {
     success: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
     failure: 'Not erased.',
     onSuccess() {
       dialog.current?.close()
-      for (const each of [id, ...also])
+      for (const each of [id, ...otherIds])
         for (const name of [noteTextName(each), letterTextName(each)]) setUnsent(name, null)
       onErased()
     },
@@ -45,7 +45,7 @@ export function ApplicationErase({
         title="Erase this application for good?"
         onOpen={() => {
           setTyped('')
-          setAlso([])
+          setOtherIds([])
         }}
         onClose={erase.cancel}
       >
@@ -61,7 +61,7 @@ export function ApplicationErase({
             act="Erase for good"
             isPending={erase.isPending}
             isDanger
-            onSend={() => erase.press({ applications: [id, ...also], email: typed })}
+            onSend={() => erase.press({ applications: [id, ...otherIds], email: typed })}
           >
             {others.length > 0 && (
               <fieldset>
@@ -69,9 +69,11 @@ export function ApplicationErase({
                 {others.map((other) => (
                   <Tick
                     key={other.id}
-                    isOn={also.includes(other.id)}
+                    isOn={otherIds.includes(other.id)}
                     onTick={(isOn) =>
-                      setAlso(isOn ? [...also, other.id] : also.filter((each) => each !== other.id))
+                      setOtherIds(
+                        isOn ? [...otherIds, other.id] : otherIds.filter((each) => each !== other.id),
+                      )
                     }
                   >
                     <bdi>{shortOf(other.company)}</bdi>, {momentOf(other.created_at)}

@@ -11,7 +11,7 @@ import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 const FilterFields = lazyScreen(async () => (await import('./deferred.ts')).FilterFields, PartNotLoaded)
 
 /** Milliseconds after the last key before the search starts. */
-const pause = 250
+const searchDelay = 250
 
 interface ApplicationFiltersProps {
   filters: Filters
@@ -35,7 +35,7 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
     timer.current = setTimeout(() => {
       onChange({ search: text })
       setTyped(null)
-    }, pause)
+    }, searchDelay)
   }
   const exactWord = exactWordOf(filters.search)
   const { team_size, paid_solution, answer, from, to, marks } = filters
@@ -96,7 +96,7 @@ type Counts = Overview['counts']
 
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
-/** A tab for each status, with its count once that is known. */
+/** A tab for each status, with its count once the count is known. */
 export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
     <nav className="list-tabs" aria-label="Status">
@@ -113,7 +113,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
           >
             {label}{' '}
             {count !== undefined && (
-              // The count makes the tab wider.
+              // Scrolls again, because the count makes the tab wider.
               <span className="list-count" ref={isCurrent ? scrollIntoTabs : undefined}>
                 {formatCount(count)}
               </span>
@@ -131,6 +131,6 @@ function scrollIntoTabs(tabOrPart: HTMLElement | null) {
   const nav = tab?.parentElement
   if (!tab || !nav) return
   const { left, right } = tab.getBoundingClientRect()
-  const seen = nav.getBoundingClientRect()
-  nav.scrollLeft += Math.min(0, left - seen.left) + Math.max(0, right - seen.right)
+  const visible = nav.getBoundingClientRect()
+  nav.scrollLeft += Math.min(0, left - visible.left) + Math.max(0, right - visible.right)
 }

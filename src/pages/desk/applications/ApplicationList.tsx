@@ -35,7 +35,7 @@ interface ApplicationListProps {
   openId: string | null
   /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
+  /** Called with the id of an application opened by keyboard, and with null after a move to another row by keyboard. */
   onEnter: (id: string | null) => void
 }
 
@@ -49,7 +49,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, refetch, overview, matchCounts, changes } = useList(filters)
-  // For the number in the navigation. The list does not wait for it.
+  // For the numbers in the navigation. The list does not wait for them.
   useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
@@ -110,7 +110,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         )}
         <ErrorNotice error={error} onTryAgain={refetch} />
         {!list && !error && <Loading />}
-        {/* Earlier decisions can still be undone. */}
+        {/* Without a list, the bar still offers to undo earlier decisions. */}
         {!list && isAlone && <DecisionBar applications={[]} about="" />}
       </div>
     </div>

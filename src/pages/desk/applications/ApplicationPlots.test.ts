@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { daysOf } from './ApplicationPlots.tsx'
 
-test('days without applications are filled in, across the ends of months, February and summer time', () => {
+test('days without applications are filled in, across a month end, a leap day and a clock change', () => {
   expect(daysOf({ '2028-03-01': 2, '2028-02-27': 1 })).toEqual([
     { day: '2028-02-27', count: 1 },
     { day: '2028-02-28', count: 0 },
@@ -19,7 +19,7 @@ test('at most the last thirty days are shown', () => {
   expect(days.at(-1)).toEqual({ day: '2026-11-22', count: 3 })
 })
 
-test('one day gives one bar, and no day gives none', () => {
+test('one day gives one bar, and no days give no bars', () => {
   expect(daysOf({ '2026-11-22': 3 })).toEqual([{ day: '2026-11-22', count: 3 }])
   expect(daysOf({})).toEqual([])
 })

@@ -18,8 +18,8 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
       )}
       <div className="plots-figures">
         <DaysPlot days={daysOf(days)} />
-        <ChoicesPlot caption="Team size" of="Team size" words={teamSizes} counts={team_size} />
-        <ChoicesPlot caption="Paid solution" of="Answer" words={paidSolutions} counts={paid_solution} />
+        <ChoicesPlot caption="Team size" header="Team size" words={teamSizes} counts={team_size} />
+        <ChoicesPlot caption="Paid solution" header="Answer" words={paidSolutions} counts={paid_solution} />
       </div>
     </>
   )
@@ -28,14 +28,14 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
 interface PlotProps {
   caption: string
   /** The head of the name column. */
-  of: string
+  header: string
   rows: readonly { name: string; count: number }[]
   /** The chart. */
   children: ReactNode
 }
 
 /** A chart, and a table of its numbers for screen readers. */
-function Plot({ caption, of, rows, children }: PlotProps) {
+function Plot({ caption, header, rows, children }: PlotProps) {
   return (
     <figure>
       <figcaption>{caption}</figcaption>
@@ -45,7 +45,7 @@ function Plot({ caption, of, rows, children }: PlotProps) {
           <caption>{caption}</caption>
           <thead>
             <tr>
-              <th scope="col">{of}</th>
+              <th scope="col">{header}</th>
               <th scope="col">Applications</th>
             </tr>
           </thead>
@@ -63,19 +63,19 @@ function Plot({ caption, of, rows, children }: PlotProps) {
   )
 }
 
-interface ChoicesPlotProps extends Pick<PlotProps, 'caption' | 'of'> {
+interface ChoicesPlotProps extends Pick<PlotProps, 'caption' | 'header'> {
   /** The words of the choices, in order. */
   words: Readonly<Record<string, string>>
   counts: Readonly<Partial<Record<string, number>>>
 }
 
 /** A bar for each choice, and one for blank answers. */
-function ChoicesPlot({ caption, of, words, counts }: ChoicesPlotProps) {
+function ChoicesPlot({ caption, header, words, counts }: ChoicesPlotProps) {
   const options = [...Object.entries(words), ['', 'No answer'] as const]
   const rows = options.map(([value, name]) => ({ name, count: counts[value] ?? 0 }))
   const max = Math.max(...rows.map(({ count }) => count))
   return (
-    <Plot {...{ caption, of, rows }}>
+    <Plot {...{ caption, header, rows }}>
       <div className="plots-bars" aria-hidden="true">
         {rows.map(({ name, count }) => (
           <Fragment key={name}>
@@ -91,7 +91,7 @@ function ChoicesPlot({ caption, of, words, counts }: ChoicesPlotProps) {
   )
 }
 
-/** Minimum width in days: with fewer, the bars would be too wide. */
+/** Minimum width of the chart in days: with fewer days, the bars would be too wide. */
 const minDays = 14
 
 /** A bar for each day. */
@@ -101,7 +101,7 @@ function DaysPlot({ days }: { days: readonly Day[] }) {
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
-    <Plot caption="Applications a day" of="Day" rows={rows}>
+    <Plot caption="Applications a day" header="Day" rows={rows}>
       <div aria-hidden="true">
         <p className="plots-scale">{formatNumber(max)}</p>
         <svg

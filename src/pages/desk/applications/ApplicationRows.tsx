@@ -26,7 +26,7 @@ import { emptySelection, rangeTo, select, selectBeyond, selectedOf } from './sel
 import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
-/** The window sizes in which the decision bar covers much of the list. Keep it equal to decisions.css. */
+/** The window sizes in which the decision bar covers much of the list. Keep them equal to decisions.css. */
 const phone = '(max-width: 44rem), (max-height: 28rem)'
 
 interface ApplicationRowsProps {
@@ -41,7 +41,7 @@ interface ApplicationRowsProps {
   openId: string | null
   /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
-  /** Called with the id of an application opened by keyboard, and with null when the focus moves on in the list. */
+  /** Called with the id of an application opened by keyboard, and with null after a move to another row by keyboard. */
   onEnter: (id: string | null) => void
 }
 
@@ -68,10 +68,10 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const choose = (ids: readonly string[], isOn: boolean) =>
     setSelection(select(selection, versions, ids, isOn))
   const selectNone = () => setSelection(emptySelection)
-  // "Select all" leaves out rows whose status has changed since.
-  const isInList = (row: SelectedApplication) =>
+  // "Select all" leaves out rows whose status has changed since the list was read.
+  const matchesStatus = (row: SelectedApplication) =>
     [undefined, queue.currentOf(row).status].includes(filter.status)
-  const selectableIds = presentRows.filter(isInList).map(({ id }) => id)
+  const selectableIds = presentRows.filter(matchesStatus).map(({ id }) => id)
   const isAllSelected = selectableIds.length > 0 && selectableIds.every((id) => selected.has(id))
   const toDecide = known
     .filter(({ id }) => (selected.size > 0 ? selected.has(id) : id === current))
@@ -89,7 +89,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   }, [isTicking, onTicking])
   // While no row is ticked, the application beside the list has the bar and its keys.
   const takesDecisions = openId === null || isTicking || recipients.length > 0
-  // On small windows the bar would cover the list after an application was opened.
+  // On small windows the bar would cover the list, so it is hidden while no row is ticked.
   const isBarHidden = useMedia(phone) && selected.size === 0
 
   // If all ticked rows have changed, the next key applies to the focused row.
@@ -165,22 +165,24 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     if (isAutoAdvancing) document.getElementById(id)?.focus()
   }
 
-  /** Moves by some rows. If an application is shown beside the list, shows that of the new row. */
+  /** Moves by this many rows. If an application is shown beside the list, shows the application of the new row. */
   function step(by: number) {
     if (openId === null) return move(by)
     const id = rowFrom(by)
-    // Back returns to the list in one step.
+    // Replaces the address, so that Back returns to the list in one step.
     if (id === undefined) return
     onEnter(null)
     go({ screen: 'application', id, filters }, { replace: true })
   }
 
-  /** The text of the bar: one name, or the number of selected rows with remarks about unexpected ones. */
+  /** The text of the bar: one name, or the number of selected rows and remarks about rows that changed. */
   function barText([only, ...others]: readonly SeenApplication[]) {
     const someLeftOut = leftOutCount > 0 && !isAllLeftOut
     if (only !== undefined && others.length === 0 && !someLeftOut) return only.name
-    const elsewhere = toDecide.filter((each) => !isInList(each)).map((each) => queue.currentOf(each).status)
-    const remarks = countsOf(elsewhere)
+    const otherStatuses = toDecide
+      .filter((each) => !matchesStatus(each))
+      .map((each) => queue.currentOf(each).status)
+    const remarks = countsOf(otherStatuses)
     if (someLeftOut) remarks.push(leftOutWords)
     return [`${formatNumber(toDecide.length)} selected`, ...remarks].join(', ')
   }

@@ -35,7 +35,7 @@ interface ApplicationShowProps {
   id: string
   /** The filters of the list that it was opened from. */
   filters: Filters
-  /** Whether the list is beside it. Then the list handles the keys that move. */
+  /** Whether the list is beside it. The list then handles the keys that move between applications. */
   isBeside: boolean
   /** Whether keys and buttons decide on it, instead of on ticked rows. */
   takesDecisions: boolean
@@ -54,7 +54,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { data, error, refetch, isErased, newKeys, changed } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
-  // Revealed answers are kept only in the state of this screen.
+  // Revealed form answers are stored only in the state of this screen.
   const reveal = useDeskAct('desk_reveal', { failure: 'Not revealed.' })
   const { response: revealed } = reveal
   useEffect(() => {
@@ -62,7 +62,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
     if (revealed && document.activeElement === document.body) focusHeading()
   }, [revealed])
 
-  // The reason is painted first, on its own.
+  // The form answers are painted before the rest.
   const isRestShown = useDeferredValue(true, false)
 
   const details =
@@ -75,13 +75,13 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: advanceTo }
-  const toOther = (other: string | undefined): Route | undefined =>
+  const routeTo = (other: string | undefined): Route | undefined =>
     other === undefined ? undefined : { screen: 'application', id: other, filters }
-  const [toPrevious, toNext] = [toOther(previous), toOther(next)]
+  const [toPrevious, toNext] = [routeTo(previous), routeTo(next)]
   useKeys({
     n: () => note.current?.focus(),
     ...(!isBeside && {
-      // Back returns to the list in one step.
+      // They replace the address, so that Back returns to the list in one step.
       j: () => toNext && go(toNext, { replace: true }),
       k: () => toPrevious && go(toPrevious, { replace: true }),
       '/': () => {
@@ -163,7 +163,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   }
 
   function advanceTo(other: string | undefined) {
-    const route = toOther(other)
+    const route = routeTo(other)
     if (isAutoAdvancing && route) go(route, { replace: true })
   }
 }
@@ -172,8 +172,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
 const nearEnd = 10
 
 /**
- * The neighbours of an application in the list that it was opened from, and its position in words. For undecided applications,
- * the words include the number left to read.
+ * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
+ * applications, the words include the number left to read.
  */
 function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
@@ -202,15 +202,15 @@ function useNeighbours(filter: Filter, id: string) {
 }
 
 /** Prefetches an application, so that moving to it is instant on a slow connection too. */
-function usePrefetch(next: string | undefined, filters: Filters) {
+function usePrefetch(id: string | undefined, filters: Filters) {
   const queries = useQueryClient()
   const desk = useDesk()
   useEffect(() => {
-    if (next === undefined) return
+    if (id === undefined) return
     return afterFrame(
-      () => void queries.prefetchQuery({ ...desk.application(next, filterOf(filters)), staleTime: Infinity }),
+      () => void queries.prefetchQuery({ ...desk.application(id, filterOf(filters)), staleTime: Infinity }),
     )
-  }, [queries, desk, next, filters])
+  }, [queries, desk, id, filters])
 }
 
 function NeighbourLink({ route, label }: { route: Route | undefined; label: string }) {

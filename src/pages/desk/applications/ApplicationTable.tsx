@@ -14,7 +14,7 @@ import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 
 interface RowListeners {
-  /** Called when a box is ticked or unticked. `isRange`: applies to all rows from the last one to this one. */
+  /** Called when a box is ticked or unticked. `isRange`: this applies to all rows from the one ticked last. */
   onSelect: (id: string, isOn: boolean, isRange: boolean) => void
   onCurrent: (id: string) => void
   /** Called when an application is opened by keyboard. */
@@ -46,7 +46,7 @@ function byApplication(letters: readonly LetterState[]) {
   return all
 }
 
-/** The letter about a status: the last email, or otherwise the last one sent another way. */
+/** The letter about a status: the last email, or without an email the last letter to the automation. */
 function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
   const matching = letters?.filter(({ occasion }) => occasion === status) ?? []
   return matching.findLast(({ way }) => way === 'mail') ?? matching.at(-1)
@@ -61,7 +61,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   const keysAreOn = useSwitch(singleKeys)
   const hrefFor = hrefsIn(filters)
   const day = today()
-  const lettersBy = useMemo(() => byApplication(letters), [letters])
+  const lettersByApplication = useMemo(() => byApplication(letters), [letters])
   return (
     <table className="rows-table" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
@@ -89,7 +89,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               {...{ row, status, isPending, latest }}
               day={day}
               isChanged={queue.isChanged(row)}
-              letter={letterOf(lettersBy.get(row.id), status)}
+              letter={letterOf(lettersByApplication.get(row.id), status)}
               answer={answers[row.id] ?? row}
               marks={markWords(marks[row.id])}
               isCurrent={row.id === current}
@@ -161,8 +161,8 @@ function markWords(marks: MarkCounts | undefined) {
 type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 
 /**
- * The line under the status. For accepted people who were told, it shows the RSVP. For others, or if that letter may not have
- * arrived, it shows the state of the letter. Rows have room for exactly one line.
+ * The line under the status. For accepted people who were told, it shows the RSVP. For others, or if the letter was not
+ * delivered and not answered, it shows the state of the letter. Rows have room for exactly one line.
  */
 function RsvpOrLetter({ status, letter, answer: { answer, answer_state: state } }: RsvpOrLetterProps) {
   const isUndelivered = letter?.state === 'refused' || letter?.state === 'given up'

@@ -73,7 +73,7 @@ export function ApplicationTimeline({ details, newKeys }: ApplicationTimelinePro
         )
       })}
       {delivery && !delivery.delivered_at && delivery.attempts > 0 && (
-        <p className="layout-quiet">{waiting(delivery)}</p>
+        <p className="layout-quiet">{webhookWords(delivery)}</p>
       )}
     </>
   )
@@ -128,12 +128,12 @@ function textOf(entry: HistoryEntry): ReactNode {
   }
 }
 
-function waiting({ attempts, last_status, next_attempt_at }: Delivery) {
+function webhookWords({ attempts, last_status, next_attempt_at }: Delivery) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
-  const answer = last_status === null ? 'no answer' : `the answer ${last_status}`
+  const reply = last_status === null ? 'no answer' : `the answer ${last_status}`
   if (next_attempt_at === null)
-    return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${answer}.`
-  return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${answer}.`
+    return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${reply}.`
+  return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${reply}.`
 }
 
 interface NoteCreateProps {
@@ -144,9 +144,9 @@ interface NoteCreateProps {
 
 /** A note on an application. */
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
-  // The act id is stored with the note, so that a retry without a response creates only one note.
+  // The act id is stored with the note, so that a retry after a lost response creates no second note.
   const [typed, setUnsent] = useUnsentText<{ act: string; note: string }>(noteTextName(application))
-  // The note may have been saved after this screen was left, before the response arrived.
+  // The note may have been saved although this screen was left before the response arrived.
   const isAdded = history.some(({ act }) => act === typed?.act)
   const draft = isAdded ? null : typed
   const add = useDeskAct('desk_note', {
@@ -154,7 +154,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
     failure: 'Note not added.',
     onSuccess() {
       setUnsent(null)
-      // After adding by key, the focus leaves the field.
+      // After a note was added by keyboard, the focus moves to the heading.
       if (document.activeElement === field.current) focusHeading()
     },
   })
@@ -187,7 +187,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   )
 }
 
-/** The name of an application's note in `useUnsentText`. */
+/** The key of an application's note in `useUnsentText`. */
 export function noteTextName(application: string): string {
   return `note ${application}`
 }

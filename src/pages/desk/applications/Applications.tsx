@@ -7,15 +7,16 @@ import type { Route } from '../kit/route.ts'
 import { Boundary, lazyScreen } from '../kit/Screen.tsx'
 import { ApplicationList } from './ApplicationList.tsx'
 
-/** The windows that have room for the list beside an application. Keep it equal to beside.css. */
+/** The windows that have room for the list beside an application. Keep the width equal to beside.css. */
 const wide = '(width >= 75rem)'
 
 const ApplicationShow = lazyScreen(async () => (await import('./deferred.ts')).ApplicationShow)
 
 /**
- * The list, and the application opened from it: instead of the list, or beside it in a wide window.
+ * The list, and the application opened from it. In a wide window the application is beside the list. Otherwise it replaces
+ * the list.
  *
- * Side by side, the list handles the keys that move. The application handles those that decide, while no row is ticked.
+ * Side by side, the list handles the keys that move. The application handles the keys that decide, while no row is ticked.
  */
 export function Applications({ route }: { route: Extract<Route, { screen: 'list' | 'application' }> }) {
   const { filters } = route

@@ -23,7 +23,7 @@ export interface EarlyList {
   keys: string[]
   /** The ids of the ticked applications. */
   ticked: Set<string>
-  /** Whether a pointer is down. Its target must still exist when it goes up. */
+  /** Whether a pointer is down. Its target must exist until the pointer is up. */
   isPressed: boolean
 }
 
@@ -39,8 +39,8 @@ export function isFirstList(): boolean {
 }
 
 /**
- * Starts to hold keys and ticks until the page's script replays them. It holds only keys that move: nobody may decide on a row
- * that they have not seen. Text typed into the search stays there.
+ * Starts to hold keys and ticks until the page's script replays them. Only keys that move are held: nobody may decide on a
+ * row that they have not seen. Text typed into the search field stays in the field.
  */
 export function holdEarlyInput(): void {
   const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }
@@ -78,7 +78,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   draw(rows.slice(0, visibleCount))
   const hint = content.getElementById(welcomeId)
   if (!welcome.isOn()) hint?.remove()
-  for (const idle of content.querySelectorAll<HTMLElement>('button, .control-tick')) idle.inert = true
+  for (const each of content.querySelectorAll<HTMLElement>('button, .control-tick')) each.inert = true
   page.replaceChildren(content)
   afterFrame(() => draw(rows.slice(visibleCount)))
 }

@@ -25,28 +25,28 @@ const row = (): ExportedApplication => ({
   letters: [],
 })
 
-/** A desk that responds with these pages, and the positions that it was asked for. */
+/** A desk that responds with these pages, and the cursors of the calls that it received. */
 function deskOf(pages: (ExportedApplication[] | Error)[]) {
-  const asked: unknown[] = []
+  const cursors: unknown[] = []
   const callDesk = async (name: string, args: { after?: unknown }): Promise<Page<ExportedApplication>> => {
     expect(name).toBe('desk_export')
-    asked.push(args.after)
-    const answer = pages[asked.length - 1] ?? []
-    if (answer instanceof Error) throw answer
-    const next = { created_at: '2026-11-22T00:00:00+00:00', id: String(asked.length) }
-    return { applications: answer, next: asked.length < pages.length ? next : null }
+    cursors.push(args.after)
+    const page = pages[cursors.length - 1] ?? []
+    if (page instanceof Error) throw page
+    const next = { created_at: '2026-11-22T00:00:00+00:00', id: String(cursors.length) }
+    return { applications: page, next: cursors.length < pages.length ? next : null }
   }
-  return { callDesk: callDesk as CallDesk, asked }
+  return { callDesk: callDesk as CallDesk, cursors }
 }
 
 const { signal } = new AbortController()
 
-test('pages are read until there is no next one, even after an empty page', async () => {
+test('pages are read until there is no next page, even after an empty page', async () => {
   const rows = [row(), row(), row()] as const
-  const { callDesk, asked } = deskOf([[rows[0], rows[1]], [], [rows[2]]])
+  const { callDesk, cursors } = deskOf([[rows[0], rows[1]], [], [rows[2]]])
   const counts: number[] = []
-  const { file, count } = await readTable(callDesk, {}, (so) => counts.push(so), signal)
-  expect(asked.map((after) => (after as ExportedApplication | null)?.id ?? null)).toEqual([null, '1', '2'])
+  const { file, count } = await readTable(callDesk, {}, (soFar) => counts.push(soFar), signal)
+  expect(cursors.map((after) => (after as ExportedApplication | null)?.id ?? null)).toEqual([null, '1', '2'])
   expect({ count, counts }).toEqual({ count: 3, counts: [2, 2, 3] })
   expect(file.type).toBe('text/csv')
   expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
@@ -68,7 +68,7 @@ test('pages are read until there is no next one, even after an empty page', asyn
   )
 })
 
-test('hidden columns are left out', async () => {
+test('the file has no columns that blind reading hides', async () => {
   const { first_name: _1, last_name: _2, email: _3, phone: _4, linkedin: _5, company: _6, ...shown } = row()
   const columns = tableColumns.filter((column) => column in shown)
   expect(columns).toHaveLength(tableColumns.length - 6)
@@ -78,7 +78,7 @@ test('hidden columns are left out', async () => {
   )
 })
 
-test('no file is made if pages differ, a page fails or the download is stopped', async () => {
+test('no file is made if the columns of pages differ, a page fails or the download is stopped', async () => {
   const { email: _, ...shown } = row()
   const read = (pages: (ExportedApplication[] | Error)[], stopped = signal) =>
     readTable(deskOf(pages).callDesk, {}, () => {}, stopped)

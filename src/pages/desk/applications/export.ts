@@ -38,7 +38,7 @@ export async function readTable(
   onPage: (count: number) => void,
   signal: AbortSignal,
 ): Promise<Table> {
-  // The browser may keep the pieces on disk.
+  // Blobs, because the browser may store them on disk.
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined
   let count = 0

@@ -5,7 +5,7 @@ type Versioned = Pick<SelectedApplication, 'id' | 'version'>
 
 /** The selection of an organiser in a list. */
 export interface Selection {
-  /** The versions shown when they were ticked, by id. An application that changes afterwards is no longer selected. */
+  /** The version of each ticked application when it was ticked, by id. Applications that change later are not selected. */
   ticked: ReadonlyMap<string, number>
   /** Selected applications that are not among the rows read. */
   beyond: readonly SelectedApplication[]
@@ -48,7 +48,7 @@ export function selectBeyond(beyond: readonly SelectedApplication[]): Selection 
   return { ticked: new Map(beyond.map(({ id, version }) => [id, version])), beyond, last: null }
 }
 
-/** The ids from the application ticked last to this one, in that order; only this one if there is no last one among the rows. */
+/** The ids from the row ticked last to this one, in that order. If the row ticked last is not shown, only this id. */
 export function rangeTo({ last }: Selection, rows: readonly Versioned[], id: string): readonly string[] {
   const ids = rows.map((row) => row.id)
   const [from, to] = [last === null ? -1 : ids.indexOf(last), ids.indexOf(id)]

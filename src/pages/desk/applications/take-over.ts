@@ -5,7 +5,7 @@ import { checkboxId } from './ApplicationRow.tsx'
 import { isFirstList, type EarlyList } from './early-list.tsx'
 
 /**
- * Lets React render outside the document until it has something to show: the document may already have the first list.
+ * Lets React render outside the document until React has something to show: the document may already have the first list.
  *
  * @param page The page element of the document.
  * @returns The element for React. It replaces `page` when React has the list or another screen to show.
@@ -16,11 +16,11 @@ export function elementToRender(page: HTMLElement, session: WatchedSession): HTM
     return page
   }
   const detached = page.cloneNode() as HTMLElement
-  let isLate = false
+  let isShowPending = false
   const show = () => {
     const held = window.earlyList
     if (!held) return
-    if (held.isPressed) return void (isLate = true)
+    if (held.isPressed) return void (isShowPending = true)
     window.earlyList = null
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
@@ -35,14 +35,14 @@ export function elementToRender(page: HTMLElement, session: WatchedSession): HTM
   onScreenLoaded(show)
   // Runs after the click event.
   for (const end of ['pointerup', 'pointercancel'])
-    addEventListener(end, () => setTimeout(() => isLate && show()))
+    addEventListener(end, () => setTimeout(() => isShowPending && show()))
   // Other screens take the focus when they are rendered, so they must be in the document.
   session.subscribe(() => session.now().step !== 'in' && show())
   addEventListener('popstate', show)
   return detached
 }
 
-/** Replays each input in its own task, so that React has rendered the one before. */
+/** Replays each input in its own task, so that React has rendered the previous one. */
 async function replay({ ticked, keys }: EarlyList) {
   const nextTask = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {

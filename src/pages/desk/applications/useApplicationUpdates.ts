@@ -12,8 +12,8 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  * Keeps an open application up to date and marks new events.
  *
  * @param filter The filter of the list that it was opened from.
- * @returns `data`, `error` and `refetch` of the application; `isErased`, whether that is why it was not read; `newKeys`, the keys of new events; `changed`, the other author of the status
- *   shown.
+ * @returns `data`, `error` and `refetch` of the query; `isErased`, whether it failed because the application was erased;
+ *   `newKeys`, the keys of new events; `changed`, the other organiser who set the shown status meanwhile.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
@@ -27,7 +27,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     ...desk.application(id, filter),
     // Prefetched data is painted first.
     refetchOnMount: false,
-    // Keep it while the list beside it is filtered.
+    // Keeps the application while the list beside it is filtered.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
   const wasPrefetched = useRef(data !== undefined)
@@ -35,17 +35,17 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const stampQuery = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,
-    // The stamp came with the application.
+    // The response with the application includes the stamp.
     ...(data && { initialData: { stamp: data.stamp } }),
     staleTime: Infinity,
   })
-  const known = useRef<ReadonlySet<string>>(undefined)
+  const knownKeys = useRef<ReadonlySet<string>>(undefined)
   const stampChanged = useRef(false)
   const [newKeys, setNewKeys] = useState<ReadonlySet<string>>(new Set())
 
-  // Refetching shows that it was erased.
+  // Refetching shows that the application was erased.
   const isGone = isErased(stampQuery.error)
-  // A response older than the last refetch does not count.
+  // A stamp that was read before the last refetch does not count.
   const isChanged =
     stampQuery.data !== undefined &&
     stampQuery.data.stamp !== data?.stamp &&
@@ -59,11 +59,11 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   useEffect(() => {
     if (data === undefined) return
     const events = timelineOf(data)
-    const former = known.current
+    const former = knownKeys.current
     const hasStampChanged = stampChanged.current
-    known.current = new Set(events.map(({ key }) => key))
+    knownKeys.current = new Set(events.map(({ key }) => key))
     stampChanged.current = false
-    // Automatic events after one's own act are not news.
+    // Automatic events after the organiser's own act are not marked as new.
     const newEvents = events.filter(
       ({ key, author }) =>
         former?.has(key) === false && (author === null ? hasStampChanged : author !== desk.email),
@@ -71,12 +71,12 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     if (newEvents.length === 0) return
     setNewKeys((before) => new Set([...before, ...newEvents.map(({ key }) => key)]))
     const authors = [...new Set(newEvents.map(({ author }) => author))].filter((author) => author !== null)
-    // One's own acts announce their outcome themselves.
+    // The organiser's own acts already announce their outcome.
     if (hasStampChanged) announce(`${authors.join(', ') || 'Something'} changed this just now`)
   }, [data, desk])
 
   const last = data?.history.findLast(({ kind }) => kind === 'status')
-  const isShown =
+  const isChangeShown =
     data !== undefined &&
     last?.kind === 'status' &&
     newKeys.has(last.act) &&
@@ -87,7 +87,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     refetch,
     isErased: isErased(error),
     newKeys,
-    changed: isShown ? last.author : undefined,
+    changed: isChangeShown ? last.author : undefined,
   }
 }
 

@@ -5,10 +5,10 @@ import { filterOf, type Filters } from '../kit/filters.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
 /**
- * Reads a list and follows its changes. It is refetched when the organiser returns to it; its rows keep their order while it is
- * shown. While another search or filter loads, the former list stays.
+ * Reads a list and follows its changes. The list is refetched when the organiser returns to it. Its rows keep their order
+ * while it is shown. While another search or filter loads, the former list stays visible.
  *
- * @returns `list`, undefined until it was read; `isStale`, whether it is the former one; `overview`, the last counts;
+ * @returns `list`, undefined until it was read; `isStale`, whether it is the former list; `overview`, the last counts;
  * `matchCounts`, the counts of this list; `changes`, since it was read: erased and new applications, letters and RSVPs.
  */
 export function useList(filters: Filters) {

@@ -6,7 +6,7 @@ import { listenTo } from '../kit/listen.ts'
 
 /**
  * Tracks the row that keys act on: the one that has or last had the focus. If it disappears on a refresh, the row at its position
- * gets the focus. After More, the first new row gets it.
+ * gets the focus. After More, the first new row gets the focus.
  *
  * @param rows The rows of the list; a new array after any change.
  * @param openId The id of the application beside the list, whose row is then the current one.
@@ -21,18 +21,18 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   const pressed = useRef<Element>(null)
   const position = rows.findIndex(({ id }) => id === current)
   const focusRow = (wanted: number) => focusApplication(rows[Math.min(wanted, rows.length - 1)]?.id)
-  const onRows = useEffectEvent((now: typeof rows) => {
-    const before = former.current
-    former.current = now
+  const onRows = useEffectEvent((newRows: typeof rows) => {
+    const formerRows = former.current
+    former.current = newRows
     const { activeElement, body } = document
-    const formerPosition = before.findIndex(({ id }) => id === current)
+    const formerPosition = formerRows.findIndex(({ id }) => id === current)
     if (position === -1 && formerPosition !== -1) {
       lostPosition.current = formerPosition
       if (activeElement === body) focusRow(formerPosition)
     }
-    if (pressed.current === null || now.length <= before.length) return
+    if (pressed.current === null || newRows.length <= formerRows.length) return
     // The More button may have disappeared.
-    if (activeElement === body || activeElement === pressed.current) focusRow(before.length)
+    if (activeElement === body || activeElement === pressed.current) focusRow(formerRows.length)
     pressed.current = null
   })
   useEffect(() => onRows(rows), [rows])
@@ -51,7 +51,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   }
 }
 
-/** Focuses the row of the application that is shown next, unless the focus is in a field or on a heading. */
+/** Focuses the row of an application when it opens, unless the focus is in a field or on a heading. */
 function useRowOfOpen(openId: string | null) {
   const former = useRef(openId)
   useEffect(() => {

@@ -13,7 +13,7 @@ import { useSwitch } from '../kit/useSwitch.ts'
 import { groupAlike, isStatusKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and its key. */
-const decisions = [
+const decisionButtons = [
   { status: 'shortlisted', label: 'Shortlist', key: 's' },
   { status: 'accepted', label: 'Accept', key: 'a' },
   { status: 'waitlisted', label: 'Waitlist', key: 'w' },
@@ -33,7 +33,7 @@ export interface DecisionListeners {
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
   applications: readonly SeenApplication[]
-  /** The text for these applications. */
+  /** The words for these applications: a name, or a number. */
   about: string
   /** Further buttons for these applications. */
   children?: ReactNode
@@ -52,7 +52,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
     <section className="decisions-bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
       <p className="decisions-about">{!isEmpty && <bdi>{about}</bdi>}</p>
       {!isEmpty &&
-        decisions.map(({ status, label, key }) => (
+        decisionButtons.map(({ status, label, key }) => (
           <Button
             key={status}
             data-status={status}
@@ -87,7 +87,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
   )
 }
 
-/** The words of the Undo button. The comma is inside the name, which is cut if it is long. */
+/** The label of the Undo button. The comma is in the name's element, which is cut if it is long. */
 function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Decision[] }) {
   if (first === undefined) return 'Undo'
   const word = undoneWord(first.wanted)
@@ -112,7 +112,7 @@ export function decisionKeys(
   return {
     z: () => undo(queue, listeners),
     ...Object.fromEntries(
-      decisions.map(({ key, status }) => [key, () => decide(queue, applications, status, listeners)]),
+      decisionButtons.map(({ key, status }) => [key, () => decide(queue, applications, status, listeners)]),
     ),
   }
 }
@@ -123,7 +123,7 @@ function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
   if (first && others.length === 0) onUndone?.(first.application.id)
 }
 
-/** Decides, unless all have this status already; then the selection stays. */
+/** Decides. If all applications already have the status, does nothing and calls no listener, so that the selection stays. */
 function decide(
   queue: DecisionQueue,
   applications: readonly SeenApplication[],
@@ -147,7 +147,7 @@ export function DecisionProblems() {
           // The pressed button disappears.
           focusApplication(application.id)
         }
-        const label = decisions.find(({ status }) => status === wanted)?.label ?? ''
+        const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
         return (
           <section key={application.id} className="layout-notice error">
             <p>{refusalOf(refusals[0], others.length)}</p>

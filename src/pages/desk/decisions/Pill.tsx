@@ -4,13 +4,13 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 
 interface PillProps {
   status: Status
-  /** Whether it is being saved. */
+  /** Whether the status is being saved. */
   isPending?: boolean
-  /** Whether somebody else has changed it. */
+  /** Whether somebody else has changed the status. */
   isChanged?: boolean
 }
 
-/** The word of a status. It uses no React features (`early-list.tsx`). */
+/** The word of a status. It uses no React features, since the inline script draws it too (`early-list.tsx`). */
 export function Pill({ status, isPending = false, isChanged = false }: PillProps): ReactNode {
   return (
     <>

@@ -28,14 +28,14 @@ function wordsOf(rsvp: Rsvp | null) {
   return rsvp === null ? 'Not answered' : rsvpStates[rsvp]
 }
 
-/** Sets an RSVP that did not come by the link, and moves the deadline. */
+/** Sets an RSVP that was not given by the link, and moves the deadline. */
 export function RsvpEdit({ application, name }: { application: FullApplication; name: string }) {
   const { id, answer, answer_state: state } = application
-  const note = useDeskAct('desk_set_answer', {
+  const save = useDeskAct('desk_set_answer', {
     success: (_whole, args) => `${name}: ${wordsOf(args.answer)}`,
     failure: 'Not saved.',
   })
-  // Unknown until the application is read again after it was accepted.
+  // The RSVP is unknown until the application is read again after it was accepted.
   if (state === null) return null
   return (
     <Sheet title="Are they coming?" className="decisions-answer-edit">
@@ -45,16 +45,16 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
           {rsvps.map((value) => (
             <ActButton
               key={value}
-              isPending={note.isPending && note.args?.answer === value}
+              isPending={save.isPending && save.args?.answer === value}
               aria-pressed={value === answer}
-              onPress={() => value !== answer && note.press({ application: id, answer: value })}
+              onPress={() => value !== answer && save.press({ application: id, answer: value })}
             >
               {wordsOf(value)}
             </ActButton>
           ))}
         </div>
       </fieldset>
-      <ActProblems acts={[note]} />
+      <ActProblems acts={[save]} />
       <DeadlineEdit application={application} name={name} />
     </Sheet>
   )

@@ -70,16 +70,16 @@ test('a decision on an erased application is not saved, whatever its status was'
   expect(outcomeOf(act({ ...decision('1'), state: 'refused', refusal: gone }))).toBe('Person 1: not saved')
 })
 
-test('Undo names what it undoes', () => {
+test('Undo names the status that it undoes, in lower case', () => {
   expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'back to new'])
 })
 
 test('progress is announced at each quarter', () => {
-  const said = [0, 200, 300, 400, 900].map((done) => progressOf({ done, count: 1_000 }))
-  expect(said).toEqual(['', '', '300 of 1,000 saved', '300 of 1,000 saved', '800 of 1,000 saved'])
+  const sentences = [0, 200, 300, 400, 900].map((done) => progressOf({ done, count: 1_000 }))
+  expect(sentences).toEqual(['', '', '300 of 1,000 saved', '300 of 1,000 saved', '800 of 1,000 saved'])
 })
 
-test('the most frequent status comes first', () => {
+test('the counts of statuses begin with the most frequent status', () => {
   expect(countsOf(['waitlisted', 'new', 'new'])).toEqual(['2 New', '1 Waitlisted'])
 })
 
@@ -146,8 +146,8 @@ test.each<[string, Refusal, number]>([
 
 test('a conflict names the other organiser and the moment', () => {
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
-  const said =
+  const pattern =
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(.*22.*\)\.$/
-  expect(refusalOf(refusal('1', bob), 0)).toMatch(said)
+  expect(refusalOf(refusal('1', bob), 0)).toMatch(pattern)
   expect(refusalOf(refusal('1', bob), 1)).toContain('bob@example.org set them to Declined meanwhile')
 })

@@ -75,7 +75,7 @@ export function progressOf(progress: Progress): string {
   return `${outOf(steps * stepSize, progress.count)} saved`
 }
 
-/** Groups refusals of the same status with the same reason. */
+/** Groups refusals that have the same wanted status, reason and, if known, current status. */
 export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
   const groups = new Map<string, [Refusal, ...Refusal[]]>()
   for (const refusal of refusals) {

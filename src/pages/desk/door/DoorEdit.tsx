@@ -38,7 +38,7 @@ export function DoorEdit() {
 
 interface DoorFormProps {
   door: DoorState
-  /** When it was read, in milliseconds since 1970. The closing time cannot be before that. */
+  /** When the door was read, in milliseconds since 1970. The closing time cannot be earlier. */
   now: number
 }
 
@@ -118,7 +118,7 @@ function saveWords({ closed }: Entries, { is_open: isOpen }: Door) {
   return closed ? 'Close the door' : 'Open the door'
 }
 
-/** An open door counts from its opening, a closed one from saving. */
+/** An open door counts applications from its opening; a closed door, from the save that opens it. */
 function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   const since =
     openedAt === null ? 'from the first application on' : `from the opening on ${momentOf(openedAt)}`
@@ -127,7 +127,7 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 
 /** The notice for a change of the door during the input, with its current state. */
 function conflictNotice(door: DoorState, over: number) {
-  // Closing automatically adds one version. More versions mean that somebody changed it too.
+  // Closing automatically adds one version. More versions mean that somebody changed the door too.
   const isAutomatic = !door.is_open && !door.closed && door.version === over + 1
   const last = isAutomatic ? undefined : door.history[0]
   const who = last

@@ -49,7 +49,7 @@ test.each<[Door, string]>([
   expect(doorSentence(door)).toBe(sentence)
 })
 
-test('each event has its words', () => {
+test('each entry of the history has its words', () => {
   const by = { at, author: 'ada@example.org' }
   expect(wordsOf({ ...by, kind: 'door', detail: limited })).toBe(
     `Door open, until ${momentOf(at)}, for 1,200 applications`,
@@ -57,7 +57,7 @@ test('each event has its words', () => {
   expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closed: true } })).toBe(
     'Door closed: “Applications are closed.”',
   )
-  // Earlier versions stored such a moment.
+  // Earlier versions stored an infinite time.
   expect(wordsOf({ ...by, kind: 'door', detail: { ...open, closes_at: 'infinity' } })).toBe(
     'Door open, until infinity',
   )
@@ -74,7 +74,7 @@ test('each event has its words', () => {
   expect(words({ receipts: false })).toBe('Receipts switched off')
 })
 
-test('unchanged values are saved exactly, to the second', () => {
+test('an unchanged closing time is saved with its seconds', () => {
   expect(changeFrom(entriesOf(limited, now), limited)).toEqual({
     version: 3,
     closed: false,
@@ -99,7 +99,7 @@ test('the closing time is entered in the local time zone', () => {
   expect(localTimeOf(change.closes_at ?? '')).toBe('2999-12-31T18:00')
 })
 
-test('a door that closed automatically stays closed when only its sentence changes, and opens without what closed it', () => {
+test('a door that closed automatically stays closed if only its sentence changes, and opens without its limits', () => {
   const full: Door = { ...limited, closes_at: new Date(now).toISOString(), is_open: false, received: 1200 }
   const entries = entriesOf(full, now)
   expect(changeFrom({ ...entries, sentence: 'Full.' }, full)).toMatchObject({
@@ -117,12 +117,12 @@ test('a door without limits has blank fields, and a changed time is saved', () =
   expect(entriesOf(open, now)).toEqual({ closed: false, sentence: '', closesAt: '', closesAfter: '' })
   const entries = { ...entriesOf(limited, now), closesAt: '2999-12-31T18:00' }
   expect(changeFrom(entries, limited).closes_at).toBe(new Date(2999, 11, 31, 18).toISOString())
-  // Time 0 is not the same as no time.
+  // The time 0, the start of 1970, is a closing time like any other.
   const first = { ...entriesOf(open, now), closesAt: localTimeOf(0) }
   expect(changeFrom(first, open).closes_at).toBe(new Date(0).toISOString())
 })
 
-test('closing keeps a future closing time for the next opening, but not the number', () => {
+test('closing keeps a future closing time for the next opening, but removes the limit of applications', () => {
   const change = changeFrom({ ...entriesOf(limited, now), closed: true }, limited)
   expect(change).toMatchObject({ closed: true, closes_at: at, closes_after: null })
   const closed: Door = { ...limited, ...change, is_open: false }
@@ -130,7 +130,7 @@ test('closing keeps a future closing time for the next opening, but not the numb
   expect(entriesOf(closed, Date.parse(at))).toMatchObject({ closed: true, closesAt: '' })
 })
 
-test('closing does not save a new closing time', () => {
+test('closing the door does not save a newly entered closing time', () => {
   const entries = { ...entriesOf(open, now), closesAt: '2999-12-31T18:00', closed: true }
   expect(changeFrom(entries, open).closes_at).toBeNull()
 })

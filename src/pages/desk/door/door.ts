@@ -50,8 +50,9 @@ export interface Entries {
 }
 
 /**
- * The initial values of the form. A door that closed automatically counts as closed, so that changing the sentence does not open
- * it. A future closing time is kept for the next opening. A number of applications is not, since it counts from the opening.
+ * The initial values of the form. A door that closed automatically counts as closed, so that changing the sentence does not
+ * open it. A future closing time is kept for the next opening. A limit of applications is not kept, since it counts from the
+ * opening.
  *
  * @param now When the door was read, in milliseconds since 1970.
  */

@@ -6,7 +6,7 @@ import type { Recipient } from './draft-changes.ts'
 
 interface DraftArticleProps extends ComponentProps<'article'> {
   recipient: Recipient
-  /** Whether it is shown in its application. Elsewhere its heading is the applicant's name. */
+  /** Whether the draft is shown on the screen of its application. Elsewhere the heading is the applicant's name. */
   isAtApplication?: boolean | undefined
   isSheet?: boolean | undefined
   heading: string

@@ -21,7 +21,7 @@ interface DraftEditProps {
 /** The form that edits a draft for one person. */
 export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
   const { id, seen, subject, body } = letter
-  // A form that is already open with its screen does not take the focus.
+  // A form that opens together with its screen does not take the focus.
   const [isRestored] = useState(input[0] !== null)
   const draft = useVersionedDraft({
     input,
@@ -31,7 +31,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
     argsOf: (text) => ({ letter: id, seen, ...text }),
     versionOf: (saved) => saved.seen,
     success: () => `${nameOfLetter(letter)}: changed`,
-    // Input entered while saving is kept, which keeps the form open.
+    // Text entered while saving is kept, and keeps the form open.
     onSaved: () => setIsOpen(false),
   })
   const enter = (entered: Partial<LetterContent>) => {

@@ -17,7 +17,7 @@ export function DraftList({ occasion }: { occasion: string }) {
     ...desk.drafts(occasion),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
-  // The overview comes with the drafts.
+  // The response with the drafts includes the overview.
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)

@@ -23,7 +23,7 @@ interface DraftReviewProps {
   children: (ticked: readonly Letter[]) => ReactNode
 }
 
-/** The id of the shown draft, its position among the drafts, and the ids that are not to be sent. */
+/** The id of the shown draft, its position among the drafts, and the ids of the drafts that are not to be sent. */
 interface Review {
   chosen: string
   place: number
@@ -32,17 +32,17 @@ interface Review {
 
 const initialReview: Review = { chosen: '', place: 0, unticked: [] }
 
-/** The recipients of drafts, with a checkbox each, and the letter of the chosen one. */
-export function DraftReview({ occasion, drafts: read, isByHand, more, children }: DraftReviewProps) {
+/** The recipients of drafts, with a checkbox each, and the letter to the chosen recipient. */
+export function DraftReview({ occasion, drafts: unsorted, isByHand, more, children }: DraftReviewProps) {
   const changes = useDraftChanges(occasion)
-  const drafts = useEditedFirst(read)
-  // Stored in the tab, so that unticked drafts stay so after a look at an application.
+  const drafts = useEditedFirst(unsorted)
+  // Stored in the tab, so that unticked drafts stay unticked after a look at an application.
   const [review, setReview] = useUnsentText<Review>(`review ${occasion}`)
   const { chosen, place: formerPosition, unticked } = review ?? initialReview
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
   const found = drafts.findIndex(({ id }) => id === chosen)
-  // If the chosen draft is gone, shows the one at its position.
+  // If the chosen draft is gone, shows the draft at its former position.
   const position = found === -1 ? Math.min(formerPosition, drafts.length - 1) : found
   const shown = drafts[position]
   const choose = (to: number) => setReview({ chosen: drafts[to]?.id ?? '', place: to, unticked })
@@ -68,7 +68,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   })
   const onChosen = useEffectEvent((id: string | undefined) => {
     if (position === 0) return
-    // Below its row, a letter needs the space; closing the one above has moved the row.
+    // In one column the letter opens below its row and needs the space. Closing the letter above has moved the row.
     const block = isBeside ? 'nearest' : 'start'
     document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
   })
@@ -117,7 +117,7 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
                     <label className="control-tick">
                       <input
                         type="checkbox"
-                        // From the chosen row, Tab leads to its letter.
+                        // Only the chosen row's checkbox is a tab stop, so that Tab leads from it to the letter.
                         tabIndex={draft === shown ? 0 : -1}
                         checked={isTicked(draft)}
                         onChange={({ target }) => tick([draft], target.checked)}
@@ -155,15 +155,15 @@ export function DraftReview({ occasion, drafts: read, isByHand, more, children }
   )
 }
 
-/** Orders drafts so that those edited when first seen come first. Editing a draft later does not move its row. */
+/** Puts drafts first that were edited when they were first read. Editing a draft later does not move its row. */
 function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
-  const [first, setFirst] = useState<Readonly<Record<string, boolean>>>({})
-  const isNew = ({ id }: Letter) => !(id in first)
+  const [wasEdited, setWasEdited] = useState<Readonly<Record<string, boolean>>>({})
+  const isNew = ({ id }: Letter) => !(id in wasEdited)
   if (drafts.some(isNew)) {
-    const seen = drafts.filter(isNew).map((draft) => [draft.id, isEdited(draft)] as const)
-    setFirst({ ...first, ...Object.fromEntries(seen) })
+    const entries = drafts.filter(isNew).map((draft) => [draft.id, isEdited(draft)] as const)
+    setWasEdited({ ...wasEdited, ...Object.fromEntries(entries) })
   }
-  return drafts.toSorted((one, other) => Number(first[other.id]) - Number(first[one.id]))
+  return drafts.toSorted((one, other) => Number(wasEdited[other.id]) - Number(wasEdited[one.id]))
 }
 
 /** The remarks about a draft, in a few words. */
@@ -177,7 +177,7 @@ function wordsOf(draft: Letter, isSaved: boolean) {
   return words.join(', ')
 }
 
-/** The numbers of drafts like the template, edited ones, and ones that cannot be sent. */
+/** The numbers of ticked drafts like their template, of edited drafts, and of drafts that cannot be sent. */
 function sentencesOf(ticked: readonly Letter[], unsendable: number) {
   const edited = ticked.filter(isEdited).length
   const unedited = ticked.filter(({ occasion }) => occasion !== '').length - edited

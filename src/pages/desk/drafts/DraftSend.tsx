@@ -18,7 +18,7 @@ export interface Unsent {
 }
 
 interface DraftSendProps {
-  /** Each is sent only if it has not changed since it was read. */
+  /** The drafts to send. A draft that has changed since it was read is not sent. */
   drafts: readonly Letter[]
   overview: LettersOverview
   onSent: (unsent: readonly Unsent[]) => void
@@ -32,7 +32,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const [draftsToSend, setDraftsToSend] = useState<readonly Letter[]>([])
   const [again, setAgain] = useState(false)
   const [typed, setTyped] = useState('')
-  const [isWrong, setIsWrong] = useState(false)
+  const [isNumberWrong, setIsNumberWrong] = useState(false)
   const repeated = draftsToSend.filter(wasSentBefore).length
   const letters = draftsToSend.filter((letter) => again || !wasSentBefore(letter))
   const isMany = letters.length > maxUnconfirmed
@@ -55,9 +55,9 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
     },
   })
   const release = () => {
-    const isRight = !isMany || Number(typed) === letters.length
-    setIsWrong(!isRight)
-    if (!isRight || letters.length === 0) return
+    const isNumberRight = !isMany || Number(typed) === letters.length
+    setIsNumberWrong(!isNumberRight)
+    if (!isNumberRight || letters.length === 0) return
     send.press({
       letters: letters.map(({ id, seen }) => ({ id, seen })),
       number: isMany ? Number(typed) : null,
@@ -75,7 +75,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
         setDraftsToSend(drafts.slice(0, maxPerCall))
         setAgain(false)
         setTyped('')
-        setIsWrong(false)
+        setIsNumberWrong(false)
       }}
       onClose={send.cancel}
     >
@@ -104,7 +104,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
             onText={setTyped}
           />
         )}
-        {isWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
+        {isNumberWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
         <ActProblems acts={[send]} />
       </DialogForm>
     </Dialog>

@@ -29,7 +29,7 @@ interface DraftsProps {
   /** Whether organisers send them from their own email program. */
   isByHand: boolean
   application: string
-  /** More buttons for a draft, while it is not edited. */
+  /** More buttons for a draft, while it is not being edited. */
   children: (draft: Letter) => ReactNode
 }
 
@@ -61,7 +61,7 @@ interface DraftShowProps {
   input: DraftInput
   isAtApplication?: boolean
   isSheet?: boolean
-  /** Called when this draft disappears, which loses the focus. */
+  /** Called when this draft disappears and the focus is lost. */
   onGone: () => void
   children?: ReactNode
 }
@@ -79,7 +79,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
     failure: 'Not removed.',
     onSuccess: onGone,
   })
-  const note = useDeskAct('desk_sent_by_hand', {
+  const noteSent = useDeskAct('desk_sent_by_hand', {
     success: () => `${name}: sent by hand`,
     failure: 'Not noted.',
     onSuccess: onGone,
@@ -125,7 +125,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
       ) : (
         <>
           <LetterText text={letter} />
-          <ActProblems acts={[remove, restore, note, handOver]} />
+          <ActProblems acts={[remove, restore, noteSent, handOver]} />
           <div className="layout-row">
             {children}
             {mailto !== undefined && !isFilledLater(letter) && (
@@ -146,13 +146,13 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
             {mailto !== undefined && (
               <ActButton
                 about={name}
-                isPending={note.isPending}
-                onPress={() => note.press({ letter: id, seen })}
+                isPending={noteSent.isPending}
+                onPress={() => noteSent.press({ letter: id, seen })}
               >
                 I sent it
               </ActButton>
             )}
-            {/* A letter to one person may contain their name. */}
+            {/* Blind readers cannot edit: a letter to one person may contain the person's name. */}
             {letter.name !== null && (
               <Button about={name} ref={editButton} onPress={() => setIsOpen(true)}>
                 Edit

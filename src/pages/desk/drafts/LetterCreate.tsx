@@ -29,7 +29,7 @@ interface LetterCreateProps {
 export function LetterCreate({ application, letters, mayAnswer, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  // Includes occasions without a draft: there may be unsaved text for a sent one.
+  // Includes occasions without a draft: a draft that was sent may have unsaved text.
   const occasions = new Set(['', ...letters.map(({ occasion }) => occasion)])
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
@@ -57,24 +57,24 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
   )
 }
 
-/** The name of a letter to one person in `useUnsentText`. */
+/** The key of a letter to one person in `useUnsentText`. */
 export function letterTextName(application: string): string {
   return `letter ${application}`
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
 function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
-  // The act id is stored with the text, so that a retry without a response creates only one letter.
+  // The act id is stored with the text, so that a retry after a lost response creates no second letter.
   const [typed, setUnsent] = useUnsentText<LetterContent & { act: string }>(letterTextName(application))
-  // The draft may have been saved after this screen was left, before the response arrived.
+  // The draft may have been saved although this screen was left before the response arrived.
   const isSaved = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isSaved ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
-  // A form that is already open with its screen does not take the focus.
+  // A form that opens together with its screen does not take the focus.
   const [isFirst, setIsFirst] = useState(false)
   const isWriting = isOpen || act !== ''
   const openButton = useRef<HTMLButtonElement>(null)
-  const written = useRef('')
+  const writtenId = useRef('')
   const close = () => {
     setUnsent(null)
     setIsOpen(false)
@@ -83,13 +83,13 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     success: () => 'Draft saved. Nothing has been sent.',
     failure: 'Draft not saved.',
     onSuccess(letter) {
-      written.current = letter.id
+      writtenId.current = letter.id
       close()
     },
   })
   useOnHidden(isWriting, () => {
-    focusOn(document.getElementById(`draft-${written.current}`) ?? openButton.current)
-    written.current = ''
+    focusOn(document.getElementById(`draft-${writtenId.current}`) ?? openButton.current)
+    writtenId.current = ''
   })
   const enter = (change: Partial<LetterContent>) => {
     const text = { subject, body, ...change }

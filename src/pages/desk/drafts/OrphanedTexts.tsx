@@ -11,7 +11,7 @@ import type { DraftChange, useDraftChanges, Recipient } from './draft-changes.ts
 interface OrphanedTextsProps {
   changes: ReturnType<typeof useDraftChanges>
   drafts: readonly Letter[]
-  /** The application that they are shown in; without it, they are shown in the list of drafts. */
+  /** The application whose screen shows the texts; undefined in the list of drafts. */
   application?: string
 }
 
@@ -37,8 +37,8 @@ interface OrphanedTextProps {
 }
 
 /**
- * Shows the unsaved text of a draft that was sent or removed meanwhile, to copy it. Shows nothing for a draft that is on a later
- * page.
+ * Shows the unsaved text of a draft that was sent or removed meanwhile, so that the organiser can copy it. Shows nothing for
+ * a draft that is on a later page.
  */
 function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps) {
   const { data: letters } = useQuery(useDesk().lettersOf(change.application))

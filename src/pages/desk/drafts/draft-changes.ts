@@ -13,16 +13,16 @@ export interface DraftChange extends Unsaved<LetterContent>, Omit<Recipient, 'id
 /** The unsaved texts of the drafts of an occasion, including drafts that are no longer in the list. */
 export function useDraftChanges(occasion: string) {
   const [changes, setUnsent] = useUnsentText<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const setText = ({ id, application: of, name }: Recipient, change: Change<Unsaved<LetterContent>>) =>
+  const setText = ({ id, application, name }: Recipient, change: Change<Unsaved<LetterContent>>) =>
     setUnsent((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
       const changed = typeof change === 'function' ? change(former) : change
-      const all = changed === null ? others : { ...others, [id]: { ...changed, application: of, name } }
+      const all = changed === null ? others : { ...others, [id]: { ...changed, application, name } }
       return Object.keys(all).length === 0 ? null : all
     })
   return {
     all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
-    /** The unsaved text of a draft. Equal to the saved text: not a change (a save may have succeeded without a response). */
+    /** The unsaved text of a draft. Text equal to the saved text is no change: its save may have lost only the response. */
     of(draft: Letter): DraftInput {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body

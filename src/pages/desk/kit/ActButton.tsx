@@ -4,9 +4,9 @@ import { Button, type ButtonProps } from './Button.tsx'
 import { focus, useOnHidden } from './focus.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onPress' | 'children'> {
-  /** Whether its act is pending. The button keeps its position, its words and the focus then. */
+  /** Whether its act is pending. Meanwhile, the button keeps its position, its words and the focus. */
   isPending: boolean
-  /** Without it, the button submits its form. */
+  /** If omitted, the button submits its form. */
   onPress?: () => void
   children: string
 }
@@ -77,7 +77,7 @@ export function ConfirmButton({
   return (
     <>
       <span>{question}</span>
-      {/* Focused first, so that pressing Enter twice does nothing. */}
+      {/* This button takes the focus, so that pressing Enter twice only cancels. */}
       <Button ref={focus} onPress={() => setIsConfirming(false)}>
         {keep}
       </Button>
@@ -91,9 +91,9 @@ export function ConfirmButton({
 interface ActSwitchProps {
   label: string
   hint: string
-  /** Undefined while it is not known yet. */
+  /** Undefined until it is loaded. */
   isOn: boolean | undefined
-  /** The new value while it is being saved. It is shown immediately and cannot be changed until then. */
+  /** The new value while it is being saved. It is shown immediately, and cannot be changed until it is saved. */
   pending: boolean | undefined
   onSwitch: (isOn: boolean) => void
 }

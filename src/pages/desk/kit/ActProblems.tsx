@@ -14,7 +14,8 @@ export function ActProblems({ acts }: { acts: readonly { error: Error | null; fa
 /**
  * The sentences about a failed act.
  *
- * @param fails A sentence that says what has not happened. It is replaced if no response came, since the act may have happened.
+ * @param failure The sentence for a failure, such as `Not saved.` It is replaced if no response arrived, since the act may
+ *   have succeeded.
  */
 export function failureOf(failure: string, error: Error): string {
   return `${isUncertain(error) ? 'Not confirmed.' : failure} ${sentenceOf(error)}`

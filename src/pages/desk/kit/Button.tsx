@@ -5,9 +5,9 @@ import { hrefOf } from './route.ts'
 
 /** The properties of a button. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
-  /** The person or thing that it is about. Screen readers read it after the words, if several buttons have the same ones. */
+  /** The person or thing that it is about. Screen readers read it after the words, if several buttons share the words. */
   about?: string
-  /** Whether it is inactive. It keeps the focus then, which `disabled` would remove. */
+  /** Whether it is inactive. It keeps the focus, which `disabled` would remove. */
   isOff?: boolean | undefined
   onPress: (event: MouseEvent<HTMLButtonElement>) => void
 }
@@ -30,7 +30,7 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
 
 interface ApplicationLinkProps {
   id: string
-  /** Of the list that it is opened from; by default, the list without filters. */
+  /** The filters of the list that the application is opened from; by default, none. */
   filters?: Filters
   /** The applicant's name, or another text that identifies it. */
   children: ReactNode

@@ -14,7 +14,7 @@ export interface DialogHandle {
 
 interface DialogProps {
   ref?: Ref<DialogHandle>
-  /** The words of the button that opens it, and an optional key. */
+  /** The words of the button that opens it, and an optional shortcut key. */
   button: string
   openKey?: string
   buttonClass?: string
@@ -25,7 +25,7 @@ interface DialogProps {
   close?: string
   onOpen?: () => void
   onClose?: () => void
-  /** Called after it has closed. Its button must not disappear before. */
+  /** Called after it has closed. Its button must not disappear before this call. */
   onClosed?: () => void
   /** Rendered only while it is open. */
   children: ReactNode

@@ -77,8 +77,8 @@ interface LabelledProps extends FieldTexts {
 }
 
 function Labelled({ id: givenId, label, hint, problem, children }: LabelledProps) {
-  const own = useId()
-  const id = givenId ?? own
+  const generatedId = useId()
+  const id = givenId ?? generatedId
   const about = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
   return (
     <div className="field">

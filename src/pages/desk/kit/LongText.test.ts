@@ -12,7 +12,7 @@ test('a text of usual length is one piece', () => {
 test.each([
   ['a word', 'x'.repeat(100_000)],
   ['two scripts', 'xع'.repeat(50_000)],
-  ['what lies beyond the first plane', `x${'😀'.repeat(50_000)}`],
+  ['characters outside the first Unicode plane', `x${'😀'.repeat(50_000)}`],
   ['line ends', '\n'.repeat(100_000)],
   ['words', 'To think. '.repeat(10_000)],
 ])('a longer text is cut into bounded pieces and keeps every character: %s', (_name, text) => {
@@ -23,7 +23,7 @@ test.each([
   expect(pieces.filter((piece) => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(piece))).toEqual([])
 })
 
-test('a name is kept; excess length, combining marks and direction marks are removed', () => {
+test('a usual name is unchanged; excess length, excess combining marks and direction marks are removed', () => {
   for (const name of ['Émile Zola', 'עדה', 'Ngọc Trâm Nguyễn', 'x'.repeat(120)])
     expect(shortOf(name)).toBe(name)
   expect(shortOf('\u202eadA\u2066')).toBe('adA')

@@ -5,8 +5,8 @@ import { formatNumber } from './format.ts'
 import { useMedia } from './useMedia.ts'
 
 /**
- * A text by an applicant, unchanged, with its own writing direction. Of an unusually long text it shows the beginning, and a
- * button that shows the rest.
+ * A text by an applicant, unchanged, with its own writing direction. An unusually long text is cut off, with a button that
+ * shows the whole text.
  */
 export function LongText({ text }: { text: string }) {
   const pieces = useMemo(() => piecesOf(text), [text])
@@ -15,7 +15,7 @@ export function LongText({ text }: { text: string }) {
 
 function Pieces({ text, pieces }: { text: string; pieces: readonly string[] }) {
   const [isExpanded, setIsExpanded] = useState(false)
-  // Paper has no buttons.
+  // On paper, the whole text is shown, since nobody can press the button.
   const isPrinting = useMedia('print')
   return (
     <>
@@ -41,7 +41,7 @@ function focus(element: HTMLElement | null) {
 
 /** Characters per piece. For text of mixed fonts and scripts, the browser's layout time grows with the square of the length. */
 export const pieceLength = 4_000
-/** Characters that a line end counts as, because of its height. */
+/** The number of characters that a line end counts as, because of its height. */
 const lineEnd = 40
 
 /**

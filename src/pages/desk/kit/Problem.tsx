@@ -56,7 +56,7 @@ export function Alert({ button, onPress, children }: AlertProps) {
 /** The button for a page that is older than its server. */
 export const reload = { button: 'Reload', onPress: () => location.reload() }
 
-/** Whether the page is older than its server, which no longer knows its calls or has its scripts. */
+/** Whether the page is older than its server, which no longer has the page's calls or scripts. */
 export function isOutdated(error: unknown) {
   return error instanceof MissingScriptError || (error instanceof RefusedCall && error.code === 'PGRST202')
 }

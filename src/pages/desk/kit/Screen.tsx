@@ -79,7 +79,7 @@ export function Loading() {
 
 interface SheetProps {
   title: string
-  /** Whether it has a heading of level 3, as one of several under a common heading. */
+  /** Whether it is below a common heading of several sheets, so that its own heading has level 3. */
   isPart?: boolean
   className?: string
   children: ReactNode
@@ -208,7 +208,7 @@ export async function loadScreens(): Promise<void> {
   await Promise.all(loaders.map((load) => load()))
 }
 
-/** Loads something; offline, waits for the connection first. */
+/** Loads something. If that fails offline, waits for the connection and tries again. */
 async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   try {
     return await load()

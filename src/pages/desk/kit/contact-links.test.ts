@@ -55,8 +55,8 @@ test.each([
   ['ada lovelace', undefined],
   ['ada', undefined],
   ['', undefined],
-])('the LinkedIn page %j leads to %s', (given, link) => {
-  expect(linkedInLink(given)).toBe(link)
+])('the LinkedIn page %j leads to %s', (input, link) => {
+  expect(linkedInLink(input)).toBe(link)
 })
 
 test('a letter opens unchanged in an email program, addressed to its recipient only', () => {

@@ -19,15 +19,15 @@ const application = (id: string, status: Status = 'new', version = 0): SeenAppli
   version,
 })
 
-/** A started queue, and a desk whose responses the test can hold back. */
-function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, isOffline = false } = {}) {
+/** Runs a queue at a desk. If `isHeld`, each response waits for `reply`. */
+function runQueue({ onFinished = (_act: DecisionAct): void => {}, isHeld = false, isOffline = false } = {}) {
   const calls: Args[] = []
   const finished: string[] = []
   const waiting: (() => void)[] = []
   const callDesk = (async (_name: string, args: Args, signal: AbortSignal) => {
     calls.push(args)
     if (isOffline) throw new OfflineError(new TypeError('no connection'))
-    if (!isOpen)
+    if (isHeld)
       await new Promise<void>((resolve, reject) => {
         waiting.push(resolve)
         signal.addEventListener('abort', () => reject(signal.reason as Error))
@@ -55,20 +55,20 @@ function queueAt({ onFinished = (_act: DecisionAct): void => {}, isOpen = true, 
   }
 }
 
-/** Lets pending promises settle, except the calls that the test holds back. */
-const turnsAreOver = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Lets pending promises settle, except for responses that are held. */
+const promisesSettled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('acts are sent one after another, each with its own id, and reported when they are settled', async () => {
-  const { queue, calls, finished, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, reply, idle } = runQueue({ isHeld: true })
   queue.decide([application('1', 'new', 3)], 'accepted')
   queue.decide([application('1', 'new', 3), application('2')], 'declined')
-  await turnsAreOver()
+  await promisesSettled()
   expect(calls.map(({ decisions }) => decisions)).toEqual([
     [{ id: '1', status: 'accepted', version: 3, takes_back: false }],
   ])
   expect(finished).toEqual([])
   reply()
-  await turnsAreOver()
+  await promisesSettled()
   expect(finished).toEqual(['1: saved'])
   expect(calls[1]?.decisions).toEqual([
     { id: '1', status: 'declined', version: 4, takes_back: false },
@@ -79,12 +79,12 @@ test('acts are sent one after another, each with its own id, and reported when t
   expect(finished).toEqual(['1: saved', '1: saved,2: saved'])
   expect(new Set(calls.map(({ act }) => act)).size).toBe(2)
   queue.undo()
-  await turnsAreOver()
+  await promisesSettled()
   expect(calls[2]?.decisions[1]).toEqual({ id: '2', status: 'new', version: 1, takes_back: true })
 })
 
 test('acts that are refused together are reported in order', async () => {
-  const { queue, finished, idle } = queueAt({ isOffline: true })
+  const { queue, finished, idle } = runQueue({ isOffline: true })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('1')], 'declined')
   await idle()
@@ -92,7 +92,7 @@ test('acts that are refused together are reported in order', async () => {
 })
 
 test('a decision made offline is refused with a reason', async () => {
-  const { queue, idle } = queueAt({ isOffline: true })
+  const { queue, idle } = runQueue({ isOffline: true })
   queue.decide([application('1')], 'accepted')
   await idle()
   expect([...queue.state().refusals.values()]).toMatchObject([
@@ -102,7 +102,7 @@ test('a decision made offline is refused with a reason', async () => {
   expect(queue.state().refusals.size).toBe(0)
 })
 
-test('an invalid reply or an error in a report does not block later decisions', async () => {
+test('an invalid reply or an error in onFinished does not block later decisions', async () => {
   const reported = vi.fn<(error: unknown) => void>()
   vi.stubGlobal('reportError', reported)
   const replies = [null, []]
@@ -118,24 +118,24 @@ test('an invalid reply or an error in a report does not block later decisions', 
   expect(reported.mock.calls).toEqual([[error], [error]])
 })
 
-test('after its end the queue sends nothing and ignores the pending response', async () => {
-  const { queue, calls, finished, end } = queueAt({ isOpen: false })
+test('a queue that has ended sends nothing and ignores the pending response', async () => {
+  const { queue, calls, finished, end } = runQueue({ isHeld: true })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('2')], 'accepted')
-  await turnsAreOver()
+  await promisesSettled()
   end()
   queue.decide([application('3')], 'accepted')
-  await turnsAreOver()
+  await promisesSettled()
   expect(calls.map(({ decisions }) => decisions[0]?.id)).toEqual(['1'])
   expect([finished, queue.state().refusals.size, queue.isWaiting()]).toEqual([[], 0, true])
 })
 
 test('a queue that ends and starts again sends its pending decisions, as in StrictMode', async () => {
-  const { queue, calls, finished, end, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, end, reply, idle } = runQueue({ isHeld: true })
   queue.decide([application('1')], 'accepted')
   end()
   queue.start()
-  await turnsAreOver()
+  await promisesSettled()
   expect(calls).toHaveLength(2)
   reply()
   reply()
@@ -143,22 +143,22 @@ test('a queue that ends and starts again sends its pending decisions, as in Stri
   expect(finished).toEqual(['1: saved'])
 })
 
-test('a subscriber hears of each change until it unsubscribes', async () => {
-  const { queue, idle } = queueAt()
-  const told = vi.fn<() => void>()
-  const end = queue.subscribe(told)
+test('a subscriber is called on each change until it unsubscribes', async () => {
+  const { queue, idle } = runQueue()
+  const listener = vi.fn<() => void>()
+  const unsubscribe = queue.subscribe(listener)
   queue.decide([application('1', 'accepted')], 'accepted')
-  expect(told).not.toHaveBeenCalled()
+  expect(listener).not.toHaveBeenCalled()
   queue.decide([application('1')], 'accepted')
-  expect(told).toHaveBeenCalled()
-  end()
-  told.mockClear()
+  expect(listener).toHaveBeenCalled()
+  unsubscribe()
+  listener.mockClear()
   await idle()
-  expect(told).not.toHaveBeenCalled()
+  expect(listener).not.toHaveBeenCalled()
 })
 
 test('a change by somebody else is distinguished from a decision made here', async () => {
-  const { queue, idle } = queueAt()
+  const { queue, idle } = runQueue()
   const read = application('1')
   expect(queue.isChanged(read)).toBe(false)
   queue.recordRead(application('1', 'declined', 1))
@@ -173,12 +173,12 @@ test('a change by somebody else is distinguished from a decision made here', asy
 })
 
 test('stopping drops the unsent steps of an act', async () => {
-  const { queue, calls, finished, reply, idle } = queueAt({ isOpen: false })
+  const { queue, calls, finished, reply, idle } = runQueue({ isHeld: true })
   queue.decide(
     Array.from({ length: 250 }, (_, index) => application(String(index))),
     'accepted',
   )
-  await turnsAreOver()
+  await promisesSettled()
   queue.stop()
   reply()
   await idle()
@@ -186,8 +186,8 @@ test('stopping drops the unsent steps of an act', async () => {
   expect(finished[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
 })
 
-test('refusals are dismissed', async () => {
-  const { queue, idle } = queueAt({ isOffline: true })
+test('a dismissed refusal is removed', async () => {
+  const { queue, idle } = runQueue({ isOffline: true })
   queue.decide([application('200')], 'declined')
   await idle()
   expect(queue.state().refusals.size).toBe(1)

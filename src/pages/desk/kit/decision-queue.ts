@@ -22,7 +22,7 @@ export type DecisionQueue = ReturnType<typeof createDecisionQueue>
 /**
  * Creates the decision queue of one organiser. It sends nothing until `start` is called.
  *
- * @param onFinished Called once for each act, in order, when none of its decisions is queued or sent any more.
+ * @param onFinished Called once for each act, in order, when all its decisions are saved, refused or stopped.
  */
 export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: DecisionAct) => void) {
   const { subscribe, notify } = createListeners()
@@ -62,7 +62,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     isSending = false
   }
 
-  const replyTo = async (decisions: readonly Decision[], until: AbortSignal): Promise<QueueEvent> => {
+  const replyTo = async (decisions: readonly Decision[], callSignal: AbortSignal): Promise<QueueEvent> => {
     try {
       const args = decisions.map(({ application: { id }, wanted, baseVersion, isUndo }) => ({
         id,
@@ -70,7 +70,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
         version: baseVersion,
         takes_back: isUndo,
       }))
-      const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: args }, until)
+      const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: args }, callSignal)
       return { type: 'reply', outcomes: new Map(outcomes.map((outcome) => [outcome.id, outcome])) }
     } catch (error) {
       return { type: 'fail', message: sentenceOf(error), isUncertain: isUncertain(error) }
@@ -98,11 +98,11 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     dismiss: (refusals: readonly Refusal[]) => dispatch({ type: 'dismiss', refusals }),
     /** Stops an act that takes several calls: its unsent decisions are dropped. */
     stop: () => dispatch({ type: 'stop' }),
-    /** Records the status of an application as it was read, if that is newer. */
+    /** Records the status of an application as it was read, if its version is newer. */
     recordRead: (application: Omit<SeenApplication, 'name'>) => dispatch({ type: 'read', application }),
     /** Forgets the decisions on erased applications; without ids, on all. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
-    /** The status to show for an application, given the one that was read. */
+    /** The status to show for an application, given the status that was read. */
     currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentStatusIn(state, read),
     /** Whether somebody else has changed an application since it was read. */
     isChanged(read: Omit<SeenApplication, 'name'>): boolean {

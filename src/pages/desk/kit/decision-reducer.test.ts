@@ -44,20 +44,20 @@ const stale = { outcome: 'stale', status: 'declined', version: 5, author: 'bob@e
 const play = (state: QueueState, ...events: QueueEvent[]) => events.reduce(reduce, state)
 const after = (...events: QueueEvent[]) => play(emptyQueue, ...events)
 
-/** The reply to the sent decisions. They are saved unless `became` has another outcome; undefined leaves one out. */
-function reply(state: QueueState, became: Outcomes = {}): QueueEvent {
+/** The reply to the sent decisions. All are saved, except those in `others`; an undefined outcome is omitted. */
+function reply(state: QueueState, others: Outcomes = {}): QueueEvent {
   const outcomes = sentDecisions(state).flatMap(({ application: { id }, wanted: status, baseVersion }) => {
-    if (id in became && became[id] === undefined) return []
+    if (id in others && others[id] === undefined) return []
     const saved = { id, outcome: 'kept', status, version: baseVersion + 1, author: 'me', at: null }
-    return [[id, { ...saved, ...became[id] } as DecisionOutcome] as const]
+    return [[id, { ...saved, ...others[id] } as DecisionOutcome] as const]
   })
   return { type: 'reply', outcomes: new Map(outcomes) }
 }
 
 /** Sends the decisions of one call, and settles them. */
-function finished(state: QueueState, became: Outcomes = {}) {
+function finished(state: QueueState, others: Outcomes = {}) {
   const sent = reduce(state, send)
-  return reduce(sent, reply(sent, became))
+  return reduce(sent, reply(sent, others))
 }
 
 /** The states of each act's decisions, such as `1: saved`. */
@@ -87,7 +87,7 @@ test('nothing changes if nothing is queued or the status is already the wanted o
     expect(reduce(emptyQueue, event)).toBe(emptyQueue)
 })
 
-test('an act is sent after the previous one, based on the version that it produced', () => {
+test('an act is sent after the previous act, based on the version that the previous act produced', () => {
   const both = after(
     decide('accepted', application('1', 'new', 3)),
     decide('declined', application('1', 'new', 3)),
@@ -103,7 +103,7 @@ test('an act is sent after the previous one, based on the version that it produc
   })
 })
 
-test('a decision made on top of a refused one is refused with it', () => {
+test('if a decision is refused, a later decision on the same application is refused too', () => {
   const state = finished(
     after(decide('accepted', application('1')), decide('waitlisted', application('1'))),
     { '1': stale },
@@ -126,32 +126,35 @@ test('a decision repeated after a conflict is based on the newer version', () =>
   expect(baseOf(again)).toEqual([5])
 })
 
-test('a conflict with an equal decision is no refusal', () => {
+test('a conflict with an equal decision is not reported as a refusal', () => {
   const state = finished(after(decide('declined', application('1'))), { '1': stale })
   expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
 })
 
-test('a refused decision is no refusal if the next one wanted the current status', () => {
+test('a refused decision is not reported if the next decision wanted the current status', () => {
   const state = finished(after(decide('accepted', application('1')), decide('declined', application('1'))), {
     '1': stale,
   })
   expect([statesOf(state), reasonsOf(state)]).toEqual([[['1: refused'], ['1: refused']], []])
 })
 
-test.each([{ outcome: 'gone' } as const, undefined])('an application may be gone: %j', (outcome) => {
-  const state = finished(after(decide('accepted', application('1')), decide('new', application('1'))), {
-    '1': outcome,
-  })
-  // The application is reported as gone even if the last decision wanted its original status.
-  expect(reasonsOf(state)).toEqual([['1', 'new', 'gone']])
-  expect(undoneBy(state)).toEqual([])
-  expect(currentStatusIn(state, application('1'))).toEqual({ status: 'new', version: 0, isPending: false })
-})
+test.each([{ outcome: 'gone' } as const, undefined])(
+  'a decision on an erased application is refused as gone: %j',
+  (outcome) => {
+    const state = finished(after(decide('accepted', application('1')), decide('new', application('1'))), {
+      '1': outcome,
+    })
+    // The application is reported as gone even if the last decision wanted its original status.
+    expect(reasonsOf(state)).toEqual([['1', 'new', 'gone']])
+    expect(undoneBy(state)).toEqual([])
+    expect(currentStatusIn(state, application('1'))).toEqual({ status: 'new', version: 0, isPending: false })
+  },
+)
 
-test('a failure brings the former status back and can be tried again', () => {
-  const was = application('1', 'shortlisted', 7)
-  const state = play(after(decide('accepted', was), send), fail)
-  expect(currentStatusIn(state, was)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
+test('a failed decision restores the former status and can be repeated', () => {
+  const shortlisted = application('1', 'shortlisted', 7)
+  const state = play(after(decide('accepted', shortlisted), send), fail)
+  expect(currentStatusIn(state, shortlisted)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
   expect([...state.refusals.values()]).toMatchObject([
     { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false } },
   ])
@@ -172,7 +175,7 @@ test('a new decision removes the refusal of its application only', () => {
   expect(reasonsOf(dismissed).map(([id]) => id)).toEqual(['3', '1'])
 })
 
-test('a newer read is used, but a pending decision is shown first', () => {
+test('a newer status from a read is shown, unless a decision is pending', () => {
   const state = after(read('1', 'declined', 4))
   expect(currentStatusIn(state, application('1', 'new', 3))).toEqual({
     status: 'declined',
@@ -195,7 +198,7 @@ test('a newer read is used, but a pending decision is shown first', () => {
   })
 })
 
-test('a read of one’s own decision before its reply is not a change by somebody else', () => {
+test('an own decision that is read before its reply is not a change by somebody else', () => {
   const state = finished(after(decide('accepted', application('1')), read('1', 'accepted', 1)))
   expect(currentStatusIn(state, application('1'))).toEqual({
     status: 'accepted',
@@ -258,20 +261,20 @@ test('decisions on an erased application are forgotten', () => {
   expect(reasonsOf(reduce(lost, forget))).toEqual([])
 })
 
-test('without ids everything but pending decisions is forgotten', () => {
+test('forgetting without ids forgets everything except pending decisions', () => {
   const saved = finished(after(decide('accepted', application('1'), application('2'))))
   const pending = play(saved, decide('declined', application('3')), send)
-  const left = reduce(pending, { type: 'forget', ids: undefined })
-  expect(undoneBy(left)).toEqual(['3'])
-  expect(sentDecisions(left)).toEqual(sentDecisions(pending))
+  const remaining = reduce(pending, { type: 'forget', ids: undefined })
+  expect(undoneBy(remaining)).toEqual(['3'])
+  expect(sentDecisions(remaining)).toEqual(sentDecisions(pending))
 })
 
-test('Undo leaves out an application that somebody else has set back already', () => {
+test('Undo skips an application that somebody else has already set back', () => {
   const state = finished(after(decide('accepted', application('1'), application('2'))))
   expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])
 })
 
-test('an act undone while it is pending is undone after it was saved', () => {
+test('if an act is undone while it is pending, it is saved first and then undone', () => {
   const state = after(decide('accepted', application('1')), send, undo)
   expect(currentStatusIn(state, application('1'))).toMatchObject({ status: 'new', isPending: true })
   const first = reduce(state, reply(state))
@@ -283,7 +286,7 @@ test('an act undone while it is pending is undone after it was saved', () => {
   })
 })
 
-test('a decision that an applicant was told is undone only if the organiser insists', () => {
+test('Undo of a decision that the applicant was told is refused, unless the organiser repeats it', () => {
   const saved = reduce(finished(after(decide('accepted', application('1')))), undo)
   const state = finished(saved, { '1': { outcome: 'told', status: 'accepted', version: 1 } })
   expect([...state.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { kind: 'told' } }])

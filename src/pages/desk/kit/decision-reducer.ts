@@ -81,9 +81,9 @@ function withAct(state: QueueState, newDecisions: readonly NewDecision[]): Queue
   for (const { application, wanted, baseVersion, isUndo = false } of newDecisions) {
     const { status, version } = currentStatusIn(state, application)
     if (status === wanted) continue
-    const now = { ...application, status, version }
+    const current = { ...application, status, version }
     act.set(application.id, {
-      application: now,
+      application: current,
       wanted,
       baseVersion: baseVersion ?? version,
       isUndo,
@@ -109,8 +109,8 @@ function withRead(state: QueueState, { id, status, version }: Omit<SeenApplicati
 }
 
 /**
- * Forgets the decisions on these applications, or on all: nobody undoes them, and no screen names the applicants. Pending ones stay
- * until the response.
+ * Forgets the decisions on these applications, or on all, so that Undo skips them and no screen names the applicants.
+ * Pending decisions stay until the response.
  */
 function without(state: QueueState, ids: readonly string[] | undefined): QueueState {
   const isForgotten = (id: string) => ids?.includes(id) ?? true
@@ -120,7 +120,7 @@ function without(state: QueueState, ids: readonly string[] | undefined): QueueSt
   return { ...state, acts, refusals: new Map([...state.refusals].filter(([id]) => !isForgotten(id))) }
 }
 
-/** The parts of the queue that sending and its reply change. */
+/** The parts of the queue that an event changes while an act is being sent. */
 interface MutableQueue {
   /** The current act, and the ones after it. */
   act: Map<string, Decision>
@@ -135,8 +135,8 @@ function withChanges(state: QueueState, change: (queue: MutableQueue) => void): 
   const [known, refusals] = [new Map(state.known), new Map(state.refusals)]
   change({ act, later, known, refusals })
   const acts = [...state.acts.slice(0, state.finished), act, ...later]
-  const open = acts.findIndex((each) => [...each.values()].some(isPending))
-  return { acts, finished: open === -1 ? acts.length : open, known, refusals }
+  const firstPending = acts.findIndex((each) => [...each.values()].some(isPending))
+  return { acts, finished: firstPending === -1 ? acts.length : firstPending, known, refusals }
 }
 
 function send({ act }: MutableQueue) {
@@ -171,7 +171,7 @@ function fail(queue: MutableQueue, { message, isUncertain }: Extract<QueueEvent,
     refuse(queue, { ...application, version: baseVersion }, { kind: 'failed', message, isUncertain })
 }
 
-/** Refuses all pending decisions on an application: the later ones were made without knowing of the refusal. */
+/** Refuses all pending decisions on an application: the later decisions were made without knowing of the refusal. */
 function refuse(
   { act, later, refusals }: MutableQueue,
   application: SeenApplication,
@@ -201,7 +201,7 @@ function stop({ act, later }: MutableQueue) {
   }
 }
 
-/** Changes the next queued decisions on an application, until one stays queued, after the previous one was saved or stopped. */
+/** After a decision was saved or stopped, changes the next queued ones on its application, up to one that stays queued. */
 function rebase(later: MutableQueue['later'], id: string, change: (next: Decision) => Decision) {
   for (const act of later) {
     const next = act.get(id)

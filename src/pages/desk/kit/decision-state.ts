@@ -58,7 +58,7 @@ export type DecisionAct = ReadonlyMap<string, Decision>
 export interface QueueState {
   /** All acts of the session, in order. They are sent one after another. */
   acts: readonly DecisionAct[]
-  /** Number of acts at the beginning that have nothing queued or sent. */
+  /** Number of acts at the beginning without queued or sent decisions. */
   finished: number
   /** The last known state of applications, by id. */
   known: ReadonlyMap<string, KnownStatus>
@@ -79,7 +79,7 @@ export function sentDecisions(queue: QueueState): Decision[] {
   return currentDecisions(queue).filter(({ state }) => state === 'sent')
 }
 
-/** The status to show for an application, given the one that was read. A pending decision comes first, then the newer version. */
+/** The status to show for an application: that of a pending decision, or else the newer of the known and the given one. */
 export function currentStatusIn(
   state: QueueState,
   { id, status, version }: Omit<SeenApplication, 'name'>,
@@ -121,7 +121,7 @@ export function progressIn(queue: QueueState): Progress | null {
   return { done: decisions.filter((decision) => !isPending(decision)).length, count }
 }
 
-/** How far an act has got: the number of decisions done, and of all. */
+/** The progress of an act: the number of decisions done, and of all. */
 export interface Progress {
   done: number
   count: number

@@ -118,7 +118,7 @@ test('later decisions on stopped applications are sent, based on the original ve
   expect(currentStatusIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
 })
 
-test('a failed step keeps the earlier ones, and the rest can be retried', () => {
+test('a failed step keeps the earlier steps saved, and the rest can be repeated', () => {
   const state = play(next(reduce(emptyQueue, decide('declined'))), send, {
     type: 'fail',
     message: 'Full.',

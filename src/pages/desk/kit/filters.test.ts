@@ -7,7 +7,7 @@ const everything =
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('filters survive the address', () => {
+test('filters are unchanged after a conversion to an address and back', () => {
   const filters = filtersFrom(everything)
   expect(filters).toEqual({
     status: 'accepted',
@@ -24,7 +24,7 @@ test('filters survive the address', () => {
 })
 
 test.each(['team_size', 'paid_solution'])(
-  'blank form answers have their own word in the address: %s',
+  'a filter for blank form answers is called none in the address: %s',
   (name) => {
     const filters = filtersFrom(`${name}=none`)
     expect(filters).toMatchObject({ [name]: '' })
@@ -33,9 +33,9 @@ test.each(['team_size', 'paid_solution'])(
 )
 
 test('the RSVP filter exists only in tabs with accepted people', () => {
-  const asked = filtersFrom('status=accepted&answer=coming')
-  expect(searchOf({ ...asked, status: 'all' })).toBe('status=all&answer=coming')
-  expect(searchOf({ ...asked, status: 'declined' })).toBe('status=declined')
+  const coming = filtersFrom('status=accepted&answer=coming')
+  expect(searchOf({ ...coming, status: 'all' })).toBe('status=all&answer=coming')
+  expect(searchOf({ ...coming, status: 'declined' })).toBe('status=declined')
   expect(filtersFrom('status=all&answer=coming').answer).toBe('coming')
   expect(filtersFrom('answer=coming').answer).toBeNull()
 })
@@ -65,7 +65,7 @@ test('an address without valid filters shows new applications', () => {
   expect(searchOf(nothing)).toBe('')
 })
 
-test('the database filter covers whole days of the organiser, and no status for all', () => {
+test('the database filter covers whole days in the organiser’s time zone, and omits the status for all', () => {
   expect(filterOf(filtersFrom('status=all'))).toEqual({})
   expect(filterOf(filtersFrom('search=%20%20'))).toEqual({ status: 'new' })
   expect(filterOf(filtersFrom('search=%20acme%20'))).toEqual({ status: 'new', search: 'acme' })
@@ -90,11 +90,11 @@ test.each([
   ['ada', ''],
   ['al ada', ''],
   ['', ''],
-])('of the search %j the last word finds itself alone: %j', (search, word) => {
+])('a short last word of a search must match exactly: %j, %j', (search, word) => {
   expect(exactWordOf(search)).toBe(word)
 })
 
-test('a day ends at its end, even with 23 or 25 hours', () => {
+test('the last day of a filter ends at midnight, even if it has 23 or 25 hours', () => {
   vi.stubEnv('TZ', 'Europe/Berlin')
   const untilOf = (to: string) => filterOf(filtersFrom(`to=${to}`)).until
   expect(untilOf('2026-03-29')).toBe('2026-03-29T22:00:00.000Z')

@@ -68,7 +68,7 @@ export function searchOf(filters: Filters): string {
   return new URLSearchParams(entries).toString()
 }
 
-/** Whether a tab contains people with an RSVP. In the other tabs that filter would match nobody. */
+/** Whether a tab contains people with an RSVP. In the other tabs, a filter by RSVP would match nobody. */
 function mayHaveRsvp(status: Filters['status']) {
   return status === 'accepted' || status === 'all'
 }
@@ -102,7 +102,7 @@ export function isNarrowed({ search, team_size, paid_solution, answer, from, to,
   )
 }
 
-/** The last word of a search if it has one or two characters, so that only this exact word matches; otherwise blank. */
+/** The last word of a search if it has one or two characters, since it must then match exactly; otherwise blank. */
 export function exactWordOf(search: string): string {
   const last =
     search

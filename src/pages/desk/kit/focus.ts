@@ -30,7 +30,8 @@ export function scrollToTop(heading: HTMLElement | null): void {
 }
 
 /**
- * Ref callback for an element that may disappear automatically: if it contains the focus then, the focus moves to the heading.
+ * Ref callback for an element that may disappear automatically. If it contains the focus when it disappears, the heading
+ * gets the focus.
  */
 export function focusHeadingOnRemoval(element: HTMLElement | null): () => void {
   return () => {
@@ -48,12 +49,12 @@ export function focusUnlessElsewhere(element: HTMLElement | null): void {
   if (document.activeElement === document.body) element?.focus()
 }
 
-/** Calls `goBack` after something was hidden, such as a form that had the focus. */
-export function useOnHidden(isShown: boolean, goBack: () => void): void {
+/** Calls `onHidden` after something was hidden, such as a form that had the focus. */
+export function useOnHidden(isShown: boolean, onHidden: () => void): void {
   const wasShown = useRef(isShown)
-  const onGone = useEffectEvent(goBack)
+  const callOnHidden = useEffectEvent(onHidden)
   useEffect(() => {
-    if (wasShown.current && !isShown) onGone()
+    if (wasShown.current && !isShown) callOnHidden()
     wasShown.current = isShown
   }, [isShown])
 }

@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks())
 /** A moment in the time zone of these tests. */
 const here = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
 
-test('a moment shows its local day and time; an unknown one is unchanged', () => {
+test('a moment is shown as a local day and time; a value that cannot be parsed is unchanged', () => {
   expect(momentOf(here(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
   expect(momentOf('infinity')).toBe('infinity')
   expect(browserTimeZone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
@@ -29,8 +29,8 @@ test.each([
   ['today', here(2026, 10, 22, 9, 3), '09:03'],
   ['this year', here(2026, 0, 2, 9, 3), '2 Jan'],
   ['another year', here(2025, 10, 22, 9, 3), '22 Nov 2025'],
-  ['no calendar', '-infinity', '-infinity'],
-])('a moment of %s is as short as it can be', (_when, iso, expected) => {
+  ['no valid date', '-infinity', '-infinity'],
+])('a moment of %s has a short form', (_when, iso, expected) => {
   expect(shortMomentOf(iso, new Date(2026, 10, 22, 23, 0))).toBe(expected)
 })
 
@@ -40,10 +40,10 @@ test('a day is the same in every time zone', () => {
 })
 
 test('formats are created on first use, once', () => {
-  const made = vi.spyOn(Intl, 'DateTimeFormat')
+  const createFormat = vi.spyOn(Intl, 'DateTimeFormat')
   momentOf(here(2026, 10, 2, 9, 3))
   momentOf(here(2026, 10, 3, 9, 3))
-  expect(made).not.toHaveBeenCalled()
+  expect(createFormat).not.toHaveBeenCalled()
 })
 
 test('numbers appear with their nouns', () => {

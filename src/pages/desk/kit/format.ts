@@ -3,14 +3,14 @@ import type { Count } from '../../../client/desk/count.ts'
 const moment = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
 const shortDay = formatOf({ day: 'numeric', month: 'short' })
 const longDay = formatOf({ day: 'numeric', month: 'short', year: 'numeric' })
-const hour = formatOf({ hour: '2-digit', minute: '2-digit' })
-const dayOfPlot = formatOf({ dateStyle: 'medium', timeZone: 'UTC' })
+const timeOfDay = formatOf({ hour: '2-digit', minute: '2-digit' })
+const chartDay = formatOf({ dateStyle: 'medium', timeZone: 'UTC' })
 /** Maximum characters of a name or a company in lists and sentences. */
 const shortLength = 120
 
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
-const marksWithoutEnd = /(\p{M}{8})\p{M}+/gu
+const excessMarks = /(\p{M}{8})\p{M}+/gu
 
 /**
  * A moment in the organiser's time zone: `22 Nov 2026, 10:03`. Values that browsers cannot parse, such as `infinity`, are
@@ -39,7 +39,7 @@ export function prepareMoments(): void {
 /** A short form of a moment: the time if it is today, otherwise the day, with the year if it is not this year. */
 export function shortMomentOf(iso: string, now = new Date()): string {
   const date = new Date(iso)
-  if (date.toDateString() === now.toDateString()) return hour().format(date)
+  if (date.toDateString() === now.toDateString()) return timeOfDay().format(date)
   return formatted(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
@@ -55,7 +55,7 @@ export function dayOf(day: string): string {
 
 /** Formats a day as in charts: `31 Dec 2026`. */
 export function shortDayOf(day: string): string {
-  return dayOfPlot().format(new Date(day))
+  return chartDay().format(new Date(day))
 }
 
 /** A moment in this browser's time zone, in the format of a `datetime-local` field: `2026-12-31T18:00`. */
@@ -70,8 +70,8 @@ export function browserTimeZone(): string {
 }
 
 /** A number with its noun: `1 letter`, `1,000 letters`. */
-export function countOf(count: number, what: string): string {
-  return `${formatNumber(count)} ${what}${count === 1 ? '' : 's'}`
+export function countOf(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** An integer with thousands separators. `toLocaleString` takes 1 ms on a slow phone. */
@@ -90,14 +90,14 @@ export function formatCount({ count, more }: Count): string {
 }
 
 /**
- * Shortens a name or a company for lists and sentences. Removes direction marks, which could reorder the text around it, and
- * limits combining marks. The full text is among the form answers.
+ * Shortens a name or a company for lists and sentences. Removes direction marks, which could reorder the text around them,
+ * and limits combining marks. The full text is shown among the form answers.
  */
 export function shortOf(text: string): string {
   const begin = text
     .slice(0, shortLength * 10)
     .replace(directions, '')
-    .replace(marksWithoutEnd, '$1')
+    .replace(excessMarks, '$1')
   const short = begin.match(beginning)?.[0] ?? ''
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
@@ -113,7 +113,7 @@ interface Named {
   last_name?: string
 }
 
-/** The words for an applicant whose name is hidden, by which they can be told apart. */
+/** The words for an applicant whose name is hidden. They distinguish the applicants. */
 export function hiddenName(application: string): string {
   return `Application ${application.slice(0, 4)}`
 }

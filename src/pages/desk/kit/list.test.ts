@@ -8,14 +8,14 @@ import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 const { signal } = new AbortController()
 const at = (index: number): Cursor => ({ created_at: `at ${index}`, id: String(index) })
 
-/** A desk with `count` applications, of which a call examines at most `look`. */
-function deskOf(count: number, look = Infinity) {
-  const asked: unknown[] = []
+/** A desk with `count` applications. A call examines at most `maxExamined` of them. */
+function deskOf(count: number, maxExamined = Infinity) {
+  const sizes: unknown[] = []
   const call: CallDesk = async (_name, args) => {
     const { after, most } = args as { after: Cursor | null; most: number }
-    asked.push(most)
+    sizes.push(most)
     const from = after === null ? 0 : Number(after.id) + 1
-    const to = Math.min(from + Math.min(most, look), count)
+    const to = Math.min(from + Math.min(most, maxExamined), count)
     const page: ListPage = {
       applications: Array.from(
         { length: to - from },
@@ -27,7 +27,7 @@ function deskOf(count: number, look = Infinity) {
     }
     return page
   }
-  return { asked, call }
+  return { sizes, call }
 }
 
 const idsOf = ({ applications }: List) => applications.map(({ id }) => Number(id))
@@ -47,27 +47,27 @@ test('a list begins with one page and continues with the next', async () => {
 })
 
 test('a refresh reads as many rows as before, in as few calls as possible', async () => {
-  const { asked, call } = deskOf(2 * maxPerCall)
+  const { sizes, call } = deskOf(2 * maxPerCall)
   let list = await readList(call, {}, undefined, signal)
   for (let page = 1; page < 20; page += 1) list = await readMore(call, list)
-  asked.length = 0
+  sizes.length = 0
   expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall))
-  expect(asked).toEqual([maxPerCall])
+  expect(sizes).toEqual([maxPerCall])
   list = await readMore(call, list)
-  asked.length = 0
+  sizes.length = 0
   expect(idsOf(await readList(call, {}, list, signal))).toEqual(upTo(maxPerCall + pageSize))
-  expect(asked).toEqual([maxPerCall, pageSize])
+  expect(sizes).toEqual([maxPerCall, pageSize])
 })
 
-test('a page with few matches takes a bounded number of calls and reports that it is short', async () => {
+test('a page with few matches takes a bounded number of calls and is marked as partial', async () => {
   const some = deskOf(1000, 20)
   const list = await readList(some.call, {}, undefined, signal)
-  expect(some.asked).toEqual([50, 30, 10])
+  expect(some.sizes).toEqual([50, 30, 10])
   expect(idsOf(list)).toEqual(upTo(pageSize))
   expect(list.isPartial).toBe(false)
   const few = deskOf(1000, 1)
   const short = await readList(few.call, {}, undefined, signal)
-  expect(few.asked).toHaveLength(10)
+  expect(few.sizes).toHaveLength(10)
   expect(short).toMatchObject({ isPartial: true, next: at(9) })
 })
 

@@ -49,7 +49,8 @@ export async function readMore(call: CallDesk, list: List, signal?: AbortSignal)
 }
 
 /**
- * The arguments that ask for the changes of a list: its first rows, up to the limit of one call, and the position where they end.
+ * The arguments that request the changes of a list: its first rows, up to the limit of one call, and the position where
+ * these rows end.
  */
 export function refreshArgumentsOf({
   applications,

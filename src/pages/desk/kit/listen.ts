@@ -12,7 +12,7 @@ export function createListeners() {
   }
 }
 
-/** Returns a `subscribe` function for these events of the window. It returns a function that unsubscribes. */
+/** Returns a function that subscribes to these events of the window, and returns a function that unsubscribes. */
 export function listenTo(...events: string[]) {
   return (listener: (event: Event) => void) => {
     for (const event of events) addEventListener(event, listener)

@@ -37,20 +37,20 @@ test('an application opened by a link has the position from the database', () =>
   })
 })
 
-test('deciding through a list that a link opened keeps the position', () => {
+test('the position stays correct while an organiser decides one application after another, starting from a link', () => {
   let openedList: OpenedList | undefined
   const see = (id: string, given: Partial<ListPosition>) => {
     openedList = withOpened(openedList, undefined, id, position(given))
     return neighboursIn(openedList, id)
   }
   expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
-  // It was decided and is no longer in the list.
+  // The application was decided and is no longer in the list.
   expect(see('a', { count: 2, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
   expect(see('b', { number: 1, count: 2, next: 'c' })).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
   expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, words: '3 of 3' })
 })
 
-test('a list read to its end has exactly its rows, and no other neighbours', () => {
+test('in a list that was read to its end, only its rows are neighbours and are counted', () => {
   const whole = withOpened(
     undefined,
     page(['a', 'b', 'c'], true),
@@ -58,8 +58,8 @@ test('a list read to its end has exactly its rows, and no other neighbours', () 
     position({ count: 1000, more: true, previous: 'x', next: 'y' }),
   )
   expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
-  const begun = withOpened(undefined, page(['a', 'b'], false), 'a', position({ count: 1000, more: true }))
-  expect(neighboursIn(begun, 'a').words).toBe('1 of more than 1,000')
+  const partial = withOpened(undefined, page(['a', 'b'], false), 'a', position({ count: 1000, more: true }))
+  expect(neighboursIn(partial, 'a').words).toBe('1 of more than 1,000')
   expect(neighboursIn(whole, 'a').previous).toBeUndefined()
   expect(neighboursIn(whole, 'c').next).toBeUndefined()
 })
@@ -69,8 +69,8 @@ test('a position is never greater than the total', () => {
   expect(neighboursIn(openedList, 'a').words).toBe('5 of 5')
 })
 
-test('a list is followed in its former order, and continues after its end', () => {
-  const [whole, begun] = [page(['a', 'b'], true), page(['a', 'b'], false)]
+test('neighbours follow the former order of the list, and continue after the last row that was read', () => {
+  const [whole, partial] = [page(['a', 'b'], true), page(['a', 'b'], false)]
   const decided = position({ count: 1, previous: null, next: null })
   expect(neighboursIn(withOpened(undefined, whole, 'b', decided), 'b')).toEqual({
     previous: 'a',
@@ -79,14 +79,14 @@ test('a list is followed in its former order, and continues after its end', () =
   })
   const openedList = withOpened(
     undefined,
-    begun,
+    partial,
     'b',
     position({ number: 2, count: 148, previous: 'a', next: 'c' }),
   )
   expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
   const beyond = withOpened(
     openedList,
-    begun,
+    partial,
     'c',
     position({ number: 2, count: 147, previous: 'a', next: 'd' }),
   )
@@ -99,7 +99,7 @@ test('a list is followed in its former order, and continues after its end', () =
   })
 })
 
-test('there is no position after an application was added before the first one', () => {
+test('the position is unknown after an application was added before the first one', () => {
   const first = withOpened(undefined, page(['a'], true), 'a', position({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
 })

@@ -21,9 +21,9 @@ export interface OpenedList {
 }
 
 /**
- * Updates what is known of a list when one of its applications is opened.
+ * Updates an opened list when one of its applications is opened.
  *
- * @param former The former knowledge of the list.
+ * @param former The opened list before the update.
  * @param list The part of the list that was read.
  * @param id The application that was opened.
  * @param position Its position and its neighbours, from the database.
@@ -55,7 +55,7 @@ export function withOpened(
   return {
     ...openedList,
     ids: [...before, ...openedList.ids, ...after],
-    // An application was added before the first one, so the position is no longer known.
+    // If an application was added before the first one, the position is no longer known.
     first:
       openedList.first === null || before.length >= openedList.first
         ? null
@@ -71,7 +71,7 @@ export function idsOf(list: Pick<ReadRows, 'applications'> | undefined): string[
 /**
  * The ids before and after an application, and its position in words; blank if unknown.
  *
- * @param decided Number of applications in the list decided since it was opened; null if the list contains decided ones anyway.
+ * @param decided Number of decided applications in the list; null if the list is not limited to undecided ones.
  */
 export function neighboursIn(
   { ids, first, count, more }: OpenedList,

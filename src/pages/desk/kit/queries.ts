@@ -83,7 +83,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     refetchInterval: ({ state }) => (state.data?.postman.is_checking ? mailCheckInterval : defaultInterval),
     refetchOnWindowFocus: true,
   })
-  /** Reads something that includes the overview of letters. Stores the overview unless a newer one was stored meanwhile. */
+  /** Makes a call whose response includes the overview of letters. Stores it unless a newer one was stored meanwhile. */
   const withOverview = async <Response extends { overview: LettersOverview }>(
     reading: () => Promise<Response>,
   ) => {
@@ -112,7 +112,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       staleTime: Infinity,
       gcTime: Infinity,
     })
-  /** The ids around the applications that were opened from a list. */
+  /** The ids of a list from which an application was opened. */
   const openedList = (filter: Filter) =>
     queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
   return {
@@ -129,7 +129,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       const { queryKey } = list(filter)
       let former: List | undefined
       let longerList: List | undefined
-      // If the list was refreshed meanwhile, the next page follows the new one.
+      // If the list was refreshed meanwhile, the next page must follow the refreshed list.
       do {
         former = queries.getQueryData(queryKey)
         longerList = former && (await readMore(call, former, signal))
@@ -137,11 +137,11 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       } while (queries.getQueryData(queryKey) !== former)
       const isReading = queries.isFetching({ queryKey, exact: true }) > 0
       queries.setQueryData(queryKey, longerList)
-      // A refetch in progress would read only the former length.
+      // A refetch in progress reads only the former length.
       if (isReading) void queries.refetchQueries({ queryKey, exact: true })
     },
     /**
-     * The counts, and the changes of a list since it was read, both at one moment.
+     * The counts, and the changes to a list since it was read, both as of one moment.
      *
      * @param loadedList The list, as far as it was read; undefined if nothing was.
      */
@@ -152,15 +152,15 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           ? async ({ signal }) => {
               const { filter, readAt } = loadedList
               const part = refreshArgumentsOf(loadedList)
-              const now = await call('desk_refresh', { filter, zone: browserTimeZone(), ...part }, signal)
-              for (const each of now.changes.changed) queue.recordRead(each)
-              queue.forget(now.changes.gone)
-              return { ...now, filter, readAt, shown: part.shown.map(({ id }) => id) }
+              const update = await call('desk_refresh', { filter, zone: browserTimeZone(), ...part }, signal)
+              for (const each of update.changes.changed) queue.recordRead(each)
+              queue.forget(update.changes.gone)
+              return { ...update, filter, readAt, shown: part.shown.map(({ id }) => id) }
             }
           : skipToken,
         placeholderData: keepPreviousData,
         refetchInterval: listInterval,
-        // The list itself is refetched then, and this query follows.
+        // On reconnecting, the list itself is refetched, and this query follows.
         refetchOnReconnect: false,
         gcTime: 0,
       }),
@@ -196,9 +196,9 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       gcTime: 0,
     }),
     openedList,
-    /** The overview of letters, for screens that show something else too. */
+    /** The overview of letters, for screens that also show other data. */
     letters: () => overviewOfLetters,
-    /** The overview of letters for a screen that shows only that: it is always refetched when the screen opens. */
+    /** The overview of letters for a screen that shows no other data: it is always refetched when the screen opens. */
     freshLetters: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
     /** The drafts of an occasion, page by page. */
     drafts: (occasion: string) =>
@@ -247,7 +247,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         getNextPageParam: ({ next }) => next,
         ...polled,
       }),
-    /** Whether the form is open, and who changed that last. */
+    /** Whether the door is open, and who changed it last. */
     door: () => ({ ...read(['door'], 'desk_door', {}), ...polled, refetchOnWindowFocus: true }),
     /**
      * Checks whether the server responds.

@@ -9,7 +9,7 @@ import type { DecisionQueue } from './decision-queue.ts'
 interface StoredData {
   queries: QueryClient
   queue: DecisionQueue
-  /** Changes all stored data whose key starts with this. */
+  /** Changes all stored data whose key starts with `queryKey`. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
 
@@ -42,7 +42,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     change(['account', 'blind'], () => reading)
     // Undo would show names.
     if (reading.blind) queue.forget()
-    // All data read before shows too much now, or too little.
+    // All data read before shows too much or too little.
     void queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
   },
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
@@ -55,7 +55,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_template: (data, saved) =>
     changeOverview(data, ({ templates }) => {
       const { drafts = { count: 0, more: false } } = templates.find(isOf(saved)) ?? {}
-      // The next read brings the right order.
+      // The next read returns the right order.
       return { templates: [...templates.filter((each) => !isOf(saved)(each)), { ...saved, drafts }] }
     }),
   desk_remove_template: (data, _removed, args) =>

@@ -20,9 +20,9 @@ test.each<[string, Route]>([
   ['#/door', { screen: 'door' }],
   ['#/account', { screen: 'account' }],
   ['#/history', { screen: 'history' }],
-])('a route and its address convert into each other: %s', (href, place) => {
-  expect(routeOf(href)).toEqual(place)
-  expect(hrefOf(place)).toBe(href)
+])('a route and its address convert into each other: %s', (href, route) => {
+  expect(routeOf(href)).toEqual(route)
+  expect(hrefOf(route)).toBe(href)
 })
 
 test.each(['', '#', '/'])('an empty address shows the list: %j', (hash) => {
@@ -47,6 +47,6 @@ test.each([
   expect(hrefOf({ screen: 'unknown' })).toBe('#/')
 })
 
-test('an invalid escape in an address is kept', () => {
+test('an invalid escape in an address is kept as it is', () => {
   expect(routeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
 })

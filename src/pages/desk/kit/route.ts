@@ -13,7 +13,7 @@ export type Route =
   | { screen: (typeof plainScreens)[number] }
   | { screen: 'unknown' }
 
-/** The path of the letters to single people, whose occasion is blank. */
+/** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
 const plainScreens = ['places', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
@@ -81,7 +81,7 @@ function queryOf(filters: Filters) {
   return search === '' ? '' : `?${search}`
 }
 
-/** Names by organisers may contain any character. A hand-made link may contain an invalid escape, which is kept as it is. */
+/** Template names may contain any character. A hand-made link may contain an invalid escape, which is kept as it is. */
 function decodePart(part: string) {
   try {
     return decodeURIComponent(part)
@@ -90,7 +90,7 @@ function decodePart(part: string) {
   }
 }
 
-// Stryker disable all: what follows is the window's, for the journeys
+// Stryker disable all: the rest needs a window, so the journeys test it
 // The first list is rendered on the server, where there is no window.
 let currentHash = globalThis.window?.location.hash ?? ''
 let previousHash = currentHash

@@ -4,7 +4,7 @@ import { newAct } from '../../../client/act.ts'
 
 const pending = new Set<AbortController>()
 
-/** Whether an act is pending that closing the page would lose. */
+/** Whether an act is pending. Closing the page would lose it. */
 export function isActing(): boolean {
   return pending.size > 0
 }
@@ -17,7 +17,7 @@ interface ActState<Args, Response> {
   args?: Args
 }
 
-/** The outcome of an act. `isOpen`: its screen is still open. `isCancelled`: it needs no announcement. */
+/** The outcome of an act. `isOpen`: its screen is still open. `isCancelled`: it was cancelled, and is not announced. */
 type Outcome<Response> = { isOpen: boolean; isCancelled: boolean } & (
   | { error: Error; response?: undefined }
   | { error: null; response: Response }
@@ -26,7 +26,7 @@ type Outcome<Response> = { isOpen: boolean; isCancelled: boolean } & (
 interface ActOptions<Args, Response> {
   /** Called only while its screen is open. */
   onSuccess?: ((response: Response, args: Args) => unknown) | undefined
-  /** Called after every success and failure. The result of a cancelled act is unknown. */
+  /** Called after every success and failure, even of a cancelled act, whose result is unknown. */
   onOutcome?: ((outcome: Outcome<Response>, args: Args, id: string) => unknown) | undefined
   /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean | undefined
@@ -36,14 +36,14 @@ interface ActOptions<Args, Response> {
 
 /** An act that a button or a form performs. */
 export interface Act<Args, Response> extends ActState<Args, Response> {
-  /** Starts it, unless it is pending: a second press can come before React renders the first one. */
+  /** Starts it, unless it is pending: a second press can happen before React has rendered the first one. */
   press: (args: Args) => void
   /** Aborts it and forgets its result. */
   cancel: () => void
 }
 
 /**
- * An act of the organiser: one run at a time, and silent after it was cancelled.
+ * An act of the organiser, with one run at a time. After it was cancelled, its outcome is not shown.
  *
  * @param run Performs the act until the signal aborts. A retry with the same arguments after a failure gets the same act id.
  * @returns The state of the act, and the functions that start and cancel it.

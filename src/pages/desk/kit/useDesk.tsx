@@ -15,7 +15,8 @@ export interface Me {
   account: string
   email: string
   /**
-   * Calls the desk for this account only. Pending calls end when the organiser signs out. After a refusal it checks the session.
+   * Calls the desk for this account only. Pending calls end when the organiser signs out. After a refusal, the session is
+   * checked.
    */
   callDesk: CallDesk
 }

@@ -25,13 +25,13 @@ const withId = {
   desk_remind: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
-/** The arguments of an act; its id is optional and otherwise created here. */
+/** The arguments of an act. Its id is optional: if omitted, it is created here. */
 export type Args<Name extends ActName> = Name extends keyof typeof withId
   ? Omit<Arguments<Name>, 'act'> & { act?: string }
   : Arguments<Name>
 
 interface DeskActOptions<Name extends ActName> {
-  /** The announcement after a success. */
+  /** Returns the announcement after a success. */
   success?: (response: Result<Name>, args: Args<Name>) => string
   /** The sentence for a failure, such as `Not saved.` */
   failure: string

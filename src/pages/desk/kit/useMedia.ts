@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react'
 
-/** The queries that were asked, since asking again takes 1 ms on a slow phone. */
+/** A cache of media queries: creating one takes 1 ms on a slow phone. */
 const queries = new Map<string, MediaQueryList>()
 
 /** Whether a media query matches, such as `print`. False during server rendering. */

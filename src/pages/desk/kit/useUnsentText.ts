@@ -27,7 +27,7 @@ addEventListener('storage', ({ key }) => key === storageKey && store(empty))
 /**
  * Text that was typed and not sent. It survives Back and a reload, in this tab and for this account only.
  *
- * @param name Of the field, such as `door`, or `note` with the application's id.
+ * @param name The name of the field, such as `door`, or `note` with the application's id.
  * @returns The text, or null if there is none; and a function that changes it.
  */
 export function useUnsentText<Text>(name: string) {

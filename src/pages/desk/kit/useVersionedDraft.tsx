@@ -63,7 +63,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       onSaved?.()
     },
   })
-  // Equal to the saved value: not a change. An earlier save may have succeeded without a response.
+  // Input equal to the saved value is no change: an earlier save may have succeeded without a response.
   const draft = typed === null || isSame(typed.value, stored) ? null : typed
   const value = draft?.value ?? stored
   const isStale = draft !== null && !act.isPending && draft.over !== version
@@ -79,7 +79,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       event.preventDefault()
       if (act.isPending) return
       saving.current = value
-      // The stale notice has shown the current version. An unchanged value is no input.
+      // The stale notice has shown the current version, so the input is now based on it. An unchanged value is not input.
       if (draft !== null) setInput({ value, over: version })
       act.press(argsOf(value))
     },

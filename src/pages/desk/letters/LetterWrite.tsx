@@ -34,7 +34,7 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
   }
 }
 
-/** Drafts a letter to one applicant from a template: that of the current status, or one that organisers named. */
+/** Drafts a letter to one applicant, from the template of the current status or from a named template. */
 export function LetterWrite({ application, status }: { application: string; status: Status }) {
   const {
     occasion: chosen,
@@ -92,7 +92,7 @@ function wordsOf({ outcome, state }: WriteOutcome) {
   return state === null ? '' : words[state]
 }
 
-/** A link to the letter; its draft is on the same screen. */
+/** A link to a letter that is on its way or was not delivered. A draft is on the same screen. */
 function linkTo({ state }: WriteOutcome) {
   if (state === 'waiting' || state === 'sending')
     return <a href={hrefOf({ screen: 'outbox', state: 'waiting' })}>Letters on the way</a>
@@ -128,7 +128,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
   )
   if (options.length === 0) return error ? <Problem error={error} /> : <Loading />
   // The outcome is shown until another template is chosen.
-  const isSame = write.args?.occasion === occasion
+  const isOfChosen = write.args?.occasion === occasion
   return (
     <DialogForm
       act={`Draft ${countOf(applications.length, 'letter')}`}
@@ -146,14 +146,14 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       />
       {/* Inside the dialog: screen readers ignore live regions outside an open dialog. */}
       <div aria-live="polite">
-        {isSame && occasion !== undefined && write.response && (
+        {isOfChosen && occasion !== undefined && write.response && (
           <p>
             {countsOf(write.response, applications.length)}{' '}
             <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
           </p>
         )}
       </div>
-      <ActProblems acts={[{ failure: 'Not all were drafted.', error: isSame ? write.error : null }]} />
+      <ActProblems acts={[{ failure: 'Not all were drafted.', error: isOfChosen ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
           <span>{outOf(done, applications.length)}</span>
@@ -176,12 +176,12 @@ function kindOf({ outcome, state }: WriteOutcome): keyof typeof outcomeWords {
   return state === 'refused' || state === 'given up' ? 'undelivered' : outcome
 }
 
-/** The result of drafting, by number: `12 drafted, 1 written before.` After stopping, it adds how many are left. */
-function countsOf(outcomes: readonly WriteOutcome[], wanted: number) {
-  const some = Object.entries(outcomeWords).flatMap(([kind, text]) => {
+/** The result of drafting, in numbers: `12 drafted, 1 already had one.` After a stop, it adds how many were not drafted. */
+function countsOf(outcomes: readonly WriteOutcome[], total: number) {
+  const parts = Object.entries(outcomeWords).flatMap(([kind, text]) => {
     const count = outcomes.filter((each) => kindOf(each) === kind).length
     return count === 0 ? [] : [`${formatNumber(count)} ${text}`]
   })
-  const left = wanted - outcomes.length
-  return `${some.join(', ')}.${left > 0 ? ` Stopped: ${formatNumber(left)} not drafted.` : ''}`
+  const notDrafted = total - outcomes.length
+  return `${parts.join(', ')}.${notDrafted > 0 ? ` Stopped: ${formatNumber(notDrafted)} not drafted.` : ''}`
 }

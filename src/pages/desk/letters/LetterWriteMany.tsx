@@ -9,7 +9,7 @@ const LetterWriteManyForm = lazyScreen(
 )
 
 interface LetterWriteManyProps {
-  /** The applicants selected when the dialog opened, even if the list changes; empty while it is closed. */
+  /** The applicants selected when the dialog opened, even if the list changes; empty while the dialog is closed. */
   recipients: readonly SeenApplication[]
   onOpen: () => void
   onClosed: () => void

@@ -43,12 +43,12 @@ export function LettersShow() {
 
 /** The number of unsent drafts of each occasion. */
 function DraftCounts({ templates, personal }: LettersOverview) {
-  const waiting = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
-  if (waiting.length === 0)
+  const drafted = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
+  if (drafted.length === 0)
     return <p className="layout-quiet">Nobody yet. People you accept, waitlist or decline appear here.</p>
   return (
     <ul className="layout-lines">
-      {waiting.map(({ occasion, drafts }) => (
+      {drafted.map(({ occasion, drafts }) => (
         <li key={occasion} className="layout-row">
           <span>
             {formatCount(drafts)} {draftWords(occasion, drafts.count === 1)}
@@ -137,7 +137,7 @@ function deliveryWords(postman: LettersOverview['postman']) {
   return 'A letter is sent shortly after you press Send. Until then you can stop it.'
 }
 
-/** The templates, and a form for a new name. A template is stored when its text is saved. */
+/** The templates, and a form for the name of a new one. The new template is stored when its text is saved. */
 function TemplateList({ templates }: LettersOverview) {
   const [typed, setUnsent] = useUnsentText<string>('new template')
   const named = typed?.trim() ?? ''
@@ -204,7 +204,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     input: useUnsentText<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     stored: { to: replyTo },
-    // The settings' version would also change with the receipts.
+    // Not the version of the settings, which also changes with the receipts.
     version: replyTo,
     argsOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,

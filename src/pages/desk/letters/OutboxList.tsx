@@ -57,16 +57,16 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const { id, state, occasion, answer, due_at: dueAt } = letter
   const name = nameOfLetter(letter)
   const isMail = letter.way === 'mail'
-  // The same person may be listed twice.
+  // The same person may be listed twice: for an email and for the automation.
   const label = isMail ? name : `${name}, to the automation`
   const { data: overview } = useQuery(useDesk().letters())
-  // Receipts and removed templates have no drafts.
-  const hasDrafts =
+  // A stopped letter becomes a draft again, except a receipt or a letter of a removed template.
+  const becomesDraft =
     occasion === '' ||
     (occasion !== receipt && overview?.templates.some((each) => each.occasion === occasion))
-  const stopped = hasDrafts ? 'stopped, and a draft again' : 'stopped'
+  const stoppedWords = becomesDraft ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
-    success: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stopped : 'already sent'}`,
+    success: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stoppedWords : 'already sent'}`,
     failure: 'Not stopped.',
     onSuccess: focusHeading,
   })
@@ -103,7 +103,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 
 /**
  * The buttons for an undelivered letter: retry, send to another address, or note that the applicant was told another way.
- * The label names the applicant, and the automation if the letter goes there.
+ * The label names the applicant, and the automation if the letter is sent to it.
  */
 function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
@@ -150,7 +150,7 @@ interface ReaddressProps {
   onClose: () => void
 }
 
-/** Sends a letter to another address; the form answer does not change. */
+/** Sends a letter to another address. The email in the application does not change. */
 function Readdress({ letter, label, onClose }: ReaddressProps) {
   // The act id is stored with the address, so that a retry after a reload is the same act.
   const [typed, setUnsent] = useUnsentText<{ act: string; address: string }>(`address ${letter.id}`)

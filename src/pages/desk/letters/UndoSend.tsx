@@ -10,11 +10,11 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
-/** The letters that one act released, and when they are sent by this browser's clock. */
+/** The letters that one act released, and the time when they are sent, by this browser's clock. */
 interface ReleasedLetters {
   act: string
   count: number
-  /** Seconds from when it was read. */
+  /** Seconds until they are sent, from when the overview was read. */
   seconds: number
   until: number
 }
@@ -22,11 +22,11 @@ interface ReleasedLetters {
 /**
  * A bar for each act, by any organiser, whose letters are not sent yet.
  *
- * @param letters Letters of one application: others are not shown.
+ * @param letters The letters of one application. With it, an act has a bar only if it released one letter, and one of these.
  */
 export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
-  // Stopping letters stay until the outcome is known, even if they have been sent meanwhile.
+  // Letters that are being stopped stay until the outcome is known, even if they have been sent meanwhile.
   const [stopping, setStopping] = useState<readonly ReleasedLetters[]>([])
   // A read that overlaps the release can report a longer wait than the setting.
   const maxSeconds = overview?.settings.hold_seconds ?? 0
@@ -34,8 +34,8 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
     .map((each) => ({ ...each, seconds: Math.min(each.seconds, maxSeconds) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
-  const isOther = (one: ReleasedLetters) => (other: ReleasedLetters) => other.act !== one.act
-  const all = [...leaving, ...stopping.filter((one) => leaving.every(isOther(one)))]
+  const isOtherThan = (one: ReleasedLetters) => (other: ReleasedLetters) => other.act !== one.act
+  const all = [...leaving, ...stopping.filter((one) => leaving.every(isOtherThan(one)))]
   if (all.length === 0) return null
   return (
     <div className="letters-leaving">
@@ -43,8 +43,8 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
         <ReleasedBar
           key={each.act}
           {...each}
-          onStop={() => setStopping((former) => [...former.filter(isOther(each)), each])}
-          onStopped={() => setStopping((former) => former.filter(isOther(each)))}
+          onStop={() => setStopping((former) => [...former.filter(isOtherThan(each)), each])}
+          onStopped={() => setStopping((former) => former.filter(isOtherThan(each)))}
         />
       ))}
     </div>

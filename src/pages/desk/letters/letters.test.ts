@@ -51,7 +51,7 @@ const mail: Letter = {
   answer: '',
   otherwise: null,
 }
-const told: Letter = { ...mail, id: '2', way: 'automation' }
+const toAutomation: Letter = { ...mail, id: '2', way: 'automation' }
 const receipt: Letter = { ...mail, id: '3', occasion: 'received', author: null, act: null }
 const withdrawn = { state: 'withdrawn', sent_at: null, withdrawn_at: at } as const
 
@@ -60,26 +60,26 @@ test.each<[Letter[], string[]]>([
   [[{ ...receipt, ...withdrawn }], ['Receipt stopped']],
   [[{ ...receipt, state: 'waiting', sent_at: null }], []],
   [
-    [mail, told],
+    [mail, toAutomation],
     ['Letter “Accepted” on the way', 'Letter “Accepted” sent', '“Accepted” passed to the automation'],
   ],
-  [[told], ['“Accepted” on the way to the automation', '“Accepted” passed to the automation']],
+  [[toAutomation], ['“Accepted” on the way to the automation', '“Accepted” passed to the automation']],
   [
     [
       { ...mail, ...withdrawn },
-      { ...told, ...withdrawn },
+      { ...toAutomation, ...withdrawn },
     ],
     ['Letter “Accepted” on the way', 'Letter “Accepted” stopped'],
   ],
   [
-    [mail, { ...told, ...withdrawn }],
+    [mail, { ...toAutomation, ...withdrawn }],
     [
       'Letter “Accepted” on the way',
       'Letter “Accepted” sent',
       '“Accepted” not passed to the automation: stopped',
     ],
   ],
-])('a decision sent both ways was released once, and a receipt by nobody', (letters, words) => {
+])('a decision sent by email and automation has one release event, a receipt has none', (letters, words) => {
   expect(eventsOf(letters).map(({ text }) => text)).toEqual(words)
 })
 
@@ -99,8 +99,8 @@ test.each<[Partial<Letter>, string]>([
     '“Accepted” did not reach the automation after 2 tries: No answer came.',
   ],
   [{ state: 'sent' }, ''],
-])('the state of a letter to an automation has its own words: %j', (standing, words) => {
-  expect(wordsOfLetter({ ...told, ...standing })).toBe(words)
+])('a sentence describes the state of a letter to an automation: %j', (changes, words) => {
+  expect(wordsOfLetter({ ...toAutomation, ...changes })).toBe(words)
 })
 
 test.each<[Partial<Letter>, string]>([
@@ -119,11 +119,11 @@ test.each<[Partial<Letter>, string]>([
   ],
   [{ state: 'draft' }, ''],
   [{ state: 'withdrawn' }, ''],
-])('the state of an email has its own words: %j', (standing, words) => {
-  expect(wordsOfLetter({ ...mail, ...standing })).toBe(words)
+])('a sentence describes the state of an email: %j', (changes, words) => {
+  expect(wordsOfLetter({ ...mail, ...changes })).toBe(words)
 })
 
-test('each event has its key, moment and author; the first one has the letter', () => {
+test('each event has its key, moment and author, and only the first one has the letter', () => {
   const later = '2026-11-23T10:00:00+00:00'
   expect(eventsOf([{ ...mail, sent_at: later }])).toEqual([
     {
@@ -148,7 +148,7 @@ test('each event has its key, moment and author; the first one has the letter', 
   ])
 })
 
-test('drafts, and letters told another way, have no sending event', () => {
+test('a draft has no events, and a letter told another way has no event for sending', () => {
   expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
   expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
   const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
@@ -160,9 +160,9 @@ test('drafts, and letters told another way, have no sending event', () => {
   expect(words([{ ...mail, ...withdrawn, withdrawn_at: null }])).toEqual(['Letter “Accepted” on the way'])
 })
 
-test('a letter to an automation belongs to the email of the same act and person only', () => {
-  const words = (beside: Partial<Letter>) =>
-    eventsOf([{ ...mail, ...beside }, told])
+test('a letter to an automation has a release event, unless an email was released with it', () => {
+  const words = (changes: Partial<Letter>) =>
+    eventsOf([{ ...mail, ...changes }, toAutomation])
       .map(({ text }) => text)
       .includes('“Accepted” on the way to the automation')
   expect([words({}), words({ act: 'y' }), words({ application: 'b' }), words({ way: 'automation' })]).toEqual(
@@ -192,14 +192,14 @@ test('a mail server sends every letter, an automation only decisions', () => {
   type Postman = Parameters<typeof isSentByServer>[1]
   const postman = (is_there: boolean, is_automation_there: boolean) =>
     ({ is_there, is_automation_there }) as Postman
-  const carried = (...there: [boolean, boolean]) =>
-    ['accepted', 'Travel'].map((occasion) => isSentByServer(occasion, postman(...there)))
-  expect(carried(true, false)).toEqual([true, true])
-  expect(carried(false, true)).toEqual([true, false])
-  expect(carried(false, false)).toEqual([false, false])
+  const sentByServer = (...servers: [boolean, boolean]) =>
+    ['accepted', 'Travel'].map((occasion) => isSentByServer(occasion, postman(...servers)))
+  expect(sentByServer(true, false)).toEqual([true, true])
+  expect(sentByServer(false, true)).toEqual([true, false])
+  expect(sentByServer(false, false)).toEqual([false, false])
 })
 
-test('placeholders of the invitation are shown as words, others unchanged', () => {
+test('placeholders of the invitation are shown as words, and other placeholders stay unchanged', () => {
   expect(partsOf('Answer at {{answer_link}} by {{ reply_by }}, {{first_name}}.')).toEqual([
     { words: 'Answer at ', isFilledLater: false },
     { words: 'their link to answer', isFilledLater: true },
@@ -225,14 +225,14 @@ test.each([
   expect(siteOfDesk()).toBe(site)
 })
 
-test('a draft with gaps, unknown placeholders or too much text cannot be sent', () => {
+test('a draft with blank answers, unknown placeholders or too much text cannot be sent', () => {
   expect(isSendable(mail)).toBe(true)
   expect(isSendable({ ...mail, missing: ['company'] })).toBe(false)
   expect(isSendable({ ...mail, unknown: ['firstname'] })).toBe(false)
   expect(isSendable({ ...mail, is_long: true })).toBe(false)
 })
 
-test('the second edition of a letter is a repetition, unless it is to one person', () => {
+test('the second edition of a letter counts as sent before, unless it is a letter to one person', () => {
   expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])

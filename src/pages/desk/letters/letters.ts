@@ -3,7 +3,7 @@ import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import { countOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
 
-/** The decisions that applicants are told. */
+/** The statuses that letters announce to applicants. */
 const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
 
 /** The occasion of receipts, which are sent automatically. */
@@ -18,8 +18,8 @@ export function isOfDecision(occasion: string): occasion is Status {
 }
 
 /**
- * Whether an occasion is neither a decision nor the receipt: the reminder, letters to one person, and those that organisers
- * named.
+ * Whether an occasion is neither a decision nor the receipt: the reminder, letters to one person, and templates that
+ * organisers named.
  */
 export function isNamed(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== receipt
@@ -64,7 +64,7 @@ export function siteOfDesk(): string {
   return siteRoot().replace(/\/$/, '')
 }
 
-/** Whether letters of this occasion are sent by a server. An automation takes only decisions. */
+/** Whether a server sends letters of this occasion, not an organiser. An automation takes only decisions. */
 export function isSentByServer(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
@@ -77,17 +77,17 @@ export function nameOfOccasion(occasion: string): string {
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }
 
-/** Whether the applicant was sent this before. Letters to one person do not count, since each has its own text. */
+/** Whether an earlier letter of this occasion was sent. Letters to one person do not count, since each has its own text. */
 export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''
 }
 
-/** Whether a draft differs from its template. Letters to one person have none. */
+/** Whether a draft differs from its template. Letters to one person have no template. */
 export function isEdited({ occasion, is_edited }: Pick<Letter, 'occasion' | 'is_edited'>): boolean {
   return is_edited && occasion !== ''
 }
 
-/** The recipient's name, or the words for a hidden one. */
+/** The recipient's name, or words in place of a hidden name. */
 export function nameOfLetter({ name, application }: Pick<Letter, 'name' | 'application'>): string {
   return name === null ? hiddenName(application) : shortOf(name)
 }
@@ -107,7 +107,7 @@ interface LetterEvent {
   at: string
   author: string | null
   text: string
-  /** The letter to show at this event, which is its first one. */
+  /** The letter, which only its first event shows. */
   letter?: Letter
 }
 
@@ -123,7 +123,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
     return [
-      // Receipts have no release. A decision sent by email and to the automation was released once.
+      // Nobody releases a receipt. A decision sent by email and to the automation is released once, at the email.
       ...(letter.occasion === receipt || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
@@ -162,7 +162,7 @@ function subjectOf({ occasion, way, subject }: Letter) {
   return `${way === 'mail' ? 'Letter ' : ''}“${about}”`
 }
 
-/** A sentence about a released letter that has not arrived; otherwise blank. */
+/** A sentence about a released letter that was not sent yet or not delivered; otherwise blank. */
 export function wordsOfLetter(letter: Letter): string {
   const { state, answer, attempts, due_at: dueAt } = letter
   const isMail = letter.way === 'mail'

@@ -252,7 +252,7 @@ function Waiting({ row, seatsLeft }: { row: Places['waitlist'][number]; seatsLef
           <Button
             about={name}
             onPress={({ currentTarget }) => {
-              // The pressed button disappears, then its line; after the last seat, all buttons do.
+              // The pressed button disappears, and later its line. After the last seat, all buttons disappear.
               const next = currentTarget.closest('li')?.nextElementSibling?.querySelector('a')
               focusOn(seatsLeft > 1 ? next : null)
               queue.decide([{ id, name, status, version }], 'accepted')

@@ -15,7 +15,7 @@ test.each([
   expect(freeSentence({ places, free })).toBe(sentence)
 })
 
-test('the result of reminding mentions only what happened', () => {
+test('the result of drafting reminders omits numbers that are zero', () => {
   const none = { drafted: 0, late: 0, waiting: 0, reminded: 0, more: false }
   expect(remindedSentences(none)).toEqual(['No reminder was drafted.'])
   expect(remindedSentences({ drafted: 1_000, late: 2, waiting: 1, reminded: 3, more: true })).toEqual([
@@ -27,7 +27,7 @@ test('the result of reminding mentions only what happened', () => {
   ])
 })
 
-test('the result of reminding uses the singular for one', () => {
+test('the result of drafting reminders uses the singular for one', () => {
   expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
     '1 reminder drafted. Nothing has been sent.',
     '1 is late: move the deadline in their application before you send it.',
@@ -36,7 +36,7 @@ test('the result of reminding uses the singular for one', () => {
   ])
 })
 
-test('the settings of seats include the days to answer', () => {
+test('the settings in words include the days to answer, and the time zone if given', () => {
   expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, 1 day to answer')
   expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, 14 days to answer')
   expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(

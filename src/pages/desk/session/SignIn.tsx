@@ -17,7 +17,7 @@ interface SignInProps {
   notice: Notice | undefined
 }
 
-/** Signing in by email, with the address and then a code, or by a password. */
+/** The steps of signing in: by email and a code, or by email and a password. */
 export function SignIn({ auth, notice }: SignInProps) {
   const [email, setEmail] = useState('')
   const [step, setStep] = useState<'email' | 'code' | 'password'>('email')
@@ -38,7 +38,7 @@ export function SignIn({ auth, notice }: SignInProps) {
   )
 }
 
-/** Replays a press in the prerendered form. */
+/** Repeats a press of a button in the prerendered form, made before the script had loaded. */
 function replayHeldPress() {
   const button = window.heldPress
   window.heldPress = null
@@ -54,7 +54,7 @@ interface EmailFormProps extends SignInProps {
 }
 
 function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFormProps) {
-  /** The address for which to ask the operator, since no email can be sent. */
+  /** The address for which the operator must create a link, since this site sends no emails; otherwise blank. */
   const [emailForOperator, setEmailForOperator] = useState('')
   const form = useForm(async (fields) => {
     const email = textIn(fields, 'email').trim()
@@ -72,7 +72,7 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
         pending="Sending…"
         others={<OtherWay onPress={onPassword}>Use a password</OtherWay>}
       >
-        {/* Fixed id: a generated one would differ in the document, which contains more than this form. */}
+        {/* The id is fixed: a generated id would differ from the prerendered one, since that page has more content. */}
         <Field
           id="email"
           label="Email"

@@ -12,7 +12,7 @@ import { useForm } from './useForm.tsx'
 interface SignInByLinkProps {
   auth: LoadAuth
   link: SignInLink | LinkSession
-  /** Called when the link was used or is invalid. */
+  /** Called when the organiser leaves this page, after the link was used or found invalid. */
   onLeave: () => void
 }
 

@@ -2,8 +2,8 @@ import type { AuthError } from '@supabase/auth-js'
 
 import { sentenceIn, sentenceOfSignIn } from './sentences.ts'
 
-// Not in sentences.ts: the first list does not need them.
-// Stryker disable StringLiteral: words, which a test would only repeat
+// These sentences are not in sentences.ts, since the first list does not need them.
+// Stryker disable StringLiteral: a test would only repeat the words
 const factorSentences: Record<string, string> = {
   mfa_verification_failed:
     'This code is wrong, or was used already. Please type the one that your app shows now.',

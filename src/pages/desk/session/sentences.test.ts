@@ -12,9 +12,9 @@ const refusal = (code: string | undefined, message = 'no', name = 'AuthApiError'
 
 const unanswered = (status?: number) => refusal(undefined, '', 'AuthRetryableFetchError', status ?? 0)
 
-const asked = { sentenceOfSignIn, sentenceOfFactor, sentenceOfPassword }
+const functions = { sentenceOfSignIn, sentenceOfFactor, sentenceOfPassword }
 
-test.each(Object.entries(asked))('%s says what to check if no response came', (_name, sentenceOf) => {
+test.each(Object.entries(functions))('%s says what to check if no response came', (_name, sentenceOf) => {
   expect(sentenceOf(unanswered())).toBe(
     'The server could not be reached. Please check your connection, and try again.',
   )
@@ -22,7 +22,7 @@ test.each(Object.entries(asked))('%s says what to check if no response came', (_
   expect(sentenceOf(refusal(undefined, 'Hello', 'AuthUnknownError'))).toBe(foreignServerMessage)
 })
 
-test.each(Object.entries(asked))(
+test.each(Object.entries(functions))(
   "%s passes on the server's message for an unknown error",
   (_name, sentenceOf) => {
     expect(sentenceOf(refusal('new_code', 'The moon is full'))).toBe('The server said: The moon is full')
@@ -30,7 +30,7 @@ test.each(Object.entries(asked))(
   },
 )
 
-test('one error code may mean something else for a factor or a password', () => {
+test('an error code can have a different sentence for a second factor or a password', () => {
   const ofAddress = 'This email address cannot be used. Please check it.'
   expect(sentenceOfSignIn(refusal('validation_failed'))).toBe(ofAddress)
   expect(sentenceOfFactor(refusal('validation_failed'))).toBe(ofAddress)

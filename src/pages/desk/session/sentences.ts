@@ -9,7 +9,7 @@ export interface Notice {
   isProblem: boolean
 }
 
-// Stryker disable StringLiteral: words, which a test would only repeat
+// Stryker disable StringLiteral: a test would only repeat the words
 const sentences: Record<string, string> = {
   otp_expired: 'This code is wrong, was used already or has expired. Use the one in the newest email.',
   invalid_credentials:

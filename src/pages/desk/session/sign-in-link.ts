@@ -3,13 +3,13 @@ import type { EmailOtpType } from '@supabase/auth-js'
 import { go, useFragment, unfilteredList } from '../kit/route.ts'
 import type { Notice } from './sentences.ts'
 
-/** A session from a hosted project's link, in the fragment, that nobody has confirmed by a button yet. */
+/** A session from the fragment of a hosted project's link, which the visitor has not yet confirmed with a button. */
 export interface LinkSession {
   access_token: string
   refresh_token: string
 }
 
-/** The content of such a link: a session, or the reason why there is none. */
+/** The content of a hosted project's link: a session, or the reason why there is none. */
 type LinkContent = { session: LinkSession } | { notice: Notice }
 
 /** A link to the desk that has not been used yet. */
@@ -38,9 +38,9 @@ export const firstAddressConfirmed: Notice = {
 /**
  * Reads the content of a link and removes it from the address, so that no token stays there or in the history.
  *
- * @param isHosted Whether organisers sign in at a hosted project. Our own server's links contain no session: such a session comes
- *   from somebody who wants others to act as them.
- * @returns The session or a notice; undefined without such a link.
+ * @param isHosted Whether organisers sign in at a hosted project. Otherwise a session in a link is refused: our own server's
+ *   links contain none, so it comes from somebody who wants others to act as them.
+ * @returns The session or a notice; undefined if the address is not such a link.
  */
 export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
   const content = linkContentIn(location.hash)
@@ -48,7 +48,7 @@ export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
   return content && 'session' in content && !isHosted ? { notice: linkDidNotWork } : content
 }
 
-/** Parses a fragment. Its own text is never shown, since anybody can write a link. */
+/** Parses a fragment. Its text is never shown, since anybody can write a link. */
 function linkContentIn(fragment: string): LinkContent | undefined {
   const parameters = new URLSearchParams(fragment.replace(/^#/, ''))
   const [access_token, refresh_token] = [parameters.get('access_token'), parameters.get('refresh_token')]

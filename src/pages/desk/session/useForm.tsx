@@ -12,11 +12,11 @@ import type { WatchedSession } from './watch-session.ts'
 /** Sends a form's values. Returns a sentence if it failed. */
 type Send = (fields: FormData) => Promise<string | null | undefined | void>
 
-/** Wraps a function so that it runs only for the organiser at the desk. */
+/** Wraps a function so that it runs only while the organiser who is at the desk is signed in. */
 export type AsMe = (send: Send) => Send
 
 /**
- * Guards calls of the sign-in's client, which acts as the last person to sign in, even in another window.
+ * Guards calls of the auth client, which acts as the last person who signed in, even in another window.
  *
  * @param account The account that the calls are meant for.
  * @param onOtherAccount Called instead of the function if another account, or none, is signed in.

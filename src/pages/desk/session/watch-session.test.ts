@@ -28,7 +28,7 @@ const accountIn = ({ headers }: IncomingMessage) =>
   ).sub
 
 /** A desk whose decisions get no response; `decided` lists the accounts that sent them. */
-async function deskOfNoAnswers() {
+async function deskWithoutResponses() {
   const decided: string[] = []
   const server = createServer((request, response) => {
     const account = accountIn(request)
@@ -67,21 +67,21 @@ async function deskOfNoAnswers() {
 /** Resolves when this account is at the desk. */
 function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const now = session.now()
       if (now.step === 'in' && now.account === account) resolve(now)
     }
-    session.subscribe(look)
-    look()
+    session.subscribe(check)
+    check()
   })
 }
 
 const decision = { act: crypto.randomUUID(), decisions: [] }
 
-test.each(['signs out', 'is followed by another'])(
-  'when somebody %s, their pending call ends and is sent as nobody else',
+test.each(['signs out', 'is replaced by another organiser'])(
+  'when an organiser %s, their pending call ends and is not sent with another token',
   async (how) => {
-    const { decided, nextDecision, arrive, session } = await deskOfNoAnswers()
+    const { decided, nextDecision, arrive, session } = await deskWithoutResponses()
     const ada = await arrive('ada')
     const sent = nextDecision()
     const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
@@ -90,7 +90,7 @@ test.each(['signs out', 'is followed by another'])(
     if (how === 'signs out') await session.signOut('local')
     await arrive('bob')
     expect(await ended).toBeInstanceOf(SignedOutError)
-    // The next call in the queue.
+    // The next call in the queue is not sent either.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
     expect(decided).toEqual(['ada'])
     expect(session.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })

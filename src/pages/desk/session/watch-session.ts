@@ -22,7 +22,7 @@ export interface WatchedSession {
   subscribe: (listener: () => void) => () => void
   /** Checks the session with the backend again. */
   recheck: () => void
-  /** Call it when another window may have changed the session. */
+  /** Checks the session after another window may have changed it. */
   changedElsewhere: () => void
   /** Ends this session, or all sessions of the account. Returns a sentence if that failed. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
@@ -36,7 +36,7 @@ const sessionEndedNotice = { text: 'Your session has ended. Please sign in again
  *
  * @param deskOf Creates the calls of the desk for an account.
  * @param onSignOut Called after somebody signed out here.
- * @param told The first notice on the sign-in form.
+ * @param firstNotice The first notice on the sign-in form.
  */
 export function watchSession(
   { auth, authLoaded, read }: Session,
@@ -51,7 +51,7 @@ export function watchSession(
   let current: (Pick<Me, 'account' | 'callDesk'> & { end: () => void }) | undefined
   /** The access token of the last check. */
   let checkedToken = ''
-  /** Number of checks. If several overlap, only the last one counts. */
+  /** The number of the last check. If several checks overlap, only the last one counts. */
   let lastCheck = 0
   let isChecking = false
   /** Whether a button here is ending the session. */
@@ -103,7 +103,7 @@ export function watchSession(
       if (refusal instanceof SignedOutError) return isLatest() ? findState(isLatest) : undefined
       if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
     }
-    // Asks the server with the token, since factors may have changed elsewhere.
+    // Asks the server with the token, since the account's factors may have changed elsewhere.
     const client = await auth()
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLatest()) return undefined
@@ -173,7 +173,7 @@ export function watchSession(
       void check()
     },
     changedElsewhere() {
-      // A loaded sign-in client detects this automatically.
+      // A loaded auth client detects this automatically.
       if (!isAuthLoaded) void check()
     },
     async signOut(scope) {

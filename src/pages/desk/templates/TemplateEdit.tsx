@@ -211,7 +211,7 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
 interface PreviewChoiceProps {
   /** The application that fills the preview; null for the newest. */
   chosen: ListedApplication | null
-  /** Whether the organiser reads blind; then the search covers only fields that are not hidden. */
+  /** Whether the organiser reads blind. If so, the search covers only fields that are not hidden. */
   isBlind: boolean
   onChoose: (application: ListedApplication | null) => void
 }

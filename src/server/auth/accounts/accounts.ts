@@ -21,7 +21,7 @@ export interface Account {
   factors: Factor[]
 }
 
-/** A way to identify an account. Ours have one, their email address. */
+/** A way to identify an account. Our accounts have one: their email address. */
 interface Identity {
   id: string
   provider_id: string
@@ -77,7 +77,7 @@ export function hasSecondFactor({ factors }: Account): boolean {
 
 /** An account as clients see it: GoTrue's user. */
 export function userOf(account: Account): Record<string, unknown> {
-  const set = Object.entries({
+  const present = Object.entries({
     email_confirmed_at: account.email_confirmed_at,
     confirmed_at: account.email_confirmed_at,
     recovery_sent_at: account.recovery_sent_at,
@@ -93,7 +93,7 @@ export function userOf(account: Account): Record<string, unknown> {
     role: account.role,
     email: account.email,
     phone: '',
-    ...Object.fromEntries(set),
+    ...Object.fromEntries(present),
     app_metadata: account.raw_app_meta_data,
     user_metadata: account.raw_user_meta_data,
     identities: account.identities.map(identityOf),

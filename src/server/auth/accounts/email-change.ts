@@ -2,7 +2,7 @@ import { findAccount } from './accounts.ts'
 import { codeExpired, emailExists } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The first of two confirmations. */
+/** The result of the first of two confirmations. */
 export type HalfDone = 'half done'
 
 /** A change of address that both addresses confirmed. */
@@ -14,15 +14,15 @@ export interface AddressChange {
 /**
  * Records one of the two confirmations of a change of address, after its code or link was redeemed. The account has to be locked.
  *
- * @throws {HttpError} where somebody else has the new address by now.
+ * @throws {HttpError} if no change is pending, or another account has the new address by now.
  */
 export async function confirmChange(transaction: Sql, accountId: string): Promise<AddressChange | HalfDone> {
-  // The other email's code and link stay valid until one is used, or all are ended.
-  const [other] = await transaction`
+  // The other address has not confirmed while its link is stored.
+  const [unconfirmed] = await transaction`
     select from auth.one_time_tokens
     where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')
       and token_hash is not null`
-  if (other !== undefined) return 'half done'
+  if (unconfirmed !== undefined) return 'half done'
   const account = await findAccount(transaction, { id: accountId })
   const email = account?.email_change
   if (!email) throw codeExpired()

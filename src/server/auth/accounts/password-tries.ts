@@ -1,14 +1,14 @@
 import type { Sql } from '../../database/sql.ts'
 
-/** The passwords that may be tried for an address, from anywhere, and the seconds in which they count. */
+/** The most passwords that may be tried for an email address, from anywhere, and the seconds until the count restarts. */
 const limit = { maxTries: 30, seconds: 900 }
 /**
- * The most addresses whose tries are counted. Beyond that, those with the fewest are forgotten, so that a flood of other
- * addresses resets no count.
+ * The most addresses whose tries are counted. Beyond that, the addresses with the fewest tries are deleted, so that a flood
+ * of other addresses does not reset a high count.
  */
 const maxAddresses = 20_000
 
-/** Stored in place of the address, which may be anybody's. */
+/** The hash of an address. It is stored in place of the address, which may belong to anybody. */
 const hashOf = (sql: Sql, address: string) => sql`sha256(convert_to(${address}, 'UTF8'))`
 
 /** Whether a count has expired, or began in the future because the clock was set back. */
@@ -16,8 +16,8 @@ const isExpired = (sql: Sql) =>
   sql`tries.began not between now() - make_interval(secs => ${limit.seconds}) and clock_timestamp()`
 
 /**
- * Counts a try of a password, whether the account exists or not. It counts before the comparison, so that concurrent tries cannot
- * exceed the limit.
+ * Counts a try of a password, whether the account exists or not. Call it before the comparison, so that concurrent tries
+ * cannot exceed the limit.
  *
  * @param address In lower case.
  * @returns Whether the password may be compared.
@@ -32,12 +32,12 @@ export async function countPasswordTry(sql: Sql, address: string): Promise<boole
   return (row?.count ?? 0) <= limit.maxTries
 }
 
-/** Forgets the tries for an address after its owner signed in. */
+/** Deletes the tries for an address after its owner signed in. */
 export async function resetPasswordTries(sql: Sql, address: string): Promise<void> {
   await sql`delete from private.password_tries where address_hash = ${hashOf(sql, address)}`
 }
 
-/** Forgets expired tries, and bounds the number of addresses. */
+/** Deletes expired tries, and those beyond `maxAddresses`. */
 export async function deleteExpiredPasswordTries(sql: Sql): Promise<void> {
   await sql`
     delete from private.password_tries where address_hash in (

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { hashPassword, isPassword, unmatchableHash } from './passwords.ts'
 
-test('only the stored password matches, and none matches where none is stored', async () => {
+test('only the stored password matches, and no password matches if none is stored', async () => {
   const stored = await hashPassword('correct horse')
   expect(stored).toMatch(/^\$2[aby]\$10\$/)
   expect(await isPassword('correct horse', stored, 'stranger')).toBe(true)
@@ -11,9 +11,9 @@ test('only the stored password matches, and none matches where none is stored', 
   expect(await isPassword('', undefined, 'stranger')).toBe(false)
 })
 
-test('the placeholder password is compared in as many rounds as a stored one', async () => {
+test('the unmatchable hash has the same algorithm, rounds and length as a stored hash', async () => {
   const [, algorithm, rounds, saltAndHash = ''] = (await hashPassword('correct horse', 5)).split('$')
-  // A string that is no hash would be compared in no round.
+  // A string that is not a hash would be refused without a single round.
   expect(unmatchableHash(5).split('$')).toEqual([
     '',
     algorithm,
@@ -23,7 +23,7 @@ test('the placeholder password is compared in as many rounds as a stored one', a
   expect(unmatchableHash(5)).toHaveLength(`$${algorithm}$${rounds}$${saltAndHash}`.length)
 })
 
-test('a crowd of strangers is refused beyond a limit, and does not lock out signed-in people', async () => {
+test('strangers are refused if too many wait in the queue, and signed-in people are not locked out', async () => {
   const crowd = Array.from({ length: 66 }, () => isPassword('a guess', undefined, 'stranger', 4))
   const own = hashPassword('correct horse')
   const outcomes = await Promise.allSettled(crowd)

@@ -1,14 +1,14 @@
 import { HttpError } from '../../http/errors.ts'
 import { invalid, WeakPasswordError } from '../refusals.ts'
 
-/** The bcrypt cost of a password: each step doubles its time. */
+/** The bcrypt cost of a password: each increment doubles the time. */
 export const defaultCost = 10
-/** Bytes; bcrypt ignores any beyond the second. */
+/** The length of a password in bytes. bcrypt ignores bytes beyond the maximum. */
 const minBytes = 6
 const maxBytes = 72
 /**
- * The most passwords that wait in the queue, for strangers and for signed-in people separately, so that many of the first do not
- * lock out the second. Each takes a twentieth of a second.
+ * The numbers of queued passwords, and their limit. Strangers and signed-in people are counted separately, so that many
+ * strangers do not lock out signed-in people. Each password takes a twentieth of a second.
  */
 const waiting = { stranger: 0, 'signed in': 0 }
 const maxWaiting = 64
@@ -20,19 +20,19 @@ export const unmatchableHash = (cost: number) =>
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs bcrypt one password at a time. Many passwords then occupy one thread of the pool, and leave the others to files and DNS.
+ * Runs bcrypt for one password at a time. It then occupies one thread of the pool, and leaves the others to files and DNS.
  */
-async function inQueue<T>(who: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
-  if (waiting[who] >= maxWaiting) {
+async function inQueue<T>(caller: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
+  if (waiting[caller] >= maxWaiting) {
     throw new HttpError(
       503,
       'unexpected_failure',
       'Too many people sign in right now. Please try again in a moment.',
     )
   }
-  waiting[who] += 1
+  waiting[caller] += 1
   const turn = last.then(work)
-  last = turn.catch(() => {}).finally(() => (waiting[who] -= 1))
+  last = turn.catch(() => {}).finally(() => (waiting[caller] -= 1))
   return turn
 }
 
@@ -45,24 +45,25 @@ export async function hashPassword(password: string, cost = defaultCost): Promis
 /**
  * Whether a password is the stored one.
  *
- * @param stored Null or undefined without an account or a password. The call then takes as long, and returns false.
+ * @param stored Null or undefined if there is no account or no password. The call then takes equally long, and returns
+ *   false.
  * @param cost The bcrypt cost of stored passwords.
  */
 export async function isPassword(
   password: string,
   stored: string | null | undefined,
-  who: keyof typeof waiting,
+  caller: keyof typeof waiting,
   cost = defaultCost,
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt')
-  const matches = await inQueue(who, () => verify(password, stored ?? unmatchableHash(cost)))
+  const matches = await inQueue(caller, () => verify(password, stored ?? unmatchableHash(cost)))
   return matches && typeof stored === 'string'
 }
 
 /**
  * Checks a new password.
  *
- * @throws {HttpError} where it is too short or too long.
+ * @throws {HttpError} if it is too short or too long.
  */
 export function checkPassword(password: string): void {
   if (Buffer.byteLength(password) < minBytes) {

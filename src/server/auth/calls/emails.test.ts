@@ -31,7 +31,7 @@ const refusal = (status: number, code: string, message: string) => ({
 const aMinuteLater = () => server.database.owner`delete from private.mail_requests`
 
 /** Runs work on a separate server, and waits for the emails that it sends. */
-async function withItsMails(work: (call: SignInServer['call']) => Promise<void>) {
+async function onAnotherServer(work: (call: SignInServer['call']) => Promise<void>) {
   const other = await server.another()
   await work(other.call)
   await other.close()
@@ -106,7 +106,7 @@ test.each([
   )
 })
 
-test('no text messages are sent', async () => {
+test('a request for a text message is refused', async () => {
   expect(await readResponse(server.call('POST', 'otp', { phone: '+49 30 123456', channel: 'sms' }))).toEqual(
     refusal(400, off.phone, 'Unsupported phone provider'),
   )
@@ -119,7 +119,7 @@ test('no text messages are sent', async () => {
   expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: off.phone })
 })
 
-test('without a mail server the calls that send emails are off, and the settings say so', async () => {
+test('without a mail server the calls that send emails are refused, and the settings say that email is off', async () => {
   const { client } = await server.signedIn()
   const other = await server.another({ mailServer: undefined })
   const call = (...sent: Parameters<SignInServer['call']>) => readResponse(other.call(...sent))
@@ -142,7 +142,7 @@ test('without a mail server the calls that send emails are off, and the settings
 test('an unknown address gets the same responses as a known one, even at the second try, and no email', async () => {
   const known = await server.organiser()
   const unknown = 'nobody@example.org'
-  await withItsMails(async (call) => {
+  await onAnotherServer(async (call) => {
     for (const path of ['otp', 'recover']) {
       await aMinuteLater()
       for (const body of [{}, { create_user: false }, { create_user: true }, challenge]) {
@@ -154,7 +154,7 @@ test('an unknown address gets the same responses as a known one, even at the sec
           Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
         expect(headersOf(other)).toEqual(headersOf(one))
         // A second may have passed between the two.
-        const text = async (answer: Response) => (await answer.text()).replace(/\d+ seconds/, 'N seconds')
+        const text = async (response: Response) => (await response.text()).replace(/\d+ seconds/, 'N seconds')
         expect(await text(other)).toBe(await text(one))
         expect(other.status).toBe(one.status)
         expect(one.status).toBe('code_challenge' in body || 'create_user' in body ? 429 : 200)
@@ -179,7 +179,7 @@ test('an unknown address gets the same responses as a known one, even at the sec
   expect(server.mail.received.filter(({ to }) => to.includes(unknown))).toEqual([])
 })
 
-test('an address gets one sign-in email a minute, of either kind and in any spelling', async () => {
+test('an address gets one email a minute, for a sign-in or a recovery, in any spelling of the address', async () => {
   const email = await server.organiser()
   expect(await readResponse(server.call('POST', 'otp', { email }))).toEqual({ status: 200, body: {} })
   for (const [path, written] of [
@@ -187,9 +187,9 @@ test('an address gets one sign-in email a minute, of either kind and in any spel
     ['recover', email],
     ['otp', email.toUpperCase()],
   ] as const) {
-    const answer = await server.call('POST', path, { email: written })
-    expect(answer.headers.get('x-sb-error-code')).toBe('over_email_send_rate_limit')
-    expect(await readResponse(answer)).toEqual({
+    const response = await server.call('POST', path, { email: written })
+    expect(response.headers.get('x-sb-error-code')).toBe('over_email_send_rate_limit')
+    expect(await readResponse(response)).toEqual({
       status: 429,
       body: {
         code: 429,
@@ -207,11 +207,11 @@ test('an address gets one sign-in email a minute, of either kind and in any spel
   expect(await server.mail.waitFor(2, email)).toHaveLength(2)
 })
 
-test('the memory of requests ends after a minute', async () => {
+test('a request for an email is forgotten after a minute', async () => {
   const email = await server.organiser()
   await server.call('POST', 'otp', { email: 'nobody-1@example.org' })
   await server.database.owner`update private.mail_requests set requested_at = now() - interval '61 seconds'`
-  await withItsMails(async (call) => {
+  await onAnotherServer(async (call) => {
     await call('POST', 'otp', { email })
   })
   const [row] = await server.database.owner<{ count: number }[]>`
@@ -219,9 +219,9 @@ test('the memory of requests ends after a minute', async () => {
   expect(row?.count).toBe(1)
 })
 
-test('an account beyond ten emails an hour gets the responses of an unknown address, until the hour is over', async () => {
+test('after ten emails an account gets no more, but the same responses, until the hour is over', async () => {
   const email = await server.organiser()
-  await withItsMails(async (call) => {
+  await onAnotherServer(async (call) => {
     for (let mail = 1; mail <= 12; mail += 1) {
       await aMinuteLater()
       const path = mail % 2 === 0 ? 'otp' : 'recover'
@@ -259,7 +259,7 @@ test('an email says what it is for, in text and in HTML, with the code in its su
   }
 })
 
-test('the redirect target of the link may be in the query or in a header', async () => {
+test('a request may name the redirect target of the link in its query or in a header', async () => {
   const target = `${server.origin}/desk/list?a=1&b=2`
   for (const [query, headers] of [
     [`?redirect_to=${encodeURIComponent(target)}`, {}],
@@ -287,12 +287,12 @@ test('no header of a request changes the address in a link', async () => {
     },
   )
   const [mail] = await server.mail.waitFor(1, email)
-  // It does not remove the button either.
+  // The link still leads to the desk's button.
   expect(mail?.link).toContain(`${server.origin}/desk#token_hash=`)
   expect(mail?.text).not.toContain(other)
 })
 
-test('a challenge makes the link one of PKCE', async () => {
+test('a request with a challenge gets a PKCE link', async () => {
   const email = await server.organiser()
   await server.client({ flowType: 'pkce' }).auth.resetPasswordForEmail(email)
   const [mail] = await server.mail.waitFor(1, email)
@@ -330,39 +330,42 @@ test.each([
   '2024-01-01T00:00:00Z',
   'new',
   '',
-])('the version "%s" has the older shape of errors, and no echo', async (version) => {
-  const headers = version === undefined ? {} : { 'x-supabase-api-version': version }
-  const answer = await server.call('POST', 'otp', {}, headers)
-  expect(answer.headers.get('content-type')).toContain('application/json')
-  expect(answer.headers.get('x-supabase-api-version')).toBeNull()
-  expect(answer.headers.get('x-sb-error-code')).toBe('validation_failed')
-  expect(await readResponse(answer)).toEqual(
-    refusal(400, 'validation_failed', 'One of email or phone must be set'),
-  )
-})
+])(
+  'for the API version "%s" an error has the older shape, and the response names no version',
+  async (version) => {
+    const headers = version === undefined ? {} : { 'x-supabase-api-version': version }
+    const response = await server.call('POST', 'otp', {}, headers)
+    expect(response.headers.get('content-type')).toContain('application/json')
+    expect(response.headers.get('x-supabase-api-version')).toBeNull()
+    expect(response.headers.get('x-sb-error-code')).toBe('validation_failed')
+    expect(await readResponse(response)).toEqual(
+      refusal(400, 'validation_failed', 'One of email or phone must be set'),
+    )
+  },
+)
 
 test.each(['2024-01-01', '2024-02-29', '2031-12-31'])(
-  'the version "%s" has the newer shape of errors, and the response has its own version',
+  'for the API version "%s" an error has the newer shape, and the response names the first such version',
   async (version) => {
-    const answer = await server.call('POST', 'otp', {}, { 'x-supabase-api-version': version })
-    expect(answer.headers.get('x-supabase-api-version')).toBe('2024-01-01')
-    expect(answer.headers.get('x-sb-error-code')).toBe('validation_failed')
-    expect(await readResponse(answer)).toEqual({
+    const response = await server.call('POST', 'otp', {}, { 'x-supabase-api-version': version })
+    expect(response.headers.get('x-supabase-api-version')).toBe('2024-01-01')
+    expect(response.headers.get('x-sb-error-code')).toBe('validation_failed')
+    expect(await readResponse(response)).toEqual({
       status: 400,
       body: { code: 'validation_failed', message: 'One of email or phone must be set' },
     })
   },
 )
 
-test('only an error echoes the version', async () => {
-  const answer = await server.call('GET', 'settings', undefined, { 'x-supabase-api-version': '2024-01-01' })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('x-supabase-api-version')).toBeNull()
+test('a response without an error names no API version', async () => {
+  const response = await server.call('GET', 'settings', undefined, { 'x-supabase-api-version': '2024-01-01' })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('x-supabase-api-version')).toBeNull()
 })
 
-test('a page of another origin may call, and may read the version', async () => {
+test('a page of another origin may call, and may read the version header', async () => {
   const origin = 'https://elsewhere.example.com'
-  const asked = [
+  const requestedHeaders = [
     'accept',
     'authorization',
     'content-type',
@@ -379,20 +382,20 @@ test('a page of another origin may call, and may read the version', async () => 
       headers: {
         origin,
         'access-control-request-method': method,
-        'access-control-request-headers': asked.join(','),
+        'access-control-request-headers': requestedHeaders.join(','),
       },
     })
     expect(preflight.ok).toBe(true)
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-methods')?.split(/, */)).toContain(method)
     const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(/, */)
-    expect(allowed).toEqual(expect.arrayContaining(asked))
+    expect(allowed).toEqual(expect.arrayContaining(requestedHeaders))
   }
   for (const headers of [{ origin }, { origin, apikey: 'wrong' }]) {
-    const answer = await server.call('POST', 'otp', {}, headers)
-    expect(answer.ok).toBe(false)
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('access-control-expose-headers')?.split(/, */)).toEqual(
+    const response = await server.call('POST', 'otp', {}, headers)
+    expect(response.ok).toBe(false)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('access-control-expose-headers')?.split(/, */)).toEqual(
       expect.arrayContaining(['X-Total-Count', 'Link', 'X-Supabase-Api-Version']),
     )
   }
@@ -420,7 +423,7 @@ const calls = [
   ['GET', 'nothing'],
 ] as const
 
-test.each(calls)('%s %s asks for the public key, in the words of the gateway', async (method, path) => {
+test.each(calls)("%s %s needs the public key, and refuses in the gateway's words", async (method, path) => {
   const call = (headers: Record<string, string>) =>
     readResponse(
       fetch(`${server.origin}/auth/v1/${path}`, {
@@ -431,11 +434,11 @@ test.each(calls)('%s %s asks for the public key, in the words of the gateway', a
     )
   expect(await call({})).toEqual({ status: 401, body: { message: 'No API key found in request' } })
   expect(await call({ apikey: 'wrong' })).toEqual({ status: 401, body: { message: 'Invalid API key' } })
-  const shown = await call({ apikey: anonKey, 'x-forwarded-for': unusedIpAddress() })
-  expect(shown.body).not.toHaveProperty('message')
+  const withKey = await call({ apikey: anonKey, 'x-forwarded-for': unusedIpAddress() })
+  expect(withKey.body).not.toHaveProperty('message')
 })
 
-test('a link of an email, the key set and health need no key', async () => {
+test('the link in an email, the key set and the health check need no public key', async () => {
   const open = (path: string) => fetch(`${server.origin}/auth/v1/${path}`, { redirect: 'manual' })
   expect((await open('verify?token=abc&type=magiclink')).status).toBe(303)
   expect((await open('.well-known/jwks.json')).status).toBe(200)
@@ -478,18 +481,18 @@ test('nobody can sign up, sign in anonymously or sign in by SAML', async () => {
     code: 'saml_provider_disabled',
     message: 'SAML 2.0 is disabled',
   })
-  const unread = fetch(`${server.origin}/auth/v1/sso`, {
+  const malformed = fetch(`${server.origin}/auth/v1/sso`, {
     method: 'POST',
     headers: { apikey: anonKey },
     body: '{',
   })
-  expect(await readResponse(unread)).toMatchObject({
+  expect(await readResponse(malformed)).toMatchObject({
     status: 404,
     body: { error_code: 'saml_provider_disabled' },
   })
 })
 
-test('a body of a quarter of a megabyte is read, and a larger one is not', async () => {
+test('a body of 256 KiB is read, and a larger one is refused', async () => {
   const send = (length: number) => readResponse(server.call('POST', 'otp', { filling: 'a'.repeat(length) }))
   expect(await send(256 * 1024 - 100)).toMatchObject({
     status: 400,
@@ -512,22 +515,22 @@ test('an unknown call is not found', async () => {
   }
 })
 
-test('an address may request thirty emails of each kind within five minutes', async () => {
+test('an IP address may make thirty calls of each kind within five minutes', async () => {
   for (const path of ['otp', 'recover', 'resend', 'verify', 'signup', 'sso']) {
     const from = { 'x-forwarded-for': '192.0.2.7' }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, () => readResponse(server.call('POST', path, {}, from))),
     )
-    const refused = answers.filter(({ status }) => status === 429)
+    const refused = responses.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    // One more may have been allowed for each ten seconds that this took.
-    expect(answers.length - refused.length).toBeGreaterThanOrEqual(30)
+    // One more call may have been allowed for each ten seconds that the calls took.
+    expect(responses.length - refused.length).toBeGreaterThanOrEqual(30)
     expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
   }
   expect((await server.call('POST', 'otp', {}, { 'x-forwarded-for': '192.0.2.8' })).status).toBe(400)
 })
 
-test('readiness reports a mail server that accepts no sign-in email, until it accepts one', async () => {
+test('a mail server that cannot be reached for a sign-in email is recorded as failing until it accepts one', async () => {
   const refusing = await startMailServer({ refusesRecipients: true })
   const gone = mailServerAt(await freePort())
   const failingSince = async () =>
@@ -536,19 +539,19 @@ test('readiness reports a mail server that accepts no sign-in email, until it ac
         { since: Date | null }[]
       >`select failing_since as since from private.postman`
     )[0]?.since
-  const askBy = async (mailServer: ReturnType<typeof mailServerAt> | undefined) => {
+  const failingSinceWith = async (mailServer: ReturnType<typeof mailServerAt> | undefined) => {
     const other = await server.another(mailServer && { mailServer })
     const response = await other.call('POST', 'otp', { email: await server.organiser(), create_user: false })
     expect(response.status).toBe(200)
-    // It waits for its emails.
+    // Closing waits for pending emails.
     await other.close()
     return failingSince()
   }
   // A refusal of one recipient says nothing about others.
-  expect(await askBy(mailServerAt(refusing.port))).toBeNull()
-  const first = await askBy(gone)
+  expect(await failingSinceWith(mailServerAt(refusing.port))).toBeNull()
+  const first = await failingSinceWith(gone)
   expect(first).toBeInstanceOf(Date)
-  expect(await askBy(gone)).toEqual(first)
-  expect(await askBy(mailServerAt(refusing.port))).toEqual(first)
-  expect(await askBy(undefined)).toBeNull()
+  expect(await failingSinceWith(gone)).toEqual(first)
+  expect(await failingSinceWith(mailServerAt(refusing.port))).toEqual(first)
+  expect(await failingSinceWith(undefined)).toBeNull()
 })

@@ -90,7 +90,7 @@ export function emailCalls(app: FastifyInstance, context: AuthContext): void {
     // Accounts are confirmed from the start, so there is no sign-up email to send again.
     if (type !== 'email_change') return {}
     const target = requestedTarget(request, site())
-    // After the response, as in `sendLater`. A "too soon" would reveal that a change is pending.
+    // After the response, as in `sendLater`: a refusal as too soon would reveal that a change is pending.
     outgoing.after(reply, () =>
       backgroundSql.begin(async (transaction) => {
         const account = await lockedAccount(transaction, address)

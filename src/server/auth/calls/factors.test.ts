@@ -28,7 +28,7 @@ const refusal = (status: number, code: string, msg: string) => ({
 const call = async (client: Client, method: string, path: string, body?: unknown, from = unusedIpAddress()) =>
   readResponse(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
 
-/** A factor that was begun and not verified. */
+/** Sets up a factor, without verifying it. */
 async function enrolled(client: Client, friendlyName = 'telephone') {
   const { data, error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName })
   if (error) throw error
@@ -66,7 +66,7 @@ async function challenge(client: Client, id: string, from: string) {
   return (body as { id: string }).id
 }
 
-/** A challenge, and a code for it from the same IP address. */
+/** Requests a challenge, and sends a code for it from the same IP address. */
 async function attempt(client: Client, id: string, code: string) {
   const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
@@ -142,12 +142,12 @@ test.each([
   ],
   [{ factor_type: 'TOTP' }, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
   [{}, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
-])('there is no factor %j', async (body, status, code, msg) => {
+])('the factor %j is refused', async (body, status, code, msg) => {
   const { client } = await server.signedIn()
   expect(await call(client, 'POST', 'factors', body)).toEqual(refusal(status, code, msg))
 })
 
-test('a name belongs to one factor, even the empty one', async () => {
+test('an account cannot have two factors of the same name, even the empty name', async () => {
   const { client } = await server.signedIn()
   for (const friendlyName of ['telephone', '']) {
     await enrolled(client, friendlyName)
@@ -165,13 +165,13 @@ test('a name belongs to one factor, even the empty one', async () => {
 
 test('an account has at most ten factors, even when they are begun concurrently', async () => {
   const { client } = await server.signedIn()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       call(client, 'POST', 'factors', { factor_type: 'totp', friendly_name: `number ${index}` }),
     ),
   )
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
-  expect(answers.filter(({ status }) => status !== 200)).toEqual(
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
+  expect(responses.filter(({ status }) => status !== 200)).toEqual(
     Array.from({ length: 2 }, () =>
       refusal(
         422,
@@ -182,11 +182,11 @@ test('an account has at most ten factors, even when they are begun concurrently'
   )
 })
 
-test('a new factor is refused first for its name, then for the number of factors, then for the level', async () => {
+test('a new factor is refused first for its name, then for too many factors, then for the first level', async () => {
   const { email } = await withFactor()
-  const { client: halfWay } = await server.signedIn(email)
+  const { client: firstLevel } = await server.signedIn(email)
   const enrol = (name: string) =>
-    call(halfWay, 'POST', 'factors', { factor_type: 'totp', friendly_name: name })
+    call(firstLevel, 'POST', 'factors', { factor_type: 'totp', friendly_name: name })
   const level = refusal(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
   expect(await enrol('second')).toEqual(level)
   expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
@@ -197,7 +197,7 @@ test('a new factor is refused first for its name, then for the number of factors
   expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
 })
 
-test('factors that were unused for five minutes are removed, for all accounts', async () => {
+test('new factors without a challenge are removed after five minutes, for all accounts', async () => {
   const { client } = await server.signedIn()
   const [unused, challenged, young] = [
     await enrolled(client, 'unused'),
@@ -227,13 +227,13 @@ test('a challenge lasts five minutes, and allows wrong codes before the right on
   expect(data?.expires_at).toBeGreaterThanOrEqual(before + 300)
   expect(data?.expires_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 300)
   expect((await client.auth.mfa.listFactors()).data?.all[0]?.last_challenged_at).toEqual(expect.any(String))
-  const answer = (code: string) => client.auth.mfa.verify({ factorId: id, challengeId: data?.id ?? '', code })
-  expect((await answer(wrongCode(secret))).error).toMatchObject({
+  const verify = (code: string) => client.auth.mfa.verify({ factorId: id, challengeId: data?.id ?? '', code })
+  expect((await verify(wrongCode(secret))).error).toMatchObject({
     status: 422,
     code: 'mfa_verification_failed',
     message: 'Invalid TOTP code entered',
   })
-  expect((await answer(codeOf(secret))).error).toBeNull()
+  expect((await verify(codeOf(secret))).error).toBeNull()
 })
 
 test('a code raises the session to the second level, with new tokens', async () => {
@@ -266,18 +266,18 @@ test('a code raises the session to the second level, with new tokens', async () 
 
 test('an account with a second factor opens the desk only after using it', async () => {
   const { client, email, id, secret } = await withFactor()
-  const { client: halfWay } = await server.signedIn(email)
-  expect((await halfWay.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
+  const { client: firstLevel } = await server.signedIn(email)
+  expect((await firstLevel.auth.mfa.getAuthenticatorAssuranceLevel()).data).toMatchObject({
     currentLevel: 'aal1',
     nextLevel: 'aal2',
   })
-  expect((await halfWay.rpc('desk_me')).error).toMatchObject({ code: '42501' })
+  expect((await firstLevel.rpc('desk_me')).error).toMatchObject({ code: '42501' })
   expect((await client.rpc('desk_me')).data).toEqual({ email })
-  await halfWay.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret, 1) })
-  expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
+  await firstLevel.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret, 1) })
+  expect((await firstLevel.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('a code is accepted once, and so is none from before it', async () => {
+test('a code is accepted once, and no earlier code is accepted after it', async () => {
   const { email, id, secret } = await withFactor()
   const { client } = await server.signedIn(email)
   await forgetCodes(id)
@@ -297,69 +297,69 @@ test('one of ten concurrent uses of a code is accepted', async () => {
   const from = unusedIpAddress()
   const challenges = await Promise.all(Array.from({ length: 10 }, () => challenge(client, id, from)))
   const code = codeOf(secret)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     challenges.map((challengeId) =>
       call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code }, from),
     ),
   )
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status >= 500)).toEqual([])
 })
 
-test('a challenge is used once, from where it was requested, and for its factor', async () => {
+test('a challenge works once, from the IP address that requested it, and for its factor', async () => {
   const { client, id, secret } = await withFactor()
   await forgetCodes(id)
   const second = await enrolled(client, 'second')
   const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
-  const answer = (factorId: string, body: object, where = from) =>
-    call(client, 'POST', `factors/${factorId}/verify`, { challenge_id: challengeId, ...body }, where)
+  const verify = (factorId: string, body: object, ip = from) =>
+    call(client, 'POST', `factors/${factorId}/verify`, { challenge_id: challengeId, ...body }, ip)
   const code = codeOf(secret)
-  expect(await answer(id, { code }, unusedIpAddress())).toMatchObject({
+  expect(await verify(id, { code }, unusedIpAddress())).toMatchObject({
     status: 422,
     body: { error_code: 'mfa_ip_address_mismatch' },
   })
   const unknown = refusal(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found')
-  expect(await answer(second.id, { code: codeOf(second.secret) })).toEqual(unknown)
-  expect(await answer(id, { code, challenge_id: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(unknown)
-  expect(await answer(id, { code, challenge_id: 'x' })).toMatchObject({
+  expect(await verify(second.id, { code: codeOf(second.secret) })).toEqual(unknown)
+  expect(await verify(id, { code, challenge_id: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(unknown)
+  expect(await verify(id, { code, challenge_id: 'x' })).toMatchObject({
     status: 400,
     body: { error_code: 'bad_json' },
   })
-  expect(await answer(id, {})).toEqual(refusal(400, 'validation_failed', 'Code needs to be non-empty'))
+  expect(await verify(id, {})).toEqual(refusal(400, 'validation_failed', 'Code needs to be non-empty'))
   for (const odd of ['12345', '1234567', 'abcdef', '12345٦', 'é'.repeat(6), '🔑🔑🔑']) {
-    expect(await answer(id, { code: odd })).toEqual(invalid)
+    expect(await verify(id, { code: odd })).toEqual(invalid)
   }
-  expect(await answer(id, { code })).toMatchObject({ status: 200 })
+  expect(await verify(id, { code })).toMatchObject({ status: 200 })
   await forgetCodes(id)
-  expect(await answer(id, { code })).toMatchObject({
+  expect(await verify(id, { code })).toMatchObject({
     status: 422,
     body: { error_code: 'mfa_ip_address_mismatch' },
   })
 })
 
-test('a late code is refused, and its challenge is removed', async () => {
+test('a code for an expired challenge is refused, and the challenge is removed', async () => {
   const { client } = await server.signedIn()
   const { id, secret } = await enrolled(client)
   const from = unusedIpAddress()
   const challengeId = await challenge(client, id, from)
-  const answer = () =>
+  const verify = () =>
     call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code: codeOf(secret) }, from)
   await server.database.owner`
     update auth.mfa_challenges set created_at = now() - interval '301 seconds' where id = ${challengeId}`
-  expect(await answer()).toEqual(
+  expect(await verify()).toEqual(
     refusal(
       422,
       'mfa_challenge_expired',
       `MFA challenge ${challengeId} has expired, verify against another challenge or create a new challenge.`,
     ),
   )
-  expect(await answer()).toMatchObject({ status: 422, body: { error_code: 'mfa_factor_not_found' } })
+  expect(await verify()).toMatchObject({ status: 422, body: { error_code: 'mfa_factor_not_found' } })
 })
 
 test("nobody can use a factor that does not exist, or is somebody else's", async () => {
   const { client } = await server.signedIn()
-  const { id: others } = await withFactor()
+  const { id: othersFactor } = await withFactor()
   const body = { challenge_id: '8f5b1e2a-0000-4000-8000-000000000000', code: '123456' }
   for (const [method, path] of [
     ['POST', '/challenge'],
@@ -370,7 +370,7 @@ test("nobody can use a factor that does not exist, or is somebody else's", async
     expect(await call(client, method, `factors/x${path}`, sent)).toEqual(
       refusal(404, 'validation_failed', 'factor_id must be an UUID'),
     )
-    for (const id of ['8f5b1e2a-0000-4000-8000-000000000000', others]) {
+    for (const id of ['8f5b1e2a-0000-4000-8000-000000000000', othersFactor]) {
       expect(await call(client, method, `factors/${id}${path}`, sent)).toEqual(
         refusal(404, 'mfa_factor_not_found', 'Factor not found'),
       )
@@ -378,16 +378,16 @@ test("nobody can use a factor that does not exist, or is somebody else's", async
   }
 })
 
-test('using the factor ends other sessions of the first level, and no others', async () => {
+test("using the factor ends the account's other sessions of the first level, and no other session", async () => {
   const { client, email, id, secret } = await withFactor()
-  const { client: halfWay } = await server.signedIn(email)
+  const { client: firstLevel } = await server.signedIn(email)
   const { client: another } = await server.signedIn(email)
   const { client: stranger } = await server.signedIn()
   await forgetCodes(id)
   const { error } = await another.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret) })
   expect(error).toBeNull()
-  expect((await halfWay.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  for (const still of [client, another, stranger]) expect((await still.auth.getUser()).error).toBeNull()
+  expect((await firstLevel.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  for (const kept of [client, another, stranger]) expect((await kept.auth.getUser()).error).toBeNull()
 })
 
 test('a refresh token from before the second level is no longer valid', async () => {
@@ -396,10 +396,10 @@ test('a refresh token from before the second level is no longer valid', async ()
   const { data } = await client.auth.getSession()
   const old = data.session?.refresh_token
   expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
-  const answer = await readResponse(
+  const response = await readResponse(
     server.call('POST', 'token?grant_type=refresh_token', { refresh_token: old }),
   )
-  expect(answer).toEqual(refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'))
+  expect(response).toEqual(refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'))
 })
 
 test('an access token from before the second level does not open the desk', async () => {
@@ -410,10 +410,10 @@ test('an access token from before the second level does not open the desk', asyn
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('removing a factor needs the second level, and the sessions that it raised fall back', async () => {
+test('removing a factor needs the second level, and its sessions return to the first level', async () => {
   const { client, email, id } = await withFactor()
-  const { client: halfWay } = await server.signedIn(email)
-  expect((await halfWay.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({
+  const { client: firstLevel } = await server.signedIn(email)
+  expect((await firstLevel.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({
     status: 422,
     code: 'insufficient_aal',
     message: 'AAL2 required to unenroll verified factor',
@@ -423,7 +423,7 @@ test('removing a factor needs the second level, and the sessions that it raised 
   expect(await claimsOf(client)).toMatchObject({ aal: 'aal2' })
   await client.auth.refreshSession()
   expect(await claimsOf(client)).toMatchObject({ aal: 'aal1', amr: [{ method: 'otp' }] })
-  expect((await halfWay.rpc('desk_me')).data).toEqual({ email })
+  expect((await firstLevel.rpc('desk_me')).data).toEqual({ email })
 })
 
 test('an unverified factor is removed without the second level', async () => {
@@ -435,24 +435,24 @@ test('an unverified factor is removed without the second level', async () => {
 
 test('ten wrong codes for an account, from any address, block guessing for a quarter of an hour', async () => {
   const { client, email, id, secret } = await withFactor()
-  const { client: halfWay } = await server.signedIn(email)
+  const { client: firstLevel } = await server.signedIn(email)
   await forgetCodes(id)
   for (let guess = 0; guess < 10; guess += 1) {
-    const who = guess % 2 === 0 ? client : halfWay
-    expect(await attempt(who, id, wrongCode(secret, guess))).toEqual(invalid)
+    const guesser = guess % 2 === 0 ? client : firstLevel
+    expect(await attempt(guesser, id, wrongCode(secret, guess))).toEqual(invalid)
   }
-  expect(await attempt(halfWay, id, codeOf(secret))).toEqual(
+  expect(await attempt(firstLevel, id, codeOf(secret))).toEqual(
     refusal(429, 'over_request_rate_limit', 'Request rate limit reached'),
   )
-  const { client: stranger, id: strangers, secret: strangersSecret } = await withFactor()
-  await forgetCodes(strangers)
-  expect(await attempt(stranger, strangers, codeOf(strangersSecret))).toMatchObject({ status: 200 })
+  const { client: stranger, id: strangerFactor, secret: strangerSecret } = await withFactor()
+  await forgetCodes(strangerFactor)
+  expect(await attempt(stranger, strangerFactor, codeOf(strangerSecret))).toMatchObject({ status: 200 })
   await server.database.owner`
     update private.account_counts set began = now() - interval '901 seconds' where what = 'factor guesses'`
-  expect(await attempt(halfWay, id, codeOf(secret))).toMatchObject({ status: 200 })
+  expect(await attempt(firstLevel, id, codeOf(secret))).toMatchObject({ status: 200 })
 })
 
-test('a right code resets the count of wrong ones', async () => {
+test('a right code resets the count of wrong codes', async () => {
   const { client, id, secret } = await withFactor()
   for (let round = 0; round < 2; round += 1) {
     await forgetCodes(id)
@@ -463,30 +463,30 @@ test('a right code resets the count of wrong ones', async () => {
   }
 })
 
-test('the operator resets the factors of a person who lost the phone, and ends their sessions', async () => {
+test('if the operator resets the factors of a person, the sessions end, and a new factor can be set up', async () => {
   const { client, email, id, secret } = await withFactor()
   for (let guess = 0; guess < 10; guess += 1) {
     expect(await attempt(client, id, wrongCode(secret, guess))).toEqual(invalid)
   }
   expect(await resetFactors(server.database.owner, email)).toBe(1)
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  const { client: again } = await server.signedIn(email)
-  expect((await again.rpc('desk_me')).data).toEqual({ email })
-  const next = await enrolled(again)
-  expect(await attempt(again, next.id, codeOf(next.secret))).toMatchObject({ status: 200 })
+  const { client: newClient } = await server.signedIn(email)
+  expect((await newClient.rpc('desk_me')).data).toEqual({ email })
+  const next = await enrolled(newClient)
+  expect(await attempt(newClient, next.id, codeOf(next.secret))).toMatchObject({ status: 200 })
 })
 
-test('an address has fifteen challenges and fifteen codes a minute', async () => {
+test('an IP address may request fifteen challenges and send fifteen codes a minute', async () => {
   const { client } = await server.signedIn()
   const from = '192.0.2.7'
   for (const what of ['challenge', 'verify']) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 45 }, () => call(client, 'POST', `factors/x/${what}`, {}, from)),
     )
-    const refused = answers.filter(({ status }) => status === 429)
+    const refused = responses.filter(({ status }) => status === 429)
     expect(refused.length).toBeGreaterThan(0)
-    // One more may have been allowed for each four seconds that this took.
-    expect(answers.length - refused.length).toBeGreaterThanOrEqual(15)
+    // One more call may have been allowed for each four seconds that the calls took.
+    expect(responses.length - refused.length).toBeGreaterThanOrEqual(15)
     expect(refused[0]).toEqual(refusal(429, 'over_request_rate_limit', 'Request rate limit reached'))
   }
 })

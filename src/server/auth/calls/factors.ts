@@ -43,7 +43,9 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       throw invalid(`friendly_name and issuer cannot be longer than ${maxNameLength} characters`)
     }
     const { secret, uri, qrCode } = await newSecret(issuer || site().host, caller.account.email)
-    const id = await changeAs(sql, caller, (transaction, now) => addFactor(transaction, now, name, secret))
+    const id = await changeAs(sql, caller, (transaction, current) =>
+      addFactor(transaction, current, name, secret),
+    )
     return { id, type: 'totp', friendly_name: name, totp: { qr_code: qrCode, secret, uri } }
   })
 

@@ -9,7 +9,7 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-test('a code of an email signs in, and the desk knows the organiser', async () => {
+test('the code in an email signs an organiser in to the desk', async () => {
   const email = await server.organiser()
   const client = server.client()
   expect(await client.auth.signInWithOtp({ email, options: { shouldCreateUser: false } })).toMatchObject({
@@ -23,7 +23,7 @@ test('a code of an email signs in, and the desk knows the organiser', async () =
   expect(await client.rpc('desk_me')).toMatchObject({ data: { email }, error: null })
 })
 
-test("a link of an email leads to the desk, which signs in with the link's secret once", async () => {
+test("the link in an email leads to the desk, and the link's secret signs in once", async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
   const [mail] = await server.mail.waitFor(1, email)
@@ -36,14 +36,14 @@ test("a link of an email leads to the desk, which signs in with the link's secre
   expect((await signIn()).error).toMatchObject({ code: 'otp_expired' })
 })
 
-test('GET verify uses up a link, and redirects to the desk with a session', async () => {
+test('GET verify redeems a link once, and redirects to the desk with a session', async () => {
   const email = await server.organiser()
   await server.client().auth.signInWithOtp({ email })
   const [mail] = await server.mail.waitFor(1, email)
   const open = () => fetch(verifyLink(mail?.link ?? ''), { redirect: 'manual' })
-  const answer = await open()
-  expect(answer.status).toBe(303)
-  expect(answer.headers.get('location')).toMatch(
+  const response = await open()
+  expect(response.status).toBe(303)
+  expect(response.headers.get('location')).toMatch(
     new RegExp(
       `^${server.origin}/desk#access_token=.*&expires_at=\\d+&expires_in=3600&refresh_token=[\\w-]+&sb=&token_type=bearer&type=magiclink$`,
     ),

@@ -12,19 +12,19 @@ beforeAll(async () => {
 })
 
 const password = 'correct horse'
-const wrong = { code: 400, error_code: 'invalid_credentials', msg: 'Invalid login credentials' }
-const unknown = {
+const wrongCredentials = { code: 400, error_code: 'invalid_credentials', msg: 'Invalid login credentials' }
+const tokenNotFound = {
   code: 400,
   error_code: 'refresh_token_not_found',
   msg: 'Invalid Refresh Token: Refresh Token Not Found',
 }
-const used = {
+const tokenUsed = {
   code: 400,
   error_code: 'refresh_token_already_used',
   msg: 'Invalid Refresh Token: Already Used',
 }
 
-/** The parts of a refresh's response that are compared here. */
+/** The parts of a refresh's response that these tests compare. */
 interface Refreshed {
   access_token: string
   refresh_token: string
@@ -60,7 +60,7 @@ const age = (id: string, seconds: number) => server.database.owner`
     refreshed_at = refreshed_at - make_interval(secs => ${seconds})
   where id = ${id}`
 
-const isThere = async (id: string) =>
+const sessionExists = async (id: string) =>
   (await server.database.owner`select from auth.sessions where id = ${id}`).length === 1
 
 /** An organiser with a password. */
@@ -82,7 +82,7 @@ test('a password signs in, with the address in any case', async () => {
   expect((await client.rpc('desk_me')).data).toEqual({ email })
 })
 
-test('a wrong password, a missing one, and one of an account without or of an unknown address are refused alike', async () => {
+test('a wrong or missing password, an account without a password, and an unknown address are refused alike', async () => {
   const { email } = await withPassword()
   const without = await server.organiser()
   for (const body of [
@@ -98,7 +98,7 @@ test('a wrong password, a missing one, and one of an account without or of an un
     { email: `${'a'.repeat(300)}@example.org`, password },
     { email: 'nobody@example.org' },
   ]) {
-    expect(await grant('password', body)).toEqual({ status: 400, body: wrong })
+    expect(await grant('password', body)).toEqual({ status: 400, body: wrongCredentials })
   }
 })
 
@@ -115,7 +115,7 @@ test.each([
   expect(await grant('password', body)).toEqual({ status, body: { code: status, error_code: code, msg } })
 })
 
-test.each(['', 'id_token', 'web3', 'Password'])('there is no grant "%s"', async (type) => {
+test.each(['', 'id_token', 'web3', 'Password'])('the grant type "%s" is refused', async (type) => {
   expect(await grant(type, { email: 'jo@example.org', password })).toEqual({
     status: 400,
     body: { code: 400, error_code: 'invalid_credentials', msg: 'unsupported_grant_type' },
@@ -142,7 +142,7 @@ test('a refresh gives new tokens of the same session', async () => {
   expect((await client.auth.getUser()).error).toBeNull()
 })
 
-test('the parent of the active refresh token gets the active one again, at any time', async () => {
+test('the refresh token before the active one gives the active one again, at any time', async () => {
   const { id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   expect((await refreshed(token)).refresh_token).toBe(second)
@@ -152,57 +152,57 @@ test('the parent of the active refresh token gets the active one again, at any t
   expect((await refreshed(second)).refresh_token).not.toBe(second)
 })
 
-test('an older token than the parent gets the active one within ten seconds', async () => {
+test('a refresh token older than the previous one gives the active one within ten seconds', async () => {
   const { id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   const third = (await refreshed(second)).refresh_token
   await age(id, 8)
   expect((await refreshed(token)).refresh_token).toBe(third)
-  expect(await isThere(id)).toBe(true)
+  expect(await sessionExists(id)).toBe(true)
 })
 
-test('an older token than the parent ends the session after ten seconds', async () => {
+test('a refresh token older than the previous one ends the session after ten seconds', async () => {
   const { client, id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   const third = (await refreshed(second)).refresh_token
   await age(id, 11)
-  expect(await refresh(token)).toEqual({ status: 400, body: used })
-  expect(await isThere(id)).toBe(false)
-  expect(await refresh(third)).toEqual({ status: 400, body: unknown })
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenUsed })
+  expect(await sessionExists(id)).toBe(false)
+  expect(await refresh(third)).toEqual({ status: 400, body: tokenNotFound })
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('using older tokens does not prolong their ten seconds', async () => {
+test('using an older refresh token does not prolong its ten seconds', async () => {
   const { id, token } = await firstToken()
   await refreshed((await refreshed(token)).refresh_token)
   await age(id, 8)
   await refreshed(token)
   await age(id, 3)
-  expect(await refresh(token)).toEqual({ status: 400, body: used })
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenUsed })
 })
 
 test('concurrent refreshes agree on the next token', async () => {
   const { id, token } = await firstToken()
-  const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)))
-  expect(new Set(answers.map(({ refresh_token: next }) => next)).size).toBe(1)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)))
+  expect(new Set(responses.map(({ refresh_token: next }) => next)).size).toBe(1)
   const [row] = await server.database.owner<{ refresh_token_counter: number }[]>`
     select refresh_token_counter from auth.sessions where id = ${id}`
   expect(row?.refresh_token_counter).toBe(1)
 })
 
-test('a refresh that waits too long for another is a conflict, and ends nothing', async () => {
+test('a refresh that waits too long for another one fails with a conflict, and the token stays valid', async () => {
   const { id, token } = await firstToken()
-  const answer = await server.database.owner.begin(async (transaction) => {
+  const response = await server.database.owner.begin(async (transaction) => {
     await transaction`select from auth.sessions where id = ${id} for update`
     return refresh(token)
   })
-  expect(answer).toMatchObject({ status: 409, body: { error_code: 'conflict' } })
+  expect(response).toMatchObject({ status: 409, body: { error_code: 'conflict' } })
   await refreshed(token)
 })
 
 test.each(['', 'abc', 'abcdefghijk', 'ABCDEFGHIJKL', 'abcdefghijklm', 'a'.repeat(60), 'ä'.repeat(12)])(
-  'the refresh token "%s" is none',
+  'the text "%s" is refused as a refresh token',
   async (token) => {
     expect(await refresh(token)).toEqual({
       status: 400,
@@ -211,8 +211,8 @@ test.each(['', 'abc', 'abcdefghijk', 'ABCDEFGHIJKL', 'abcdefghijklm', 'a'.repeat
   },
 )
 
-test('a refresh token of an older format, of an ended session or of another database is not found', async () => {
-  expect(await refresh('abcdefghijk1')).toEqual({ status: 400, body: unknown })
+test('a refresh token of an older format, an ended session or another database is refused, and ends no session', async () => {
+  expect(await refresh('abcdefghijk1')).toEqual({ status: 400, body: tokenNotFound })
   const { client, id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   await server.database.owner`update auth.sessions set refresh_token_counter = 0 where id = ${id}`
@@ -224,17 +224,17 @@ test('a refresh token of an older format, of an ended session or of another data
       msg: 'Invalid Refresh Token: Not Issued By This Server',
     },
   })
-  expect(await isThere(id)).toBe(true)
+  expect(await sessionExists(id)).toBe(true)
   await server.database.owner`
     update auth.sessions set refresh_token_hmac_key = decode(repeat('00', 32), 'hex') where id = ${id}`
-  expect(await refresh(token)).toEqual({ status: 400, body: unknown })
-  expect(await isThere(id)).toBe(true)
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenNotFound })
+  expect(await sessionExists(id)).toBe(true)
   await client.auth.signOut()
-  expect(await refresh(token)).toEqual({ status: 400, body: unknown })
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenNotFound })
 })
 
-/** The remaining sessions of three of one account after the first signed out. */
-async function leftAfter(scope: 'global' | 'local' | 'others') {
+/** The responses to the three sessions of an account after the first signed out. */
+async function responsesAfter(scope: 'global' | 'local' | 'others') {
   const email = await server.organiser()
   const clients = [
     (await server.signedIn(email)).client,
@@ -243,17 +243,17 @@ async function leftAfter(scope: 'global' | 'local' | 'others') {
   ] as const
   const sessions = await Promise.all(clients.map(sessionOf))
   expect(await clients[0].auth.signOut({ scope })).toMatchObject({ error: null })
-  const left: string[] = []
+  const shown: string[] = []
   for (const { access_token: token, refresh_token: refreshToken } of sessions) {
     const user = await readResponse(
       server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` }),
     )
-    const answers = [user, await refresh(refreshToken)].map(({ status, body }) =>
+    const responses = [user, await refresh(refreshToken)].map(({ status, body }) =>
       status === 200 ? 'good' : `${status} ${(body as { error_code: string }).error_code}`,
     )
-    left.push(answers.join(', '))
+    shown.push(responses.join(', '))
   }
-  return left
+  return shown
 }
 
 const good = 'good, good'
@@ -261,26 +261,26 @@ const ended = '403 session_not_found, 400 refresh_token_not_found'
 
 test('signing out everywhere ends all sessions of the account', async () => {
   const { client: stranger } = await server.signedIn()
-  expect(await leftAfter('global')).toEqual([ended, ended, ended])
+  expect(await responsesAfter('global')).toEqual([ended, ended, ended])
   expect((await stranger.auth.getUser()).error).toBeNull()
 })
 
-test('signing out here ends only this session', async () => {
-  expect(await leftAfter('local')).toEqual([ended, good, good])
+test('signing out locally ends only this session', async () => {
+  expect(await responsesAfter('local')).toEqual([ended, good, good])
 })
 
-test('signing out elsewhere ends the other sessions', async () => {
+test('signing out the other sessions keeps only this session', async () => {
   const { client: stranger } = await server.signedIn()
-  expect(await leftAfter('others')).toEqual([good, ended, ended])
+  expect(await responsesAfter('others')).toEqual([good, ended, ended])
   expect((await stranger.auth.getUser()).error).toBeNull()
 })
 
-test.each(['logout', 'logout?scope='])('%s signs out everywhere, and answers with nothing', async (path) => {
+test.each(['logout', 'logout?scope='])('%s signs out everywhere, with an empty response', async (path) => {
   const { client, email } = await server.signedIn()
   const { client: other } = await server.signedIn(email)
-  const answer = await server.call('POST', path, undefined, await bearerOf(client))
-  expect(answer.status).toBe(204)
-  expect(await answer.text()).toBe('')
+  const response = await server.call('POST', path, undefined, await bearerOf(client))
+  expect(response.status).toBe(204)
+  expect(await response.text()).toBe('')
   expect((await other.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })
 
@@ -328,20 +328,20 @@ test('an access token has the same claims as in a hosted project', async () => {
 test('the issuer is below the public address, regardless of the request', async () => {
   const other = await server.another({ siteUrl: 'https://example.org/retreat' })
   const { token } = await firstToken()
-  const answer = await other.call(
+  const response = await other.call(
     'POST',
     'token?grant_type=refresh_token',
     { refresh_token: token },
     { 'x-forwarded-host': 'evil.example.com', 'x-forwarded-proto': 'https' },
   )
-  const { access_token: fresh } = (await answer.json()) as Refreshed
+  const { access_token: fresh } = (await response.json()) as Refreshed
   expect(decodeJwt(fresh).iss).toBe('https://example.org/retreat/auth/v1')
 })
 
-/** The published keys, of this server or of another. */
+/** The published keys of this server or of another one. */
 async function keySet(origin = server.origin) {
-  const answer = await fetch(`${origin}/auth/v1/.well-known/jwks.json`)
-  return { headers: answer.headers, set: (await answer.json()) as JSONWebKeySet }
+  const response = await fetch(`${origin}/auth/v1/.well-known/jwks.json`)
+  return { headers: response.headers, set: (await response.json()) as JSONWebKeySet }
 }
 
 test('the key set has only the public parts, and verifies the tokens', async () => {
@@ -391,7 +391,7 @@ test('the client fetches the key set automatically', async () => {
   expect(data?.header.kid).toBe((await keySet()).set.keys[0]?.kid)
 })
 
-test('another key signs the next tokens, and tokens of the old one stay valid until they expire', async () => {
+test('a new key signs the next tokens, and tokens of the old key stay valid until they expire', async () => {
   const own = await startSignIn()
   const { client, email } = await own.signedIn()
   const before = await sessionOf(client)
@@ -417,33 +417,33 @@ test('another key signs the next tokens, and tokens of the old one stay valid un
 
   await own.database.owner`
     update private.signing_keys set retired_at = now() - interval '3 hours' where retired_at is not null`
-  const late = await own.another()
-  expect((await keySet(late.origin)).set.keys.map(({ kid }) => kid)).toEqual([newKid])
+  const laterServer = await own.another()
+  expect((await keySet(laterServer.origin)).set.keys.map(({ kid }) => kid)).toEqual([newKid])
   const old = { authorization: `Bearer ${before.access_token}` }
-  expect(await readResponse(late.call('GET', 'user', undefined, old))).toMatchObject({
+  expect(await readResponse(laterServer.call('GET', 'user', undefined, old))).toMatchObject({
     status: 403,
     body: { error_code: 'bad_jwt' },
   })
 })
 
-test("a server learns of another's new key from a token, and signs with it within half a minute", async () => {
+test("a server accepts a token of another server's new key, and signs with the key within half a minute", async () => {
   let clock = 0
-  const here = createSigningKeys(server.database.signIn, () => clock)
+  const ownKeys = createSigningKeys(server.database.signIn, () => clock)
   const claims = { aud: 'authenticated', sub: 'jo' }
-  const { token: old } = await here.sign(claims)
+  const { token: old } = await ownKeys.sign(claims)
   await replaceKey(server.database.owner)
-  const there = createSigningKeys(server.database.signIn)
-  const { token: fresh } = await there.sign(claims)
+  const otherKeys = createSigningKeys(server.database.signIn)
+  const { token: fresh } = await otherKeys.sign(claims)
   const kidOf = (token: string) => decodeProtectedHeader(token).kid
   expect(kidOf(fresh)).not.toBe(kidOf(old))
-  expect(kidOf((await here.sign(claims)).token)).toBe(kidOf(old))
-  expect(await there.verify(old)).toMatchObject(claims)
+  expect(kidOf((await ownKeys.sign(claims)).token)).toBe(kidOf(old))
+  expect(await otherKeys.verify(old)).toMatchObject(claims)
   clock = 1_001
-  expect(await here.verify(fresh)).toMatchObject(claims)
-  expect(await here.verify(old)).toMatchObject(claims)
+  expect(await ownKeys.verify(fresh)).toMatchObject(claims)
+  expect(await ownKeys.verify(old)).toMatchObject(claims)
   await replaceKey(server.database.owner)
   clock += 30_001
-  const { token: newest } = await here.sign(claims)
+  const { token: newest } = await ownKeys.sign(claims)
   expect([kidOf(old), kidOf(fresh)]).not.toContain(kidOf(newest))
 })
 
@@ -462,6 +462,6 @@ test('two servers on one database share the sessions', async () => {
   const renewed = await other.call('POST', 'token?grant_type=refresh_token', { refresh_token: token })
   expect(renewed.status).toBe(200)
   expect((await other.call('POST', 'logout', undefined, headers)).status).toBe(204)
-  expect(await isThere(id)).toBe(false)
+  expect(await sessionExists(id)).toBe(false)
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })

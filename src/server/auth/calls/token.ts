@@ -34,13 +34,13 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 
   app.post('/logout', async (request, reply) => {
     const caller = await requireSignedIn(request, sql, keys)
-    const { scope: given } = request.query as Record<string, unknown>
-    const scope = given || 'global'
+    const { scope: requestedScope } = request.query as Record<string, unknown>
+    const scope = requestedScope || 'global'
     if (scope !== 'global' && scope !== 'local' && scope !== 'others') {
       throw invalid(`Unsupported logout scope "${typeof scope === 'string' ? scope : ''}"`)
     }
     await changeAs(sql, caller, async (transaction, { account, session }) => {
-      // Somebody who can only read an organiser's email cannot end their other sessions.
+      // An intruder who only reads an organiser's email must not end the organiser's other sessions.
       const lacksSecondFactor = hasSecondFactor(account) && session.aal === 'aal1'
       if (lacksSecondFactor && scope === 'others') {
         throw new HttpError(403, 'insufficient_aal', 'AAL2 required to sign out other sessions')
@@ -54,8 +54,8 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 }
 
 /**
- * Responds in the same way and time to an unknown address, an account without a password, and a wrong password. After too many
- * tries, no password is compared, not even the right one; codes and links still work.
+ * Signs in with a password. Responds in the same way and time to an unknown address, an account without a password, and a
+ * wrong password. After too many tries, even the right password is refused; codes and links still work.
  */
 async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })

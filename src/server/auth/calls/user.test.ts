@@ -24,7 +24,7 @@ const halfDone = 'Confirmation link accepted. Please proceed to confirm link sen
 
 type Client = Awaited<ReturnType<SignInServer['signedIn']>>['client']
 
-/** PUT user with any body. */
+/** Calls PUT user with any body. */
 const put = async (client: Client, body: unknown, query = '') =>
   readResponse(server.call('PUT', `user${query}`, body, await bearerOf(client)))
 
@@ -48,8 +48,8 @@ const newAddress = () => {
   return `new-${addresses}@example.org`
 }
 
-/** A wrong code: the given one, unless that is the right one. */
-const otherThan = (right: string, given = '000000') => (given === right ? '111111' : given)
+/** A wrong code: the candidate, or another one if the candidate is right. */
+const otherThan = (right: string, candidate = '000000') => (candidate === right ? '111111' : candidate)
 
 async function lastMail(email: string, number = 1) {
   const mail = (await server.mail.waitFor(number, email)).at(-1)
@@ -57,7 +57,7 @@ async function lastMail(email: string, number = 1) {
   return mail
 }
 
-/** An account that requested another address, with the emails to both. */
+/** An account that requested another address, with the emails to both addresses. */
 async function changing(options?: { emailRedirectTo: string }) {
   const { client, email } = await server.signedIn()
   const address = newAddress()
@@ -82,8 +82,8 @@ async function withFactor() {
     code: codeOf(data?.totp.secret ?? ''),
   })
   if (error) throw error
-  const { client: halfWay } = await server.signedIn(email)
-  return { client, halfWay, email }
+  const { client: firstLevel } = await server.signedIn(email)
+  return { client, firstLevel, email }
 }
 
 test('a signed-in person gets their full account', async () => {
@@ -125,7 +125,7 @@ test('a signed-in person gets their full account', async () => {
 })
 
 test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
-  'the bearer "%s" is no bearer token',
+  'the header "%s" is refused as a bearer token',
   async (authorization) => {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
     for (const [method, path] of [
@@ -147,7 +147,7 @@ test.each([undefined, 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'abc'])(
   },
 )
 
-test('the scheme of a bearer token may be written in any case', async () => {
+test('the scheme of a bearer token may be in upper or lower case', async () => {
   const { client } = await server.signedIn()
   const { authorization } = await bearerOf(client)
   for (const written of [
@@ -158,9 +158,9 @@ test('the scheme of a bearer token may be written in any case', async () => {
   }
 })
 
-test('a client without a session is refused with its key', async () => {
-  const answer = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
-  expect(await readResponse(answer)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
+test('the public key is refused as a bearer token', async () => {
+  const response = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
+  expect(await readResponse(response)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
 })
 
 test('a token with another signature than ours is refused', async () => {
@@ -191,10 +191,10 @@ test('a token with another signature than ours is refused', async () => {
     `${head}.${body}`,
     'a.b.c',
   ]) {
-    const answer = await readResponse(
+    const response = await readResponse(
       server.call('GET', 'user', undefined, { authorization: `Bearer ${forged}` }),
     )
-    expect(answer).toEqual({
+    expect(response).toEqual({
       status: 403,
       body: {
         code: 403,
@@ -205,38 +205,38 @@ test('a token with another signature than ours is refused', async () => {
   }
 })
 
-test('a token of ours that is expired or names nobody is refused', async () => {
+test('a token of ours with a wrong audience, account or session is refused', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
   const keys = createSigningKeys(server.database.signIn)
-  const asked = async (own: JWTPayload) =>
+  const getUserWith = async (own: JWTPayload) =>
     readResponse(
       server.call('GET', 'user', undefined, {
         authorization: `Bearer ${(await keys.sign({ ...claims, ...own })).token}`,
       }),
     )
-  const { sub: _sub, ...nobodys } = claims
-  expect(await asked({})).toMatchObject({ status: 200 })
-  const { token } = await keys.sign(nobodys)
+  const { sub: _sub, ...withoutSubject } = claims
+  expect(await getUserWith({})).toMatchObject({ status: 200 })
+  const { token } = await keys.sign(withoutSubject)
   expect(
     await readResponse(server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` })),
   ).toMatchObject({
     status: 403,
     body: { error_code: 'bad_jwt' },
   })
-  expect(await asked({ sub: 'jo' })).toMatchObject({ status: 400, body: { error_code: 'bad_jwt' } })
-  expect(await asked({ aud: 'anon' })).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
-  expect(await asked({ sub: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(
+  expect(await getUserWith({ sub: 'jo' })).toMatchObject({ status: 400, body: { error_code: 'bad_jwt' } })
+  expect(await getUserWith({ aud: 'anon' })).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
+  expect(await getUserWith({ sub: '8f5b1e2a-0000-4000-8000-000000000000' })).toEqual(
     refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist'),
   )
   for (const id of ['8f5b1e2a-0000-4000-8000-000000000000', 'x', undefined, 5]) {
-    expect(await asked({ session_id: id })).toEqual(
+    expect(await getUserWith({ session_id: id })).toEqual(
       refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist'),
     )
   }
   const { client: other } = await server.signedIn()
-  expect(await asked({ session_id: await sessionId(other) })).toMatchObject({
+  expect(await getUserWith({ session_id: await sessionId(other) })).toMatchObject({
     status: 403,
     body: { error_code: 'session_not_found' },
   })
@@ -274,7 +274,7 @@ test('data is merged key by key, and null removes a key', async () => {
   expect(data?.claims.user_metadata).toEqual({ email_verified: true, nested: { c: 3 } })
 })
 
-test("an operator's fields are refused or ignored", async () => {
+test('a change of app_metadata is refused, and changes of the role, audience, id or confirmation are ignored', async () => {
   const { client, email } = await server.signedIn()
   expect(await put(client, { app_metadata: { role: 'admin' } })).toEqual(
     refusal(403, 'not_admin', 'Updating app_metadata requires admin privileges'),
@@ -305,7 +305,7 @@ test.each([
   expect(await put(client, { password: given })).toMatchObject(refusal(status, code, msg))
 })
 
-test('a weak password is named as such, with the reason, in both shapes of errors', async () => {
+test('the error for a weak password has its own name and the reason, in both shapes of errors', async () => {
   const { client } = await server.signedIn()
   const { error } = await client.auth.updateUser({ password: 'abcde' })
   expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] })
@@ -349,11 +349,11 @@ test.each(['abcdef', 'a'.repeat(72), 'ä'.repeat(36), 'pass word 🔑'])(
   },
 )
 
-test('a new password has to differ, and ends the other sessions, codes, links and changes', async () => {
+test('a new password has to be different, and ends other sessions, codes, links and a change of address', async () => {
   const { client, email, address, old, fresh } = await changing()
   const { client: elsewhere } = await server.signedIn(email)
   await client.auth.updateUser({ password })
-  // The email that reports it.
+  // The email that reports the new password.
   await lastMail(email, 2)
   expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await elsewhere.auth.refreshSession()).error).toMatchObject({ name: 'AuthSessionMissingError' })
@@ -390,12 +390,12 @@ test('a new password has to differ, and ends the other sessions, codes, links an
   expect(refused).toMatchObject({ code: 'invalid_credentials' })
 })
 
-test('a new password ends a code that a link gave to a client and that is unused', async () => {
+test('a new password ends an unused PKCE code', async () => {
   const { client, email } = await server.signedIn()
   const verifier = 'a'.repeat(43)
   await server.call('POST', 'otp', { email, code_challenge: verifier, code_challenge_method: 'plain' })
-  const answer = await fetch((await lastMail(email)).link, { redirect: 'manual' })
-  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code')
+  const response = await fetch((await lastMail(email)).link, { redirect: 'manual' })
+  const code = new URL(response.headers.get('location') ?? '').searchParams.get('code')
   expect(code).toMatch(/^[0-9a-f-]{36}$/)
   expect((await client.auth.updateUser({ password })).error).toBeNull()
   expect(
@@ -405,7 +405,7 @@ test('a new password ends a code that a link gave to a client and that is unused
   ).toMatchObject({ status: 404, body: { error_code: 'flow_state_not_found' } })
 })
 
-test('a recovery leads to a new password', async () => {
+test('after a recovery a person can set a new password', async () => {
   const email = await server.organiser()
   const client = server.client()
   await client.auth.resetPasswordForEmail(email)
@@ -415,7 +415,7 @@ test('a recovery leads to a new password', async () => {
   expect((await server.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('a session older than a day needs a fresh code for a new password', async () => {
+test('a session older than a day needs a reauthentication code for a new password', async () => {
   const { client, email } = await server.signedIn()
   await aDayLater(client)
   expect(await put(client, { password })).toEqual(
@@ -434,7 +434,7 @@ test('a session older than a day needs a fresh code for a new password', async (
   )
 })
 
-test('the reauthentication code ends after ten minutes and after five wrong tries, and signs nobody in', async () => {
+test('the reauthentication code expires after ten minutes or five wrong tries, and signs nobody in', async () => {
   const { client, email } = await server.signedIn()
   await aDayLater(client)
   await client.auth.reauthenticate()
@@ -461,7 +461,7 @@ test('the reauthentication code ends after ten minutes and after five wrong trie
   expect(await put(client, { password, nonce: second })).toMatchObject({ status: 422 })
 })
 
-test('the code of another account is not valid for a new password', async () => {
+test('the reauthentication code of another account is refused', async () => {
   const { client } = await server.signedIn()
   await aDayLater(client)
   const { client: stranger, email } = await server.signedIn()
@@ -473,10 +473,10 @@ test('the code of another account is not valid for a new password', async () => 
   expect(await put(client, { password, nonce: own.code })).toMatchObject({ status: 200 })
 })
 
-test('a wrong code does not reveal whether a password is the old one, and a right code is not used up by that', async () => {
+test('a wrong code does not reveal the old password, and the old password does not use up a right code', async () => {
   const { client, email } = await server.signedIn()
   await client.auth.updateUser({ password })
-  // The email that reports it.
+  // The email that reports the new password.
   await lastMail(email)
   await aDayLater(client)
   await client.auth.reauthenticate()
@@ -490,17 +490,17 @@ test('a wrong code does not reveal whether a password is the old one, and a righ
   expect(await put(client, { password: `${password}s`, nonce: code })).toMatchObject({ status: 200 })
 })
 
-test('a session of today ignores a nonce, even a wrong one', async () => {
+test('a session younger than a day ignores a reauthentication code, even a wrong one', async () => {
   const { client } = await server.signedIn()
   expect((await client.auth.updateUser({ password, nonce: '000000' })).error).toBeNull()
 })
 
 test.each(['old first', 'new first'])(
-  'an address changes with the codes of both emails, the %s',
+  'an address changes after the codes of both emails are used, %s',
   async (order) => {
     const { client, email, address, user, old, fresh } = await changing()
     const { client: elsewhere } = await server.signedIn(email)
-    // Signing in again ended the pending change: the person requests it again.
+    // Signing in elsewhere ended the codes of the change, so the person requests the change again.
     await server.database.owner`
     update auth.users set email_change_sent_at = now() - interval '61 seconds' where email = ${email}`
     await client.auth.updateUser({ email: address })
@@ -544,7 +544,7 @@ test.each(['old first', 'new first'])(
   },
 )
 
-test('the client changes an address by both codes', async () => {
+test('the client changes an address with the codes of both emails', async () => {
   const { email, address, old, fresh } = await changing()
   const client = server.client()
   const half = await client.auth.verifyOtp({ email: address, token: fresh.code, type: 'email_change' })
@@ -555,7 +555,7 @@ test('the client changes an address by both codes', async () => {
 })
 
 test.each(['old first', 'new first'])(
-  'an address changes with the links of both emails, the %s',
+  'an address changes after the links of both emails are used, %s',
   async (order) => {
     const { client, address, old, fresh } = await changing({ emailRedirectTo: `${server.origin}/desk/me` })
     const [first, second] = order === 'old first' ? [old, fresh] : [fresh, old]
@@ -572,10 +572,10 @@ test.each(['old first', 'new first'])(
   },
 )
 
-test('by PKCE the second link of a change gives a code, marked as an email change', async () => {
+test('with PKCE the second link of a change of address gives a code for a session of the method email_change', async () => {
   const { client, email } = await server.signedIn()
   const address = newAddress()
-  // By hand: the client's updateUser forgets its verifier when the response arrives.
+  // Without the client: its updateUser forgets the verifier when the response arrives.
   const verifier = 'a'.repeat(43)
   await put(client, { email: address, code_challenge: verifier, code_challenge_method: 'plain' })
   const open = async (mail: ReceivedMail) =>
@@ -597,17 +597,17 @@ test('by PKCE the second link of a change gives a code, marked as an email chang
   expect(decodeJwt(token)).toMatchObject({ email: address, amr: [{ method: 'email_change' }] })
 })
 
-test('both halves of a change at the same time complete it', async () => {
+test('both confirmations of a change of address at the same time complete the change', async () => {
   const { client, email, address, old, fresh } = await changing()
   const verify = (body: object) =>
     readResponse(server.call('POST', 'verify', { type: 'email_change', ...body }))
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     verify({ email, token: old.code }),
     verify({ token_hash: secretOf(old.link) }),
     verify({ email: address, token: fresh.code }),
     verify({ token_hash: secretOf(fresh.link) }),
   ])
-  const [half, whole, ...refused] = answers.toSorted(
+  const [half, whole, ...refused] = responses.toSorted(
     (one, other) =>
       one.status - other.status || JSON.stringify(one.body).length - JSON.stringify(other.body).length,
   )
@@ -617,10 +617,10 @@ test('both halves of a change at the same time complete it', async () => {
   expect((await client.auth.getUser()).data.user?.email).toBe(address)
 })
 
-test('concurrent requests send one email', async () => {
+test('of five concurrent requests only one sends an email', async () => {
   const { client, email } = await server.signedIn()
-  const statusesOf = async (answers: Promise<{ status: number }>[]) =>
-    (await Promise.all(answers)).map(({ status }) => status).toSorted((one, other) => one - other)
+  const statusesOf = async (responses: Promise<{ status: number }>[]) =>
+    (await Promise.all(responses)).map(({ status }) => status).toSorted((one, other) => one - other)
   const headers = await bearerOf(client)
   const five = [0, 1, 2, 3, 4]
   const once = [200, 429, 429, 429, 429]
@@ -632,7 +632,7 @@ test('concurrent requests send one email', async () => {
   expect(await server.mail.waitFor(3, email)).toHaveLength(3)
 })
 
-test('a code of a change is valid only for the address that it was sent to', async () => {
+test('a code for a change of address is valid only for the address that it was sent to', async () => {
   const { email, address, old, fresh } = await changing()
   const verify = (given: string, token: string) =>
     readResponse(server.call('POST', 'verify', { type: 'email_change', email: given, token }))
@@ -647,7 +647,7 @@ test('a code of a change is valid only for the address that it was sent to', asy
   }
 })
 
-test('an address of another account is refused, even if it was taken meanwhile', async () => {
+test('a new address that another account has is refused, even if the account got it during the change', async () => {
   const taken = await server.organiser()
   const { client } = await server.signedIn()
   const exists = refusal(422, 'email_exists', 'A user with this email address has already been registered')
@@ -665,7 +665,7 @@ test('an address of another account is refused, even if it was taken meanwhile',
   expect(rows).toHaveLength(2)
 })
 
-test('an address change is requested once a minute, by any call', async () => {
+test('a change of address can be requested once a minute, by any call', async () => {
   const { client, email, address, fresh } = await changing()
   expect(await put(client, { email: newAddress() })).toMatchObject({
     status: 429,
@@ -674,7 +674,7 @@ test('an address change is requested once a minute, by any call', async () => {
       msg: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
     },
   })
-  // A repeated request needs no session, and does not reveal that there is a change.
+  // A repeated request needs no session, and does not reveal that a change is pending.
   expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
   expect((await client.auth.getUser()).data.user?.new_email).toBe(address)
   await server.database.owner`
@@ -697,24 +697,24 @@ test('an address change is requested once a minute, by any call', async () => {
 
 test('an email reports a new password, a new or removed second factor, and a new address', async () => {
   const { client, email } = await server.signedIn()
-  const told = async () => {
+  const nextReport = async () => {
     const { subject, text } = await lastMail(email, (mails += 1))
     expect(subject).toBe('Your account for Unplugged. was changed')
     return text
   }
   let mails = 0
   expect((await client.auth.updateUser({ password })).error).toBeNull()
-  expect(await told()).toContain('has a new password')
+  expect(await nextReport()).toContain('has a new password')
   const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
   const factorId = data?.id ?? ''
   const verify = (steps: number) =>
     client.auth.mfa.challengeAndVerify({ factorId, code: codeOf(data?.totp.secret ?? '', steps) })
   expect((await verify(0)).error).toBeNull()
-  expect(await told()).toContain('has a second factor')
-  // Using it again changes nothing.
+  expect(await nextReport()).toContain('has a second factor')
+  // Using the factor again sends no report.
   expect((await verify(1)).error).toBeNull()
   expect((await client.auth.mfa.unenroll({ factorId })).error).toBeNull()
-  expect(await told()).toContain('A second factor was removed')
+  expect(await nextReport()).toContain('A second factor was removed')
 
   const { email: from, address, old, fresh } = await changing()
   await fetch(verifyLink(old.link), { redirect: 'manual' })
@@ -725,22 +725,22 @@ test('an email reports a new password, a new or removed second factor, and a new
 })
 
 test('a session that has not used the second factor signs out only itself', async () => {
-  const { client, halfWay, email } = await withFactor()
+  const { client, firstLevel, email } = await withFactor()
   const { client: another } = await server.signedIn(email)
   const logout = async (scope: string) =>
-    readResponse(server.call('POST', `logout?scope=${scope}`, undefined, await bearerOf(halfWay)))
+    readResponse(server.call('POST', `logout?scope=${scope}`, undefined, await bearerOf(firstLevel)))
   expect(await logout('others')).toEqual(
     refusal(403, 'insufficient_aal', 'AAL2 required to sign out other sessions'),
   )
   expect(await logout('global')).toEqual({ status: 204, body: undefined })
-  expect((await halfWay.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
+  expect((await firstLevel.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   for (const other of [client, another]) expect((await other.auth.getUser()).error).toBeNull()
-  // A session that has used it ends all of them.
+  // A session that has used the factor ends all sessions.
   await client.auth.signOut({ scope: 'global' })
   expect((await another.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
 })
 
-test('the own address in another spelling is no change', async () => {
+test("the account's own address in another spelling is not a change", async () => {
   const { client, email } = await server.signedIn()
   const { data, error } = await client.auth.updateUser({ email: email.toUpperCase() })
   expect(error).toBeNull()
@@ -763,7 +763,7 @@ test.each([
 })
 
 test.each([{ data: [] }, { data: 'a' }, { email: 5 }, { password: {} }, { nonce: 1 }, { phone: false }, []])(
-  'PUT user cannot read %j',
+  'PUT user refuses %j as unreadable',
   async (body) => {
     const { client } = await server.signedIn()
     expect(await put(client, body)).toMatchObject({ status: 400, body: { error_code: 'bad_json' } })
@@ -778,27 +778,27 @@ test('data that cannot be stored is refused and not partly stored', async () => 
 })
 
 test('with a second factor only a session that has used it changes the password or the address', async () => {
-  const { client, halfWay, email } = await withFactor()
+  const { client, firstLevel, email } = await withFactor()
   const insufficient = refusal(
     401,
     'insufficient_aal',
     'AAL2 session is required to update email or password when MFA is enabled.',
   )
-  expect(await put(halfWay, { password })).toEqual(insufficient)
-  expect(await put(halfWay, { email: newAddress() })).toEqual(insufficient)
-  expect(await put(halfWay, { phone: '4930123456' })).toEqual(insufficient)
-  expect(await put(halfWay, { password: 'abc' })).toMatchObject({ body: { error_code: 'weak_password' } })
-  expect(await put(halfWay, { app_metadata: {}, password })).toMatchObject({
+  expect(await put(firstLevel, { password })).toEqual(insufficient)
+  expect(await put(firstLevel, { email: newAddress() })).toEqual(insufficient)
+  expect(await put(firstLevel, { phone: '4930123456' })).toEqual(insufficient)
+  expect(await put(firstLevel, { password: 'abc' })).toMatchObject({ body: { error_code: 'weak_password' } })
+  expect(await put(firstLevel, { app_metadata: {}, password })).toMatchObject({
     body: { error_code: 'not_admin' },
   })
-  expect(await put(halfWay, { email, data: { name: 'Jo' } })).toMatchObject({
+  expect(await put(firstLevel, { email, data: { name: 'Jo' } })).toMatchObject({
     status: 200,
     body: { user_metadata: { name: 'Jo' } },
   })
   expect(await put(client, { password })).toMatchObject({ status: 200 })
 })
 
-test('no account is linked with another', async () => {
+test('linking an identity to an account, or unlinking it, is refused', async () => {
   const { client } = await server.signedIn()
   const off = { status: 404, code: 'manual_linking_disabled', message: 'Manual linking is disabled' }
   expect((await client.auth.linkIdentity({ provider: 'google' })).error).toMatchObject(off)
@@ -809,11 +809,11 @@ test('no account is linked with another', async () => {
   expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
 })
 
-test('somebody who gets a second factor, or is signed out, while a password is hashed does not change it', async () => {
+test('a password is not changed if the account gets a second factor, or the session ends, while it is hashed', async () => {
   for (const change of ['factor', 'session'] as const) {
     const { client, email } = await server.signedIn()
     const id = (await client.auth.getUser()).data.user?.id ?? ''
-    const answer = await server.database.owner.begin(async (transaction) => {
+    const response = await server.database.owner.begin(async (transaction) => {
       await transaction`select from auth.users where id = ${id} for update`
       await (change === 'factor'
         ? transaction`
@@ -823,10 +823,10 @@ test('somebody who gets a second factor, or is signed out, while a password is h
       await expect
         .poll(() => server.database.owner`select from pg_stat_activity where wait_event_type = 'Lock'`)
         .toHaveLength(1)
-      // Not awaited here: it waits for this transaction.
+      // Not awaited here: the call waits for this transaction.
       return { waiting }
     })
-    expect(await answer.waiting).toMatchObject(
+    expect(await response.waiting).toMatchObject(
       change === 'factor'
         ? { status: 401, body: { error_code: 'insufficient_aal' } }
         : { status: 403, body: { error_code: 'session_not_found' } },

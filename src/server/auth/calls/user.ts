@@ -17,7 +17,7 @@ import type { Sql } from '../../database/sql.ts'
 /** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
 const maxDataBytes = 4096
 const maxLevels = 20
-/** Milliseconds after which a session alone is not enough to change the password. */
+/** The age of a session, in milliseconds, from which a new password needs a reauthentication code. */
 const reauthenticationAge = 24 * 3600 * 1000
 
 /** The calls of a signed-in person about their account: user. */
@@ -56,19 +56,23 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     if (changesEmail && !outgoing.isOn) throw emailIsOff(400)
     const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
-    const { changed, mails } = await changeAs(sql, caller, async (transaction, now) => {
-      if (isGuarded) refuseLowAal(now)
-      if (hash !== undefined) await setPassword(transaction, now, hash)
+    const { changed, mails } = await changeAs(sql, caller, async (transaction, current) => {
+      if (isGuarded) refuseLowAal(current)
+      if (hash !== undefined) await setPassword(transaction, current, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
-      const refusal = changesEmail ? await emailRefusal(transaction, now.account, 'email_change') : undefined
+      const refusal = changesEmail
+        ? await emailRefusal(transaction, current.account, 'email_change')
+        : undefined
       if (refusal !== undefined) throw refusal
       const target = requestedTarget(request, site())
       const changeEmails = changesEmail
-        ? await addressChangeEmails(transaction, site(), now.account, email, { challenge, target })
+        ? await addressChangeEmails(transaction, site(), current.account, email, { challenge, target })
         : []
       return {
         mails:
-          hash === undefined ? changeEmails : [changeMessage(now.account.email, 'password'), ...changeEmails],
+          hash === undefined
+            ? changeEmails
+            : [changeMessage(current.account.email, 'password'), ...changeEmails],
         changed: await findAccount(transaction, { id: account.id }),
       }
     })
@@ -77,7 +81,7 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-/** @throws {HttpError} where the account has a second factor that this session has not used. */
+/** @throws {HttpError} if the account has a second factor that this session has not used. */
 function refuseLowAal({ account, session }: SignedIn) {
   if (!hasSecondFactor(account) || session.aal !== 'aal1') return
   throw new HttpError(
@@ -90,8 +94,8 @@ function refuseLowAal({ account, session }: SignedIn) {
 /**
  * Hashes a new password.
  *
- * @throws {HttpError} where it is the old one; and where the session is older than a day and the request has no reauthentication
- *   code.
+ * @throws {HttpError} if the password is the old one, or if the session is older than a day and the reauthentication code is
+ *   missing or wrong.
  */
 async function newHash(
   context: AuthContext,
@@ -99,28 +103,38 @@ async function newHash(
   password: string,
   nonce: string,
 ) {
-  const isOld = Date.now() - session.created_at.getTime() > reauthenticationAge
-  if (isOld && nonce === '') {
+  const isOldSession = Date.now() - session.created_at.getTime() > reauthenticationAge
+  if (isOldSession && nonce === '') {
     throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
-  const isSame = await isPassword(password, account.encrypted_password, 'signed in', context.passwordCost)
-  if (isOld) await redeemNonce(context, account, nonce, isSame)
-  if (isSame) throw samePassword()
+  const isOldPassword = await isPassword(
+    password,
+    account.encrypted_password,
+    'signed in',
+    context.passwordCost,
+  )
+  if (isOldSession) await redeemNonce(context, account, nonce, isOldPassword)
+  if (isOldPassword) throw samePassword()
   return hashPassword(password, context.passwordCost)
 }
 
 /**
- * Redeems the reauthentication code, unless the password is refused anyway.
+ * Redeems the reauthentication code. The code stays valid if the new password is refused because it is the old one.
  *
- * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is the old
- *   one.
+ * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is
+ *   the old one.
  */
-async function redeemNonce({ sql }: AuthContext, { id, email }: Account, nonce: string, isSame: boolean) {
+async function redeemNonce(
+  { sql }: AuthContext,
+  { id, email }: Account,
+  nonce: string,
+  isOldPassword: boolean,
+) {
   const isRedeemed = await sql.begin(async (transaction) => {
     const redeemed = await redeemCode(transaction, email, ['reauthentication_token'], nonce)
     if (redeemed?.accountId !== id) return false
     // This error rolls back, so the code stays valid.
-    if (isSame) throw samePassword()
+    if (isOldPassword) throw samePassword()
     return true
   })
   if (!isRedeemed) {
@@ -133,8 +147,8 @@ function samePassword() {
 }
 
 /**
- * Ends everything that somebody else could have begun: other sessions, codes, links, authorization codes of clients, and a change
- * of address.
+ * Stores a new password. Ends everything that somebody else could have begun: other sessions, codes, links, PKCE codes, and
+ * a change of address.
  */
 async function setPassword(transaction: Sql, { account, session }: SignedIn, hash: string) {
   await transaction`
@@ -149,7 +163,7 @@ async function setPassword(transaction: Sql, { account, session }: SignedIn, has
 /**
  * Merges an account's data key by key. Null removes a key.
  *
- * @throws {HttpError} for more data than an access token, which contains all of it, can carry.
+ * @throws {HttpError} if the data is too large or too deeply nested: each access token contains all of it.
  */
 async function mergeData(
   transaction: Sql,

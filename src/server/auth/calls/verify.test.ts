@@ -13,10 +13,10 @@ beforeAll(async () => {
   server = await startSignIn()
 })
 
-const wrongCode = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
-const wrongLink = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }
+const codeRefusal = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
+const linkRefusal = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }
 
-/** Has an email sent, as if the last one were more than a minute ago. */
+/** Requests an email, as if the last request were more than a minute ago. */
 async function mailTo(
   email: string,
   path: 'otp' | 'recover' = 'otp',
@@ -33,12 +33,12 @@ async function mailTo(
 const open = (link: string) => fetch(verifyLink(link), { redirect: 'manual' })
 const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
 
-/** The redirect of a link: the address, and its parameters. */
-async function ledTo(link: string) {
-  const answer = await open(link)
-  const target = new URL(answer.headers.get('location') ?? '')
+/** Opens a link, and returns the address and the parameters of its redirect. */
+async function redirectOf(link: string) {
+  const response = await open(link)
+  const target = new URL(response.headers.get('location') ?? '')
   return {
-    status: answer.status,
+    status: response.status,
     target: `${target.origin}${target.pathname}`,
     query: Object.fromEntries(target.searchParams),
     fragment: Object.fromEntries(new URLSearchParams(target.hash.slice(1))),
@@ -46,11 +46,11 @@ async function ledTo(link: string) {
   }
 }
 
-/** A different code. */
-const anotherThan = (code: string) => (code === '000000' ? '000001' : '000000')
+/** A code that differs from this one. */
+const otherThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
 test.each(['magiclink', 'recovery', 'email'] as const)(
-  'a code signs in as %s, of either email',
+  'the code of a sign-in or recovery email signs in with the type %s',
   async (type) => {
     for (const path of ['otp', 'recover'] as const) {
       const email = await server.organiser()
@@ -66,7 +66,7 @@ test.each(['magiclink', 'recovery', 'email'] as const)(
 )
 
 test.each(['magiclink', 'recovery', 'email'] as const)(
-  'a hash signs in as %s, of either email',
+  'the link secret of a sign-in or recovery email signs in with the type %s',
   async (type) => {
     for (const path of ['otp', 'recover'] as const) {
       const email = await server.organiser()
@@ -81,7 +81,7 @@ test.each(['magiclink', 'recovery', 'email'] as const)(
   },
 )
 
-test('a sign-in gives tokens for an hour, and the account', async () => {
+test('a sign-in returns tokens that are valid for an hour, and the account', async () => {
   const email = await server.organiser()
   const { code } = await mailTo(email)
   const before = Math.floor(Date.now() / 1000)
@@ -142,36 +142,42 @@ test.each([
 })
 
 test.each(['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'other'])(
-  'a wrong code and one of an unknown address are the same as %s',
+  'a wrong code and a code for an unknown address get the same refusal, with the type %s',
   async (type) => {
     const known = await server.organiser()
     const { code } = await mailTo(known)
-    expect(await verify({ type, email: known, token: anotherThan(code) })).toEqual({
+    expect(await verify({ type, email: known, token: otherThan(code) })).toEqual({
       status: 403,
-      body: wrongCode,
+      body: codeRefusal,
     })
     expect(await verify({ type, email: 'nobody@example.org', token: code })).toEqual({
       status: 403,
-      body: wrongCode,
+      body: codeRefusal,
     })
   },
 )
 
 test.each(['signup', 'invite', 'email_change'])(
-  'a sign-in email has no code and no link for %s',
+  'the code and the link of a sign-in email are refused with the type %s',
   async (type) => {
     const address = await server.organiser()
     const mail = await mailTo(address)
-    expect(await verify({ type, email: address, token: mail.code })).toEqual({ status: 403, body: wrongCode })
-    expect(await verify({ type, token_hash: secretOf(mail.link) })).toEqual({ status: 403, body: wrongLink })
+    expect(await verify({ type, email: address, token: mail.code })).toEqual({
+      status: 403,
+      body: codeRefusal,
+    })
+    expect(await verify({ type, token_hash: secretOf(mail.link) })).toEqual({
+      status: 403,
+      body: linkRefusal,
+    })
     expect(await verify({ type: 'email', token_hash: secretOf(mail.link) })).toMatchObject({ status: 200 })
   },
 )
 
-test('a phone number has no code', async () => {
+test('a code for a phone number is refused', async () => {
   expect(await verify({ type: 'sms', phone: '4930123456', token: '123456' })).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
   expect(await verify({ type: 'sms', phone: '0', token: '123456' })).toMatchObject({
     status: 400,
@@ -179,54 +185,54 @@ test('a phone number has no code', async () => {
   })
 })
 
-test('a code and a link of one email are independent, and using one ends the other', async () => {
+test("an email's link cannot be computed from its code, and using either ends both", async () => {
   const address = await server.organiser()
   const byCode = await mailTo(address)
   const guess = createHash('sha224').update(`${address}${byCode.code}`).digest('hex')
-  expect(await verify({ type: 'email', token_hash: guess })).toEqual({ status: 403, body: wrongLink })
+  expect(await verify({ type: 'email', token_hash: guess })).toEqual({ status: 403, body: linkRefusal })
   expect(await verify({ type: 'email', email: address, token: byCode.code })).toMatchObject({ status: 200 })
   expect(await verify({ type: 'email', token_hash: secretOf(byCode.link) })).toEqual({
     status: 403,
-    body: wrongLink,
+    body: linkRefusal,
   })
   expect(await verify({ type: 'email', email: address, token: byCode.code })).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
   const byLink = await mailTo(address)
-  expect((await ledTo(byLink.link)).fragment).toHaveProperty('access_token')
+  expect((await redirectOf(byLink.link)).fragment).toHaveProperty('access_token')
   expect(await verify({ type: 'email', email: address, token: byLink.code })).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
 })
 
-test('a newer email of either kind replaces the older', async () => {
+test('a newer sign-in or recovery email ends the code and the link of the older one', async () => {
   const address = await server.organiser()
   const older = await mailTo(address, 'otp')
   const newer = await mailTo(address, 'recover')
   expect(await verify({ type: 'email', token_hash: secretOf(older.link) })).toEqual({
     status: 403,
-    body: wrongLink,
+    body: linkRefusal,
   })
-  const code = older.code === newer.code ? anotherThan(newer.code) : older.code
+  const code = older.code === newer.code ? otherThan(newer.code) : older.code
   expect(await verify({ type: 'email', email: address, token: code })).toMatchObject({ status: 403 })
   expect(await verify({ type: 'email', email: address, token: newer.code })).toMatchObject({ status: 200 })
 })
 
-test('the code of another organiser is wrong', async () => {
+test('the code of another organiser is refused', async () => {
   const [one, other] = [await server.organiser(), await server.organiser()]
   const { code } = await mailTo(one)
   const { code: others } = await mailTo(other)
   expect(
-    await verify({ type: 'email', email: other, token: code === others ? anotherThan(code) : code }),
+    await verify({ type: 'email', email: other, token: code === others ? otherThan(code) : code }),
   ).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
 })
 
-test('a code and a link end after ten minutes, and the link of the operator after an hour', async () => {
+test("a code and a link expire after ten minutes, and the operator's link after an hour", async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   const age = (seconds: number) => server.database.owner`
@@ -235,45 +241,45 @@ test('a code and a link end after ten minutes, and the link of the operator afte
   await age(601)
   expect(await verify({ type: 'email', email: address, token: mail.code })).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
   expect(await verify({ type: 'email', token_hash: secretOf(mail.link) })).toEqual({
     status: 403,
-    body: wrongLink,
+    body: linkRefusal,
   })
   const young = await mailTo(address)
   await age(540)
   expect(await verify({ type: 'email', email: address, token: young.code })).toMatchObject({ status: 200 })
-  const late = await operatorSecret(server.database.owner, address)
+  const expired = await operatorSecret(server.database.owner, address)
   await age(3601)
-  expect(await verify({ type: 'magiclink', token_hash: late })).toEqual({ status: 403, body: wrongLink })
+  expect(await verify({ type: 'magiclink', token_hash: expired })).toEqual({ status: 403, body: linkRefusal })
   const inTime = await operatorSecret(server.database.owner, address)
   await age(3540)
   expect(await verify({ type: 'magiclink', token_hash: inTime })).toMatchObject({ status: 200 })
 })
 
-test("five wrong tries from anywhere end a code, but not its email's link or the next code", async () => {
+test("after five wrong tries from anywhere a code is invalid, but its email's link and the next code still work", async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   for (let guess = 0; guess < 5; guess += 1) {
-    expect(await verify({ type: 'email', email: address, token: anotherThan(mail.code) })).toEqual({
+    expect(await verify({ type: 'email', email: address, token: otherThan(mail.code) })).toEqual({
       status: 403,
-      body: wrongCode,
+      body: codeRefusal,
     })
   }
   expect(await verify({ type: 'email', email: address, token: mail.code })).toEqual({
     status: 403,
-    body: wrongCode,
+    body: codeRefusal,
   })
-  expect((await ledTo(mail.link)).fragment).toHaveProperty('access_token')
+  expect((await redirectOf(mail.link)).fragment).toHaveProperty('access_token')
   const next = await mailTo(address)
   for (let guess = 0; guess < 4; guess += 1) {
-    await verify({ type: 'magiclink', email: address, token: anotherThan(next.code) })
+    await verify({ type: 'magiclink', email: address, token: otherThan(next.code) })
   }
   expect(await verify({ type: 'email', email: address, token: next.code })).toMatchObject({ status: 200 })
 })
 
-test('one of ten concurrent uses of a code signs in', async () => {
+test('one of ten concurrent uses of a code or its link signs in', async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   const uses = await Promise.all(
@@ -291,29 +297,32 @@ test('one of ten concurrent uses of a code signs in', async () => {
 
 test('signing in ends all codes and links of the account', async () => {
   const address = await server.organiser()
-  const operators = await operatorSecret(server.database.owner, address)
+  const operatorLink = await operatorSecret(server.database.owner, address)
   const { code } = await mailTo(address)
   expect(await verify({ type: 'magiclink', email: address, token: code })).toMatchObject({ status: 200 })
-  expect(await verify({ type: 'magiclink', token_hash: operators })).toEqual({ status: 403, body: wrongLink })
+  expect(await verify({ type: 'magiclink', token_hash: operatorLink })).toEqual({
+    status: 403,
+    body: linkRefusal,
+  })
 })
 
 test("an email that a stranger requests does not end the operator's link", async () => {
   const address = await server.organiser()
-  const operators = await operatorSecret(server.database.owner, address)
+  const operatorLink = await operatorSecret(server.database.owner, address)
   const { code } = await mailTo(address)
   for (let guess = 0; guess < 5; guess += 1) {
-    await verify({ type: 'email', email: address, token: anotherThan(code) })
+    await verify({ type: 'email', email: address, token: otherThan(code) })
   }
-  expect(await verify({ type: 'magiclink', token_hash: operators })).toMatchObject({ status: 200 })
+  expect(await verify({ type: 'magiclink', token_hash: operatorLink })).toMatchObject({ status: 200 })
 })
 
 test('a link redirects with the tokens in the fragment, and keeps the query', async () => {
   const address = await server.organiser()
   const target = `${server.origin}/desk/list?of=all`
   const mail = await mailTo(address, 'recover', { query: `?redirect_to=${encodeURIComponent(target)}` })
-  const led = await ledTo(mail.link)
-  expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk/list`, query: { of: 'all' } })
-  expect(led.names).toEqual([
+  const redirect = await redirectOf(mail.link)
+  expect(redirect).toMatchObject({ status: 303, target: `${server.origin}/desk/list`, query: { of: 'all' } })
+  expect(redirect.names).toEqual([
     'access_token',
     'expires_at',
     'expires_in',
@@ -322,13 +331,18 @@ test('a link redirects with the tokens in the fragment, and keeps the query', as
     'token_type',
     'type',
   ])
-  expect(led.fragment).toMatchObject({ expires_in: '3600', sb: '', token_type: 'bearer', type: 'recovery' })
-  // A recovery too, without PKCE.
-  expect(decodeJwt(led.fragment['access_token'] ?? '')['amr']).toMatchObject([{ method: 'otp' }])
+  expect(redirect.fragment).toMatchObject({
+    expires_in: '3600',
+    sb: '',
+    token_type: 'bearer',
+    type: 'recovery',
+  })
+  // Without PKCE, a recovery has this method, too.
+  expect(decodeJwt(redirect.fragment['access_token'] ?? '')['amr']).toMatchObject([{ method: 'otp' }])
   const client = server.client()
   const { data, error } = await client.auth.setSession({
-    access_token: led.fragment['access_token'] ?? '',
-    refresh_token: led.fragment['refresh_token'] ?? '',
+    access_token: redirect.fragment['access_token'] ?? '',
+    refresh_token: redirect.fragment['refresh_token'] ?? '',
   })
   expect(error).toBeNull()
   expect(data.user?.email).toBe(address)
@@ -339,9 +353,9 @@ test('a link that was changed to redirect elsewhere leads to the desk', async ()
     const address = await server.organiser()
     const link = new URL(verifyLink((await mailTo(address)).link))
     link.searchParams.set('redirect_to', elsewhere)
-    const led = await ledTo(link.href)
-    expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk` })
-    expect(led.fragment).toHaveProperty('access_token')
+    const redirect = await redirectOf(link.href)
+    expect(redirect).toMatchObject({ status: 303, target: `${server.origin}/desk` })
+    expect(redirect.fragment).toHaveProperty('access_token')
   }
 })
 
@@ -355,7 +369,7 @@ test('a used, wrong or unknown link redirects with an error in the fragment', as
     `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=magiclink&redirect_to=${to}`,
     `${server.origin}/auth/v1/verify?token=${'a'.repeat(64)}&type=signup&redirect_to=${to}`,
   ]) {
-    expect(await ledTo(link)).toMatchObject({
+    expect(await redirectOf(link)).toMatchObject({
       status: 303,
       target: `${server.origin}/desk/list`,
       query: {},
@@ -370,14 +384,14 @@ test('a used, wrong or unknown link redirects with an error in the fragment', as
   }
 })
 
-test('a wrong link of PKCE has the error in the query too', async () => {
+test('a wrong PKCE link redirects with the error in the query, too', async () => {
   const error = {
     error: 'access_denied',
     error_code: 'otp_expired',
     error_description: 'Email link is invalid or has expired',
   }
   expect(
-    await ledTo(`${server.origin}/auth/v1/verify?token=pkce_${'a'.repeat(64)}&type=magiclink`),
+    await redirectOf(`${server.origin}/auth/v1/verify?token=pkce_${'a'.repeat(64)}&type=magiclink`),
   ).toMatchObject({
     status: 303,
     target: `${server.origin}/desk`,
@@ -388,8 +402,8 @@ test('a wrong link of PKCE has the error in the query too', async () => {
 
 test('a link without its token or its type is refused without a redirect', async () => {
   for (const query of ['', '?type=magiclink', '?token=abc', '?token=&type=magiclink', '?token=abc&type=']) {
-    const answer = await open(`${server.origin}/auth/v1/verify${query}`)
-    expect(await readResponse(answer)).toMatchObject({
+    const response = await open(`${server.origin}/auth/v1/verify${query}`)
+    expect(await readResponse(response)).toMatchObject({
       status: 400,
       body: { error_code: 'validation_failed' },
     })
@@ -400,19 +414,19 @@ test('a link without its token or its type is refused without a redirect', async
 })
 
 test('a link of an unknown type redirects with an error', async () => {
-  const led = await ledTo(`${server.origin}/auth/v1/verify?token=abc&type=other`)
-  expect(led).toMatchObject({ status: 303, target: `${server.origin}/desk`, fragment: { sb: '' } })
-  expect(led.fragment).toHaveProperty('error_description')
+  const redirect = await redirectOf(`${server.origin}/auth/v1/verify?token=abc&type=other`)
+  expect(redirect).toMatchObject({ status: 303, target: `${server.origin}/desk`, fragment: { sb: '' } })
+  expect(redirect.fragment).toHaveProperty('error_description')
 })
 
-test('HEAD of a link uses nothing up', async () => {
+test('a HEAD request does not use up a link', async () => {
   const address = await server.organiser()
   const { link } = await mailTo(address)
   await fetch(verifyLink(link), { method: 'HEAD', redirect: 'manual' })
-  expect((await ledTo(link)).fragment).toHaveProperty('access_token')
+  expect((await redirectOf(link)).fragment).toHaveProperty('access_token')
 })
 
-test('the redirect is stored nowhere, and no page learns its referrer', async () => {
+test('the redirect of a link is not cached, and sends no referrer', async () => {
   const address = await server.organiser()
   const { headers } = await open((await mailTo(address)).link)
   expect(headers.get('cache-control')).toBe('no-store')
@@ -422,74 +436,80 @@ test('the redirect is stored nowhere, and no page learns its referrer', async ()
 test.each([
   ['otp', 'magiclink'],
   ['recover', 'recovery'],
-] as const)('by PKCE the link of %s gives a code that the client exchanges, as %s', async (path, method) => {
-  const address = await server.organiser()
-  const client = server.client({ flowType: 'pkce' })
-  const events: string[] = []
-  client.auth.onAuthStateChange((event) => void events.push(event))
-  const redirectTo = `${server.origin}/desk?step=2`
-  const { error: refused } =
-    path === 'otp'
-      ? await client.auth.signInWithOtp({ email: address, options: { emailRedirectTo: redirectTo } })
-      : await client.auth.resetPasswordForEmail(address, { redirectTo })
-  expect(refused).toBeNull()
-  const [mail] = await server.mail.waitFor(1, address)
-  const answer = await open(mail?.link ?? '')
-  expect(answer.headers.get('location')).toMatch(
-    new RegExp(`^${server.origin}/desk\\?step=2&code=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`),
-  )
-  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
-  const { data, error } = await client.auth.exchangeCodeForSession(code)
-  expect(error).toBeNull()
-  expect(data.user?.email).toBe(address)
-  expect(decodeJwt(data.session?.access_token ?? '')['amr']).toMatchObject([{ method }])
-  expect(events).toContain(path === 'otp' ? 'SIGNED_IN' : 'PASSWORD_RECOVERY')
-  expect((await client.rpc('desk_me')).data).toEqual({ email: address })
-})
+] as const)(
+  'the PKCE link of %s gives a code that the client exchanges for a session of the method %s',
+  async (path, method) => {
+    const address = await server.organiser()
+    const client = server.client({ flowType: 'pkce' })
+    const events: string[] = []
+    client.auth.onAuthStateChange((event) => void events.push(event))
+    const redirectTo = `${server.origin}/desk?step=2`
+    const { error: refused } =
+      path === 'otp'
+        ? await client.auth.signInWithOtp({ email: address, options: { emailRedirectTo: redirectTo } })
+        : await client.auth.resetPasswordForEmail(address, { redirectTo })
+    expect(refused).toBeNull()
+    const [mail] = await server.mail.waitFor(1, address)
+    const response = await open(mail?.link ?? '')
+    expect(response.headers.get('location')).toMatch(
+      new RegExp(`^${server.origin}/desk\\?step=2&code=[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`),
+    )
+    const code = new URL(response.headers.get('location') ?? '').searchParams.get('code') ?? ''
+    const { data, error } = await client.auth.exchangeCodeForSession(code)
+    expect(error).toBeNull()
+    expect(data.user?.email).toBe(address)
+    expect(decodeJwt(data.session?.access_token ?? '')['amr']).toMatchObject([{ method }])
+    expect(events).toContain(path === 'otp' ? 'SIGNED_IN' : 'PASSWORD_RECOVERY')
+    expect((await client.rpc('desk_me')).data).toEqual({ email: address })
+  },
+)
 
-/** A PKCE code of somebody who knows its verifier. */
+/** A PKCE code and its verifier. */
 async function authCode(method: 's256' | 'plain' = 's256') {
   const verifier = randomBytes(48).toString('base64url')
   const challenge = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
   const address = await server.organiser()
   const mail = await mailTo(address, 'otp', { code_challenge: challenge, code_challenge_method: method })
-  const { query } = await ledTo(mail.link)
+  const { query } = await redirectOf(mail.link)
   return { verifier, challenge, code: query['code'] ?? '', address }
 }
 
 const exchange = (code: string, verifier: string) =>
   readResponse(server.call('POST', 'token?grant_type=pkce', { auth_code: code, code_verifier: verifier }))
 
-test.each(['s256', 'plain'] as const)('a code of PKCE works once, with its verifier (%s)', async (method) => {
-  const { code, verifier, address } = await authCode(method)
-  const wrong = {
-    status: 400,
-    body: {
-      code: 400,
-      error_code: 'bad_code_verifier',
-      msg: 'code challenge does not match previously saved code verifier',
-    },
-  }
-  expect(await exchange(code, randomBytes(48).toString('base64url'))).toEqual(wrong)
-  expect(await exchange(code, verifier.slice(0, -1))).toEqual(wrong)
-  expect(await exchange(code, `${verifier.slice(0, -1)}é`)).toEqual(wrong)
-  expect(await exchange(code, verifier)).toMatchObject({ status: 200, body: { user: { email: address } } })
-  expect(await exchange(code, verifier)).toEqual({
-    status: 404,
-    body: {
-      code: 404,
-      error_code: 'flow_state_not_found',
-      msg: 'invalid flow state, no valid flow state found',
-    },
-  })
-})
+test.each(['s256', 'plain'] as const)(
+  'a PKCE code works once, and only with its verifier (%s)',
+  async (method) => {
+    const { code, verifier, address } = await authCode(method)
+    const wrong = {
+      status: 400,
+      body: {
+        code: 400,
+        error_code: 'bad_code_verifier',
+        msg: 'code challenge does not match previously saved code verifier',
+      },
+    }
+    expect(await exchange(code, randomBytes(48).toString('base64url'))).toEqual(wrong)
+    expect(await exchange(code, verifier.slice(0, -1))).toEqual(wrong)
+    expect(await exchange(code, `${verifier.slice(0, -1)}é`)).toEqual(wrong)
+    expect(await exchange(code, verifier)).toMatchObject({ status: 200, body: { user: { email: address } } })
+    expect(await exchange(code, verifier)).toEqual({
+      status: 404,
+      body: {
+        code: 404,
+        error_code: 'flow_state_not_found',
+        msg: 'invalid flow state, no valid flow state found',
+      },
+    })
+  },
+)
 
-test('the challenge itself is no verifier of an S256 challenge', async () => {
+test('an S256 challenge is refused as its own verifier', async () => {
   const { code, challenge } = await authCode()
   expect(await exchange(code, challenge)).toMatchObject({ body: { error_code: 'bad_code_verifier' } })
 })
 
-test('a code of PKCE that is unknown, late or missing is refused', async () => {
+test('a PKCE code that is unknown, expired or missing is refused', async () => {
   for (const code of ['8f5b1e2a-0000-4000-8000-000000000000', 'abc']) {
     expect(await exchange(code, 'verifier')).toMatchObject({
       status: 404,
@@ -518,14 +538,14 @@ test('a code of PKCE that is unknown, late or missing is refused', async () => {
   })
 })
 
-test('one of ten concurrent exchanges of a code opens a session', async () => {
+test('one of ten concurrent exchanges of a PKCE code opens a session', async () => {
   const { code, verifier } = await authCode()
-  const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
+  const responses = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status === 404)).toHaveLength(9)
 })
 
-test('the code of a PKCE email signs in without the link, and so does its hash', async () => {
+test('the code of a PKCE email signs in without a redirect, and so does the link secret', async () => {
   const address = await server.organiser()
   const fields = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
   const byCode = await mailTo(address, 'otp', fields)

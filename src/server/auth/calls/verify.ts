@@ -22,14 +22,14 @@ const oauthErrors: Record<number, string> = {
 }
 
 /**
- * The calls that redeem a code or a link: POST verify, and GET verify, which redirects to the page that the email was requested
- * for.
+ * The calls that redeem a code or a link: POST verify, and GET verify, which redirects to the page named in the request
+ * for the email.
  */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site, outgoing } = context
   const onRequest = createLimit(30, 5)
 
-  /** Emails the owner of the former address. */
+  /** Emails the owner at the former address. */
   const notifyOwner = (reply: FastifyReply, change: AddressChange | undefined) => {
     if (change === undefined) return
     outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
@@ -44,10 +44,10 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
 
   // HEAD is left out, since it must not redeem a link.
   app.get('/verify', { onRequest, exposeHeadRoute: false }, async (request, reply) => {
-    const { token, type, redirect_to: given } = request.query as Record<string, unknown>
+    const { token, type, redirect_to: requested } = request.query as Record<string, unknown>
     if (typeof type !== 'string' || type === '') throw invalid('Verify requires a verification type')
     if (typeof token !== 'string' || token === '') throw invalid('Verify requires a token or a token hash')
-    const target = redirectTarget(typeof given === 'string' ? given : undefined, site())
+    const target = redirectTarget(typeof requested === 'string' ? requested : undefined, site())
     const redirect = (query: Record<string, string>, fragment?: Record<string, string>) => {
       for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
       target.hash = fragment === undefined ? '' : sorted({ ...fragment, sb: '' })

@@ -5,15 +5,15 @@ import { secondsBetweenEmails } from '../counts.ts'
 import { tooSoon } from '../refusals.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The most addresses whose last request is remembered. Beyond that, the oldest are forgotten sooner. */
+/** The most addresses whose last request is stored. Beyond that, the oldest requests are deleted early. */
 const maxAddresses = 20_000
 
-/** The addresses that requested a sign-in email within the last minute, with or without an account. */
+/** The limit of one sign-in email a minute for each address, with or without an account. */
 export interface EmailRateLimit {
   /**
-   * Counts a request for an email. An address may make one a minute.
+   * Counts a request for an email.
    *
-   * @throws {HttpError} with 429 for the second.
+   * @throws {HttpError} with 429 if the address requested an email within the last minute.
    */
   count(address: string): Promise<void>
   /** Stops the deletion of old requests. */
@@ -30,19 +30,19 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
   return {
     async count(address) {
       const hash = createHash('sha256').update(address).digest()
-      const taken = await sql`
+      const counted = await sql`
         insert into private.mail_requests as requests (address_hash) values (${hash})
         on conflict (address_hash) do update set requested_at = now()
         where requests.requested_at <= now() - make_interval(secs => ${secondsBetweenEmails})
         returning true`
-      if (taken.length === 0) {
-        const [row] = await sql<{ left: number }[]>`
-          select ceil(extract(epoch from requested_at - now()))::int + ${secondsBetweenEmails} as left
+      if (counted.length === 0) {
+        const [row] = await sql<{ seconds_left: number }[]>`
+          select ceil(extract(epoch from requested_at - now()))::int + ${secondsBetweenEmails} as seconds_left
           from private.mail_requests where address_hash = ${hash}`
-        throw tooSoon(Math.max(row?.left ?? 1, 1))
+        throw tooSoon(Math.max(row?.seconds_left ?? 1, 1))
       }
       await deleteOld(sql)
-      // Deletes the last request too, if no later one triggers the deletion.
+      // Deletes this request later, even if no other request triggers a deletion.
       deleting ??= setTimeout(
         () => {
           deleting = undefined

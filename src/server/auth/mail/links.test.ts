@@ -16,30 +16,30 @@ test.each([
 })
 
 test.each([
-  ['nothing', undefined],
-  ['no address', 'desk'],
-  ['an empty one', ''],
+  ['no target', undefined],
+  ['a text that is not an address', 'desk'],
+  ['an empty target', ''],
   ['another host', 'https://example.com/retreat/desk'],
-  ['a host that begins alike', 'https://example.org.example.com/retreat/desk'],
-  ['a host that ends alike', 'https://notexample.org/retreat/desk'],
-  ['a host below', 'https://www.example.org/retreat/desk'],
-  ['a host with a full stop', 'https://example.org./retreat/desk'],
+  ['a host that begins with ours', 'https://example.org.example.com/retreat/desk'],
+  ['a host that ends with ours', 'https://notexample.org/retreat/desk'],
+  ['a subdomain of our host', 'https://www.example.org/retreat/desk'],
+  ['our host with a full stop', 'https://example.org./retreat/desk'],
   ['another port', 'https://example.org:8443/retreat/desk'],
-  ['without encryption', 'http://example.org/retreat/desk'],
+  ['our host without encryption', 'http://example.org/retreat/desk'],
   ['no scheme', '//example.com/retreat/desk'],
   ['a backslash', 'https:\\\\example.com\\retreat\\desk'],
   ['a script', 'javascript:alert(1)//https://example.org/retreat/desk'],
-  ['data', 'data:text/html,https://example.org/retreat/desk'],
-  ['what has no origin', 'null:https://example.org/retreat/desk'],
+  ['a data address', 'data:text/html,https://example.org/retreat/desk'],
+  ['an address without an origin', 'null:https://example.org/retreat/desk'],
   ['a user that looks like the host', 'https://example.org@example.com/retreat/desk'],
-  ['a user with the path', 'https://example.org%2Fretreat@example.com/desk'],
-  ['a user at the host', 'https://somebody@example.org/retreat/desk'],
-  ['a user at the host, named like it', 'https://example.org@example.org/retreat/desk'],
-  ['a password at the host', 'https://example.org:secret@example.org/retreat/desk'],
+  ['a user that looks like our host and path', 'https://example.org%2Fretreat@example.com/desk'],
+  ['a user at our host', 'https://somebody@example.org/retreat/desk'],
+  ['a user at our host that looks like the host', 'https://example.org@example.org/retreat/desk'],
+  ['a password at our host', 'https://example.org:secret@example.org/retreat/desk'],
   ['a user at this machine', 'http://localhost:80@localhost/desk'],
   ['a path above', 'https://example.org/'],
-  ['a path beside', 'https://example.org/other'],
-  ['a path that begins alike', 'https://example.org/retreats/desk'],
+  ['a sibling path', 'https://example.org/other'],
+  ['a path that begins with ours', 'https://example.org/retreats/desk'],
   ['dots that lead out', 'https://example.org/retreat/../other'],
   ['encoded dots that lead out', 'https://example.org/retreat/%2e%2e/other'],
   ['half encoded dots that lead out', 'https://example.org/retreat/.%2E/other'],
@@ -52,27 +52,27 @@ test.each([
   ['loopback as a number', 'http://2130706433:5173/'],
   ['loopback in hexadecimal', 'http://0x7f000001:5173/'],
   ['loopback in octal', 'http://0177.0.0.1:5173/'],
-  ['loopback in short', 'http://127.1:5173/'],
-  ['loopback in other letters', 'http://ｌocalhost:5173/'],
+  ['loopback in a short form', 'http://127.1:5173/'],
+  ['loopback in look-alike letters', 'http://ｌocalhost:5173/'],
   ['loopback within IPv6', 'http://[::ffff:127.0.0.1]:5173/'],
-  ['a name that begins as loopback', 'http://localhost.example.com/'],
-  ['a name that begins as a loopback address', 'http://127.0.0.1.example.com/'],
+  ['a name that begins with localhost', 'http://localhost.example.com/'],
+  ['a name that begins with a loopback address', 'http://127.0.0.1.example.com/'],
   ['a user that looks like loopback', 'http://localhost:5173@example.com/'],
-  ['every address of this machine', 'http://0.0.0.0:5173/'],
-  ['another machine nearby', 'http://192.168.0.1:5173/'],
+  ['the address of all interfaces', 'http://0.0.0.0:5173/'],
+  ['another machine on the local network', 'http://192.168.0.1:5173/'],
   ['another scheme on this machine', 'ftp://localhost/'],
-  ['a program on this machine', 'myapp://localhost/'],
+  ['a scheme of another program', 'myapp://localhost/'],
   ["the applicants' page", 'https://example.org/retreat'],
   ["the applicants' page with a slash", 'https://example.org/retreat/'],
   ["the applicants' page with two slashes", 'https://example.org/retreat//'],
-  ["the applicants' page with a question", 'https://example.org/retreat/?next=/retreat/desk'],
+  ["the applicants' page with a query", 'https://example.org/retreat/?next=/retreat/desk'],
   ["the applicants' page with a fragment", 'https://example.org/retreat/#/retreat/desk'],
   ["the applicants' page by dots", 'https://example.org/retreat/desk/..'],
 ])('a link to %s leads to the desk instead', (_what, given) => {
   expect(redirectTarget(given, site).href).toBe(desk)
 })
 
-test('a site without a path has the desk and everything else below it', () => {
+test("if the site has no path, a link may lead to every page except the applicants' page", () => {
   const root = new URL('https://example.org')
   expect(redirectTarget('https://example.org/anything', root).href).toBe('https://example.org/anything')
   expect(redirectTarget('https://example.org/', root).href).toBe('https://example.org/desk')
@@ -90,7 +90,7 @@ test.each([
   expect(redirectTarget(given, new URL('http://127.0.0.1:3000')).href).toBe(given)
 })
 
-test("on this machine the applicants' page is no target by any of its names", () => {
+test("a link to the applicants' page leads to the desk, by each name of this machine", () => {
   const here = new URL('http://localhost:3000')
   for (const name of ['localhost', '127.0.0.1', '[::1]']) {
     expect(redirectTarget(`http://${name}:3000/`, here).href).toBe('http://localhost:3000/desk')
@@ -98,16 +98,16 @@ test("on this machine the applicants' page is no target by any of its names", ()
   }
 })
 
-test("a mail's link leads to a button of the desk, below the site's path", () => {
+test("the link in an email leads to the desk, below the site's path", () => {
   const link = 'https://example.org/retreat/desk#token_hash=abc&type=magiclink'
   expect(deskLink(new URL('https://example.org/retreat/'), { secret: 'abc', type: 'magiclink' })).toBe(link)
   for (const target of [undefined, desk, `${desk}/`, `${desk}?a=1`]) {
-    const asked = target === undefined ? undefined : new URL(target)
-    expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: asked })).toBe(link)
+    const requested = target === undefined ? undefined : new URL(target)
+    expect(mailLink(site, { secret: 'abc', type: 'magiclink', target: requested })).toBe(link)
   }
 })
 
-test('a request with a redirect target, or with PKCE, gets a link to this interface', () => {
+test('a request with a redirect target, or with PKCE, gets a link to GET verify', () => {
   const secret = 'pkce_abc'
   expect(issuerOf(new URL('https://example.org/retreat/'))).toBe('https://example.org/retreat/auth/v1')
   expect(mailLink(site, { secret, type: 'recovery', target: undefined })).toBe(
@@ -119,7 +119,7 @@ test('a request with a redirect target, or with PKCE, gets a link to this interf
   )
 })
 
-test('the site is the configured address, or where the server listens', () => {
+test('the site is the configured address, or otherwise the address at which the server listens', () => {
   const listening = { address: '127.0.0.1', port: 3000, family: 'IPv4' }
   expect(siteOf('https://example.org/retreat', listening).href).toBe('https://example.org/retreat')
   expect(siteOf(undefined, listening).href).toBe('http://127.0.0.1:3000/')

@@ -2,46 +2,45 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Checks the redirect target that a caller asks for. It has to be below the site's path. If the site is on this machine, the
- * target may also be any other page on it. The applicants' page may not get tokens.
+ * Checks the redirect target that a caller requests. The target has to be below the site's path. If the site is on this
+ * machine, any other page on this machine is allowed, too. The applicants' page is refused, since it may not get tokens.
  *
- * @param given The target that the caller sent.
+ * @param requested The target that the caller sent.
  * @param site The public address, which may have a path.
  */
-function allowedTarget(given: string, site: URL): URL | undefined {
-  if (!URL.canParse(given)) return undefined
-  const target = new URL(given)
-  // Compares the text too, not only the parsed address: this excludes IP addresses written as one number, and look-alike
-  // characters in names.
-  if (!given.toLowerCase().startsWith(target.origin)) return undefined
+function allowedTarget(requested: string, site: URL): URL | undefined {
+  if (!URL.canParse(requested)) return undefined
+  const target = new URL(requested)
+  // Compares the text, too: the parser accepts IP addresses written as one number, and look-alike characters in names.
+  if (!requested.toLowerCase().startsWith(target.origin)) return undefined
   if (target.username !== '' || target.password !== '') return undefined
-  const isHere = isLoopback(site) && isLoopback(target)
-  // This machine has several names, and the port leads to the same server by each.
-  const isSite = target.origin === site.origin || (isHere && target.port === site.port)
-  if (!isSite) return isHere ? target : undefined
+  const areOnThisMachine = isLoopback(site) && isLoopback(target)
+  // This machine has several names. With the same port, each name leads to the same server.
+  const isSite = target.origin === site.origin || (areOnThisMachine && target.port === site.port)
+  if (!isSite) return areOnThisMachine ? target : undefined
   const path = target.pathname.replace(/\/+$/, '')
-  // A proxy may decode these as a slash.
+  // A proxy may decode `%2f` and `%5c` to a slash.
   const isBelow = path.startsWith(`${basePath(site)}/`) && !/%2f|%5c/i.test(path)
   return isBelow ? target : undefined
 }
 
 /** The redirect target of a link: the requested page if it is allowed, otherwise the desk. */
-export function redirectTarget(given: string | undefined, site: URL): URL {
-  return allowedTarget(given ?? '', site) ?? deskOf(site)
+export function redirectTarget(requested: string | undefined, site: URL): URL {
+  return allowedTarget(requested ?? '', site) ?? deskOf(site)
 }
 
 /**
- * The redirect target that a request asks for, if any. A stranger may request an email to anybody, so a forbidden target counts
- * as none. The link then leads to the desk, with its button.
+ * The redirect target that a request asks for, if it is allowed. A stranger may request an email to anybody, so a forbidden
+ * target is ignored: the link then leads to the button on the desk.
  */
 export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
-  const given = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
-  return typeof given === 'string' ? allowedTarget(given, site) : undefined
+  const requested = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
+  return typeof requested === 'string' ? allowedTarget(requested, site) : undefined
 }
 
 /**
- * The address of an email's link. A client that uses PKCE or asks for another page than the desk handles the sign-in itself. Its
- * link leads to GET verify, which redeems it and redirects.
+ * The address of an email's link, which leads to the desk. A client that uses PKCE, or requests another page than the desk,
+ * handles the sign-in itself. Its link leads to GET verify, which redeems the link and redirects.
  */
 export function mailLink(
   site: URL,
@@ -54,7 +53,7 @@ export function mailLink(
   return `${issuerOf(site)}/verify?${query.toString()}`
 }
 
-/** A link to the desk, where a button redeems it, since programs that scan emails open links. */
+/** A link to the desk, where a button redeems it: programs that scan emails open links, but press no button. */
 export function deskLink(site: URL, { secret, type }: { secret: string; type: string }): string {
   return `${deskOf(site).href}#${new URLSearchParams({ token_hash: secret, type }).toString()}`
 }
@@ -63,7 +62,7 @@ function deskOf(site: URL) {
   return new URL(`${site.origin}${basePath(site)}/desk`)
 }
 
-/** The address of this interface. */
+/** The base address of the sign-in's calls, and the issuer of its tokens. */
 export function issuerOf(site: URL): string {
   return `${site.origin}${basePath(site)}/auth/v1`
 }
@@ -77,7 +76,7 @@ function isLoopback({ protocol, hostname }: URL) {
 }
 
 /**
- * The public address: the one that is set, or where the server listens.
+ * The public address: the one in the settings, or otherwise the address at which the server listens.
  *
  * @param listening The result of `server.address()`.
  */
@@ -87,7 +86,7 @@ export function siteOf(siteUrl: string | undefined, listening: AddressInfo | str
   return addressOf(address, port)
 }
 
-/** The address of a server on this machine. One that listens on all interfaces is reached as `localhost`. */
+/** The address of a server on this machine. A server that listens on all interfaces is reached as `localhost`. */
 export function addressOf(host: string, port: number): URL {
   const isEverywhere = ['', '::', '0.0.0.0'].includes(host)
   return new URL(`http://${isEverywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`)

@@ -5,7 +5,7 @@ import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { send } from '../../mail/send.ts'
 import { message } from './messages.ts'
 
-test('an email has the code in its subject, a text, a plain HTML part and only its own address', async () => {
+test('an email has the code in its subject, a text part, an HTML part, and no Reply-To', async () => {
   const server = await startMailServer()
   const mail = message('magiclink', {
     to: 'ada@example.org',
@@ -33,7 +33,7 @@ test('each email has its own Message-ID', () => {
   expect(mail().id).not.toBe(mail().id)
 })
 
-test("a person's text stays text in an email", () => {
+test('an address is escaped in the HTML of an email', () => {
   const written = message('email_change', {
     to: 'ada@example.org',
     code: '123456',

@@ -45,8 +45,8 @@ export function message(
       closings[occasion],
     ])
   }
-  const what = occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'
-  return mail(to, `${code} is your ${what}`, [
+  const codeName = occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'
+  return mail(to, `${code} is your ${codeName}`, [
     about,
     `Your code is ${code}. It works once, within 10 minutes.`,
     ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
@@ -54,16 +54,16 @@ export function message(
   ])
 }
 
-/** The changes of an account that its owner is told about. */
+/** A change of an account that an email reports to its owner. */
 export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: string }
 
 /**
- * The email about a change of an account, which its owner may not have made.
+ * The email that reports a change of an account, since somebody else may have made the change.
  *
- * @param to The address that the account had before.
+ * @param to The account's address before the change.
  */
 export function changeMessage(to: string, change: Change): Message {
-  const what =
+  const sentence =
     typeof change === 'object'
       ? `The address of your account is ${change.newEmail} from now on.`
       : {
@@ -72,12 +72,12 @@ export function changeMessage(to: string, change: Change): Message {
           'factor off': 'A second factor was removed from your account.',
         }[change]
   return mail(to, 'Your account for Unplugged. was changed', [
-    what,
+    sentence,
     'If it was not you, tell the person who runs the site at once, and sign out everywhere.',
   ])
 }
 
-/** A paragraph of an email, or one that is a link. */
+/** A paragraph of an email: text, or a link. */
 type Paragraph = string | { words: string; link: string }
 
 function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {

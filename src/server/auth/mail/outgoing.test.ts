@@ -7,8 +7,8 @@ import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
-/** Sends emails to these after a response; returns the log, and what was recorded of the mail server. */
-async function sent(port: number, addresses: string[]) {
+/** Sends emails to these addresses after a response. Returns the log, and the recorded outcomes of the mail server. */
+async function sendTo(port: number, addresses: string[]) {
   const lines: object[] = []
   const recorded: boolean[] = []
   const write = (details: object, text: string) => {
@@ -31,19 +31,19 @@ async function sent(port: number, addresses: string[]) {
 
 const addresses = ['ada@example.org', 'grace@example.org']
 
-test('emails are sent one at a time, and nothing of them is logged', async () => {
+test('emails are sent one at a time, and nothing about them is logged', async () => {
   const server = await startMailServer()
-  expect(await sent(server.port, addresses)).toEqual({ lines: [], recorded: [true, true] })
+  expect(await sendTo(server.port, addresses)).toEqual({ lines: [], recorded: [true, true] })
   expect(server.received.map(({ to: [to] }) => to)).toEqual(addresses)
 })
 
-test('a refused email is logged only by its code, ends those after it and does not count against the server', async () => {
+test('a refused email is logged by its code alone, later emails are not sent, and no outcome is recorded', async () => {
   const server = await startMailServer({
     refusalAt: (at, address) =>
       at === 'RCPT TO' && address.startsWith('ada') ? { code: 550, text: `no ${address}` } : undefined,
   })
   const host = { host: '127.0.0.1', port: server.port }
-  expect(await sent(server.port, addresses)).toEqual({
+  expect(await sendTo(server.port, addresses)).toEqual({
     lines: [{ ...host, outcome: 'refused', code: 550, text: 'a mail was not sent' }],
     recorded: [],
   })
@@ -51,13 +51,13 @@ test('a refused email is logged only by its code, ends those after it and does n
 })
 
 test.each([
-  ['refused for now', { code: 451, text: 'ada@example.org: later' }, { code: 451 }, []],
-  ['not answered', 'break off', { code: null, problem: 'The connection broke.' }, [false]],
+  ['deferred', { code: 451, text: 'ada@example.org: later' }, { code: 451 }, []],
+  ['cut off', 'break off', { code: null, problem: 'The connection broke.' }, [false]],
 ] as const)(
-  'a mail that is %s is logged without the mail server\u2019s words',
-  async (_how, answer, details, recorded) => {
-    const server = await startMailServer({ refusalAt: (at) => (at === 'DATA' ? answer : undefined) })
-    expect(await sent(server.port, ['ada@example.org'])).toEqual({
+  'an email that is %s is logged without the mail server\u2019s reply',
+  async (_how, refusal, details, recorded) => {
+    const server = await startMailServer({ refusalAt: (at) => (at === 'DATA' ? refusal : undefined) })
+    expect(await sendTo(server.port, ['ada@example.org'])).toEqual({
       lines: [
         { host: '127.0.0.1', port: server.port, outcome: 'retry', ...details, text: 'a mail was not sent' },
       ],
@@ -66,9 +66,9 @@ test.each([
   },
 )
 
-test("for a mail server that cannot be reached the log has the operating system's message", async () => {
+test("if the mail server cannot be reached, the log has the operating system's message", async () => {
   const port = await freePort()
-  const { lines, recorded } = await sent(port, addresses)
+  const { lines, recorded } = await sendTo(port, addresses)
   expect(lines).toEqual([
     {
       host: '127.0.0.1',

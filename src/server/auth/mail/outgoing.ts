@@ -22,20 +22,20 @@ interface Log {
   error(details: object, message: string): void
 }
 
-/** The most pending emails, so that a mail server that hangs does not fill the memory. */
+/** The most pending emails. A mail server that hangs must not fill the memory. */
 const maxPending = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
 /**
- * The work begins within this many milliseconds after the response, at random, so that the next response's timing reveals nothing
- * either.
+ * The longest random delay between a response and its emails, in milliseconds. It keeps the timing of the next response from
+ * revealing anything about them.
  */
 const maxDelay = 250
 
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
- * @param record Called with whether the mail server accepted an email; not for a refusal of that email alone.
+ * @param record Records whether the mail server accepted an email. Not called if the server refused only this email.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
@@ -48,7 +48,7 @@ export function createOutgoing(
   if (mailServer !== undefined) void preload()
 
   /** Sends an email. Returns whether the mail server accepted it. */
-  const isSent = async (message: Message, to: MailServer) => {
+  const trySend = async (message: Message, to: MailServer) => {
     const result = await send(message, to)
     const isAccepted = result.outcome === 'sent'
     if (!isAboutMail(result)) {
@@ -64,7 +64,7 @@ export function createOutgoing(
     await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const message of await write()) {
-      if (mailServer === undefined || !(await isSent(message, mailServer))) return
+      if (mailServer === undefined || !(await trySend(message, mailServer))) return
     }
   }
 
@@ -81,12 +81,12 @@ export function createOutgoing(
       pending.add(done)
     },
     async end() {
-      const late = new AbortController()
+      const timer = new AbortController()
       await Promise.race([
         Promise.all(pending),
-        wait(grace, undefined, { signal: late.signal }).catch(() => {}),
+        wait(grace, undefined, { signal: timer.signal }).catch(() => {}),
       ])
-      late.abort()
+      timer.abort()
       if (pending.size > 0) log.error({ count: pending.size }, 'emails were not sent: the server stopped')
     },
   }
@@ -96,6 +96,6 @@ export function createOutgoing(
 function detailsOf(result: HandoverResult) {
   const { outcome, code } = result
   if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
-  // Without a code, the text is ours.
+  // Without a code, the reply is our own text.
   return outcome === 'retry' && code === null ? { outcome, code, problem: result.reply } : { outcome, code }
 }

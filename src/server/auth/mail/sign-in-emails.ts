@@ -10,15 +10,15 @@ import { tooManyEmails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 import type { Message } from '../../mail/compose.ts'
 
-/** The options of the request for an email. */
+/** The options of a request for an email. */
 export interface EmailRequest {
-  /** The proof that the client has to give (PKCE). */
+  /** The challenge of a client that uses PKCE. */
   challenge: Challenge | undefined
   /** The page that the link redirects to. */
   target: URL | undefined
 }
 
-/** The sign-in email; undefined where the address has no account, or got ten emails within the hour. */
+/** The sign-in email; undefined if the address has no account, or got ten emails within the hour. */
 export async function signInEmail(
   transaction: Sql,
   site: URL,
@@ -50,13 +50,13 @@ export async function lockedAccount(transaction: Sql, email: string): Promise<Ac
   const account = await findAccount(transaction, { email })
   if (account === undefined) return undefined
   await lockAccount(transaction, account.id)
-  // Read again, since it may have changed before the lock.
+  // Read again, since the account may have changed before it was locked.
   return findAccount(transaction, { email })
 }
 
 /**
  * Begins to change the address of a locked account. Both addresses get an email, each with its own code and link. Call
- * `mailRefusal` first.
+ * `emailRefusal` first.
  */
 export async function addressChangeEmails(
   transaction: Sql,
@@ -90,7 +90,7 @@ export async function addressChangeEmails(
   return emails
 }
 
-/** The email with a code for a signed-in person, whose account is locked. Call `mailRefusal` first. */
+/** The email with a code for a signed-in person. The account has to be locked. Call `emailRefusal` first. */
 export async function reauthenticationEmail(transaction: Sql, account: Account): Promise<Message> {
   const { id, email } = account
   const { code } = await issue(transaction, {
@@ -104,16 +104,16 @@ export async function reauthenticationEmail(transaction: Sql, account: Account):
   return message('reauthentication', { to: email, code })
 }
 
-/** How many emails are sent at once, and the column of the last time. */
+/** The number of emails that an occasion sends, and the column with the time of the last ones. */
 const emailsOf = {
   email_change: { count: 2, sentAt: 'email_change_sent_at' },
   reauthentication: { count: 1, sentAt: 'reauthentication_sent_at' },
 }
 
 /**
- * Counts the emails of a locked account, so that only one of two concurrent requests sends.
+ * Counts the emails of a request. The account has to be locked, so that only one of two concurrent requests sends.
  *
- * @returns The refusal, where they may not be sent: within a minute of the last ones, or after ten within the hour.
+ * @returns The refusal, if the last emails were sent within a minute, or the account got ten within the hour.
  */
 export async function emailRefusal(
   transaction: Sql,
@@ -121,9 +121,9 @@ export async function emailRefusal(
   occasion: keyof typeof emailsOf,
 ): Promise<HttpError | undefined> {
   const { count, sentAt } = emailsOf[occasion]
-  const [row] = await transaction<{ left: number | null }[]>`
-    select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${secondsBetweenEmails} as left
+  const [row] = await transaction<{ seconds_left: number | null }[]>`
+    select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${secondsBetweenEmails} as seconds_left
     from auth.users where id = ${id}`
-  if (row?.left != null && row.left > 0) return tooSoon(row.left)
+  if (row?.seconds_left != null && row.seconds_left > 0) return tooSoon(row.seconds_left)
   return (await countWithinLimit(transaction, id, 'mails', count)) ? undefined : tooManyEmails()
 }

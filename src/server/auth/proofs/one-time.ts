@@ -11,7 +11,7 @@ export type TokenType =
   | 'email_change_token_current'
   | 'email_change_token_new'
 
-/** Seconds for which an email's code and link are valid, and the operator's link. */
+/** The lifetimes, in seconds, of an email's code and link, and of the operator's link. */
 export const lifetimes = { mail: 600, operator: 3600 }
 
 const digits = 6
@@ -21,7 +21,7 @@ const guessLock = 5_610_742
 const decoyCount = 64
 /** Wrong tries after which a code is invalid. */
 const maxTries = 5
-/** Wrong tries, over all codes, after which emails have no code until the owner has signed in. */
+/** Wrong tries, over all codes, after which emails have no code until the owner signs in. */
 const maxTriesInTotal = 5 * maxTries
 
 /** A code or a link that was redeemed. */
@@ -34,21 +34,21 @@ export interface RedeemedToken {
 interface Issue {
   accountId: string
   type: TokenType
-  /** The address that it is sent to. */
+  /** The email address that the code or link is sent to. */
   address: string
-  /** Seconds. */
+  /** In seconds. */
   lifetime: number
   offers: readonly ('code' | 'link')[]
-  /** Whether the link leads to a client that proves that it made the request. */
+  /** Whether the link is for a client that uses PKCE. */
   isPkce?: boolean
 }
 
 /**
- * Creates a six-digit code and, independently, the secret of a link. They replace the account's others of this type. The account
- * has to be locked. After too many wrong tries there is no code: otherwise a stranger could request code after code and keep
- * guessing.
+ * Creates a six-digit code and, independently, the secret of a link. They replace the account's earlier code and link of
+ * this type. The account has to be locked. After too many wrong tries, an email with a link gets no code: otherwise a
+ * stranger could request code after code and keep guessing.
  *
- * @returns Both. Only those that the email offers are valid.
+ * @returns The code and the secret. Only the ones in `offers` are valid.
  */
 export async function issue(
   transaction: Sql,
@@ -76,16 +76,16 @@ interface Candidate {
   user_id: string
   token_type: TokenType
   code_hash: string
-  /** The table that stores it. */
+  /** The table of this row. */
   name: string
 }
 
 /**
- * Redeems a code, and locks its account. A wrong code counts against every code that it could have been. After five wrong tries a
- * code is invalid, and its email's link stays valid. A try is counted before the response, so the transaction has to be
- * committed. An address without a code takes as long, since the same is read, locked and written.
+ * Redeems a code, and locks its account. A wrong code counts as a try of each valid code of the address and these types.
+ * After five wrong tries a code is invalid, and its email's link stays valid. Commit the transaction even if the code is
+ * wrong: it counts the try. For an address without a code, a decoy is read and written instead, in the same time.
  *
- * @param address The address that it was sent to, in lower case.
+ * @param address The address that the code was sent to, in lower case.
  */
 export async function redeemCode(
   transaction: Sql,
@@ -103,8 +103,8 @@ export async function redeemCode(
     union all
     select id, user_id, token_type, code_hash, 'private.decoys' from private.decoys
     where relates_to = ${decoyOf(address)} and not exists (select from auth.one_time_tokens where ${isValid})`
-  const given = Buffer.from(codeDigest(address, code))
-  const matching = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), given))
+  const triedHash = Buffer.from(codeDigest(address, code))
+  const matching = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), triedHash))
   if (matching === undefined) {
     await transaction`
       update ${identifier(rows[0]?.name ?? 'private.decoys')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
@@ -139,17 +139,17 @@ export async function endTokens(transaction: Sql, accountId: string): Promise<vo
   await transaction`update auth.one_time_tokens set ${cleared(transaction)} where user_id = ${accountId}`
 }
 
-/** Resets the number of wrong codes, since somebody signed in. */
+/** Resets the number of wrong codes after a sign-in. */
 export async function resetWrongCodes(transaction: Sql, accountId: string): Promise<void> {
   await transaction`update auth.one_time_tokens set wrong_codes_in_all = 0 where user_id = ${accountId}`
 }
 
-/** Clears a redeemed token, but keeps the number of wrong tries. */
+/** The SQL assignments that clear a redeemed token, but not its number of wrong tries. */
 function cleared(transaction: Sql) {
   return transaction`token_hash = null, code_hash = null`
 }
 
-/** The decoy of an address, always the same one: a row that was just written is slower to write again. */
+/** The decoy of an address. It is always the same row, since a row that was just written is slower to write again. */
 function decoyOf(address: string) {
   return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoyCount)
 }
@@ -158,7 +158,7 @@ function digest(text: string) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Hides a code only from a glance: anybody who reads the table can try all million codes. A code is valid for ten minutes. */
+/** Hides a code only from a glance: a reader of the table can try all million codes. The code is valid for ten minutes. */
 function codeDigest(address: string, code: string) {
   return digest(`${address} ${code}`)
 }

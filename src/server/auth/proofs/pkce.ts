@@ -9,7 +9,7 @@ import type { Sql } from '../../database/sql.ts'
 /** Seconds within which a client has to exchange the code from a link. */
 const codeLifetime = 300
 
-/** Stores what a client has to prove after its email's link redirects back to it. */
+/** Stores a client's challenge until the link of its email redirects back to the client. */
 export async function beginFlow(
   transaction: Sql,
   accountId: string,
@@ -25,7 +25,7 @@ export async function beginFlow(
 /**
  * Issues the code for the client that last requested an email of this kind.
  *
- * @throws {HttpError} where no client did.
+ * @throws {HttpError} if no client requested one.
  */
 export async function issueAuthCode(transaction: Sql, accountId: string, occasion: Method): Promise<string> {
   const code = randomUUID()
@@ -42,7 +42,8 @@ export async function issueAuthCode(transaction: Sql, accountId: string, occasio
 /**
  * Exchanges a code for a session.
  *
- * @throws {HttpError} where the code is wrong or too old; and where the verifier is wrong, after which the code stays valid.
+ * @throws {HttpError} if the code is wrong or too old, or the verifier is wrong. After a wrong verifier the code stays
+ *   valid.
  */
 export async function exchange(sql: Sql, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {
@@ -57,10 +58,10 @@ export async function exchange(sql: Sql, code: string, verifier: string): Promis
     await transaction`
         select from auth.users where id = (select user_id from auth.flow_state where auth_code = ${code}) for update`
     const [flow] = await transaction<Flow[]>`
-        select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_late
+        select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_expired
         from auth.flow_state where auth_code = ${code}`
     if (flow === undefined) throw notFound()
-    if (flow.is_late) {
+    if (flow.is_expired) {
       throw new HttpError(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
     }
     if (!proves(verifier, flow)) {
@@ -81,13 +82,13 @@ interface Flow {
   code_challenge_method: Challenge['method']
   code_challenge: string
   authentication_method: Method
-  is_late: boolean
+  is_expired: boolean
 }
 
 function proves(verifier: string, { code_challenge: challenge, code_challenge_method: method }: Flow) {
   const text = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
-  const [given, promised] = [Buffer.from(text), Buffer.from(challenge)]
-  return given.length === promised.length && timingSafeEqual(given, promised)
+  const [actual, expected] = [Buffer.from(text), Buffer.from(challenge)]
+  return actual.length === expected.length && timingSafeEqual(actual, expected)
 }
 
 function notFound() {

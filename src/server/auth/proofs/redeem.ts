@@ -10,7 +10,7 @@ import type { Sql } from '../../database/sql.ts'
 type Redemption<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
 
 const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
-/** The token types that each type of a call may redeem. Nobody signs up or is invited here. */
+/** The token types that a call may redeem, by the `type` in the call. There are no sign-ups or invitations. */
 const typesOf = new Map<string, TokenType[]>([
   ['magiclink', signIn],
   ['recovery', signIn],
@@ -20,7 +20,7 @@ const typesOf = new Map<string, TokenType[]>([
   ['invite', []],
 ])
 
-/** @throws {HttpError} where the link is wrong, used or expired. */
+/** @throws {HttpError} if the link is wrong, used or expired. */
 async function redeemLink(transaction: Sql, secret: string, type: string): Promise<RedeemedToken> {
   const types = typesOf.get(type)
   if (types === undefined) throw invalid('Invalid email verification type')
@@ -30,10 +30,10 @@ async function redeemLink(transaction: Sql, secret: string, type: string): Promi
 }
 
 /**
- * Redeems a link for a client that proves that it made the request (PKCE).
+ * Redeems a link for a client that uses PKCE.
  *
- * @returns The code that it exchanges for a session.
- * @throws {HttpError} where the link is wrong, used or expired.
+ * @returns The code that the client exchanges for a session.
+ * @throws {HttpError} if the link is wrong, used or expired.
  */
 export function authCodeByLink(
   sql: Sql,
@@ -51,7 +51,7 @@ export function authCodeByLink(
 /**
  * Redeems a link, and opens a session.
  *
- * @throws {HttpError} where the link is wrong, used or expired.
+ * @throws {HttpError} if the link is wrong, used or expired.
  */
 export function signInByLink(sql: Sql, secret: string, type: string): Promise<Redemption<{ grant: Grant }>> {
   return sql.begin(async (transaction) =>
@@ -62,8 +62,8 @@ export function signInByLink(sql: Sql, secret: string, type: string): Promise<Re
 /**
  * Redeems a code, and opens a session.
  *
- * @param address The address that it was sent to, in lower case.
- * @throws {HttpError} where the code is wrong, used or expired, or had too many wrong tries.
+ * @param address The address that the code was sent to, in lower case.
+ * @throws {HttpError} if the code is wrong, used or expired, or had too many wrong tries.
  */
 export async function signInByCode(
   sql: Sql,
@@ -73,14 +73,14 @@ export async function signInByCode(
 ): Promise<Redemption<{ grant: Grant }>> {
   const redemption = await sql.begin(async (transaction) => {
     const redeemed = await redeemCode(transaction, address, typesOf.get(type) ?? [], code)
-    // Thrown only after the transaction, since a wrong try has to be counted.
+    // The error is thrown after the transaction, which has to count a wrong try.
     return redeemed && openSessionFor(transaction, redeemed)
   })
   if (redemption === undefined) throw codeExpired()
   return redemption
 }
 
-/** Opens the session that a code or a link was for. */
+/** Opens a session with a redeemed code or link. */
 async function openSessionFor(
   transaction: Sql,
   redeemed: RedeemedToken,
@@ -90,10 +90,13 @@ async function openSessionFor(
   return { ...completed, grant: await openSession(transaction, redeemed.accountId, 'otp') }
 }
 
-/** Completes what the code or the link was for, and ends the account's other codes and links. */
+/**
+ * Confirms a change of address, if the code or the link is for one. Ends the account's other codes and links, unless the
+ * change lacks its second confirmation.
+ */
 async function complete(transaction: Sql, { accountId, type }: RedeemedToken): Promise<Redemption<object>> {
-  const isOfChange = type === 'email_change_token_current' || type === 'email_change_token_new'
-  const addressChange = isOfChange ? await confirmChange(transaction, accountId) : undefined
+  const isAddressChange = type === 'email_change_token_current' || type === 'email_change_token_new'
+  const addressChange = isAddressChange ? await confirmChange(transaction, accountId) : undefined
   if (addressChange === 'half done') return addressChange
   await endTokens(transaction, accountId)
   await transaction`

@@ -9,16 +9,16 @@ import type { Sql } from '../../database/sql.ts'
 
 /** The most factors of an account. */
 const maxFactors = 10
-/** Seconds that a challenge lasts, and a factor that was never used. */
+/** The lifetime, in seconds, of a challenge, and of a new factor that gets no challenge. */
 const lifetime = 300
 
 /**
- * Begins to set up a factor for the caller, whose account is locked.
+ * Begins to set up a factor for the caller. The account has to be locked.
  *
  * @param secret In base32.
  * @returns The factor's id.
- * @throws {HttpError} for too many factors, for a duplicate name, and where the account has a factor that this session has not
- *   used.
+ * @throws {HttpError} if there are too many factors, if the name is a duplicate, or if the account has a factor that this
+ *   session has not used.
  */
 export async function addFactor(
   transaction: Sql,
@@ -27,10 +27,10 @@ export async function addFactor(
   secret: string,
 ): Promise<string> {
   await deleteAbandoned(transaction)
-  const others = await transaction<{ friendly_name: string }[]>`
+  const existing = await transaction<{ friendly_name: string }[]>`
     select friendly_name from auth.mfa_factors where user_id = ${account.id}`
-  if (others.some((other) => other.friendly_name === name)) throw nameConflict(name)
-  if (others.length >= maxFactors) throw tooManyFactors()
+  if (existing.some((each) => each.friendly_name === name)) throw nameConflict(name)
+  if (existing.length >= maxFactors) throw tooManyFactors()
   if (hasSecondFactor(account) && session.aal === 'aal1') {
     throw new HttpError(403, 'insufficient_aal', 'AAL2 required to enroll a new factor')
   }
@@ -43,7 +43,7 @@ export async function addFactor(
 /**
  * Creates a challenge, which asks for a code.
  *
- * @param ip The address that the code has to come from.
+ * @param ip The IP address that has to send the code.
  * @returns The challenge's id and its expiry in seconds since 1970.
  */
 export async function addChallenge(
@@ -84,19 +84,19 @@ interface Guess {
 }
 
 /**
- * Uses a code for a challenge. The account has to be locked. Each guess counts, so the transaction has to be committed even where
- * the code is wrong.
+ * Uses a code for a challenge. The account has to be locked. Commit the transaction even if the code is wrong: it counts the
+ * guess.
  *
- * @returns The raised session, or why it was not raised.
+ * @returns The raised session, or the refusal.
  */
 export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Grant | HttpError> {
   const { accountId, sessionId, factorId, challengeId, code, ip } = guess
   const [factor] = await transaction<{ secret: string; last_step: number }[]>`
     select secret, last_step from auth.mfa_factors where id = ${factorId}`
   if (factor === undefined) return unknownFactor()
-  const [challenge] = await transaction<{ ip_address: string; is_used: boolean; is_late: boolean }[]>`
+  const [challenge] = await transaction<{ ip_address: string; is_used: boolean; is_expired: boolean }[]>`
     select ip_address, verified_at is not null as is_used,
-      created_at < now() - make_interval(secs => ${lifetime}) as is_late
+      created_at < now() - make_interval(secs => ${lifetime}) as is_expired
     from auth.mfa_challenges where id = ${challengeId} and factor_id = ${factorId}`
   if (challenge === undefined) {
     return new HttpError(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found')
@@ -104,7 +104,7 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
   if (challenge.is_used || challenge.ip_address !== ip) {
     return new HttpError(422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.')
   }
-  if (challenge.is_late) {
+  if (challenge.is_expired) {
     await transaction`delete from auth.mfa_challenges where id = ${challengeId}`
     return new HttpError(
       422,
@@ -127,7 +127,7 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
   return grant
 }
 
-/** Removes factors, of all accounts, whose set-up was abandoned. Locked ones are skipped. */
+/** Removes the factors of all accounts whose set-up was abandoned. Locked factors are skipped. */
 async function deleteAbandoned(transaction: Sql) {
   await transaction`
     delete from auth.mfa_factors where id in (

@@ -18,24 +18,24 @@ test.each([
   expect(await checkCode(secret, code, seconds * 1000)).toBe(step)
 })
 
-test('a code is accepted one period early and one late, under its own number, and no further', async () => {
+test('a code is accepted up to one period early or late, and gives the number of its own period', async () => {
   const step = 0x23523ed
-  const at = (steps: number) => checkCode(secret, '050471', (step + steps) * 30_000)
-  expect(await at(-1)).toBe(step)
-  expect(await at(0)).toBe(step)
-  expect(await at(1)).toBe(step)
-  expect(await at(-2)).toBeUndefined()
-  expect(await at(2)).toBeUndefined()
+  const checkAt = (steps: number) => checkCode(secret, '050471', (step + steps) * 30_000)
+  expect(await checkAt(-1)).toBe(step)
+  expect(await checkAt(0)).toBe(step)
+  expect(await checkAt(1)).toBe(step)
+  expect(await checkAt(-2)).toBeUndefined()
+  expect(await checkAt(2)).toBeUndefined()
 })
 
 test.each(['050472', '50471', '0050471', '14050471', '', 'abcdef', '05047١', '050471 050471'])(
-  '"%s" is no code',
+  'the text "%s" is refused as a code',
   async (code) => {
     expect(await checkCode(secret, code, 1111111111_000)).toBeUndefined()
   },
 )
 
-test('a new secret has twenty random bytes, and an address that authenticators read', async () => {
+test('a new secret has twenty random bytes, and comes with an address that authenticators read', async () => {
   const [first, second] = [
     await newSecret('example.org:8080', 'jo+1@example.org'),
     await newSecret('example.org:8080', 'jo+1@example.org'),
@@ -55,7 +55,7 @@ test('a new secret has twenty random bytes, and an address that authenticators r
   })
 })
 
-test('the QR code is bare SVG that a browser shows after data:image/svg+xml;utf-8,', async () => {
+test('the QR code is unescaped SVG that a browser shows after data:image/svg+xml;utf-8,', async () => {
   const { qrCode } = await newSecret('example.org', 'jo@example.org')
   expect(qrCode).toMatch(/^<\?xml [^>]*\?><svg [\s\S]*<\/svg>$/)
   expect(qrCode).not.toContain('#')

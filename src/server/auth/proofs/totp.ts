@@ -23,7 +23,7 @@ export async function newSecret(issuer: string, label: string) {
  * @see https://www.rfc-editor.org/rfc/rfc6238
  */
 export async function checkCode(secret: string, code: string, at = Date.now()): Promise<number | undefined> {
-  // The library only compares texts of the same length.
+  // The library throws for six characters of more than six bytes.
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const { TOTP, Secret } = await import('otpauth')
   const totp = new TOTP({ ...common, secret: Secret.fromBase32(secret) })

@@ -27,7 +27,7 @@ export interface SigningKeys {
   /**
    * Verifies a token and returns its token claims.
    *
-   * @throws where none of the keys signed it, or it has expired.
+   * @throws if none of the keys signed the token, or it has expired.
    */
   verify(token: string): Promise<JWTPayload>
   /** The public keys, in the format of RFC 7517. */
@@ -86,7 +86,7 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
   }
 }
 
-/** Loads the keys. A retired key stays valid for as long as tokens from a server that did not know of its retirement. */
+/** Loads the keys. A retired key stays valid for two hours: a server that has not noticed yet may sign tokens with it. */
 async function load(sql: Sql): Promise<LoadedKey[]> {
   const read = () => sql<{ kid: string; active: boolean; jwk: JWK }[]>`
     select kid, retired_at is null as active, jwk from private.signing_keys
@@ -121,7 +121,7 @@ async function addKey(sql: Sql) {
     on conflict do nothing`
 }
 
-/** Creates another key that signs from now on. Tokens of the old one stay valid until they expire. */
+/** Creates a new key, which signs from now on. Tokens of the old key stay valid until they expire. */
 export async function replaceKey(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`update private.signing_keys set retired_at = now() where retired_at is null`

@@ -6,8 +6,8 @@ import type { SigningKeys } from './keys.ts'
 import { isTokenError } from './signed-in.ts'
 
 /**
- * Reads tokens for the data interface, and refuses as PostgREST does. The functions that such a caller may execute check that the
- * account and the session still exist.
+ * Reads tokens for the data interface, and refuses as PostgREST does. It does not check that the account and the session
+ * still exist: the functions that a signed-in caller may execute do.
  */
 export function createReadToken(keys: SigningKeys): ReadToken {
   return async (token) => {

@@ -4,7 +4,7 @@ const signatureLength = 16
 const checksumLength = 4
 const minLength = 1 + 16 + 1 + signatureLength + checksumLength
 
-/** The content of a refresh token: its session, and its number in that session. */
+/** The content of a refresh token: its session, and a counter that each refresh of the session raises. */
 export interface RefreshToken {
   sessionId: string
   counter: number
@@ -13,10 +13,10 @@ export interface RefreshToken {
 }
 
 /**
- * Encodes a refresh token in GoTrue's second format. It is derived, not stored: base64url of a zero, the session's id, the
- * counter as a varint, an HMAC of these under the session's key, and a checksum.
+ * Encodes a refresh token in GoTrue's second format. Tokens are derived, not stored: base64url of a zero, the session's id,
+ * the counter as a varint, an HMAC of these under the session's key, and a checksum.
  *
- * @param counter From 0 on.
+ * @param counter Begins at 0.
  */
 export function encodeRefreshToken(sessionId: string, counter: number, key: Uint8Array): string {
   const head = Buffer.concat([
@@ -28,7 +28,7 @@ export function encodeRefreshToken(sessionId: string, counter: number, key: Uint
   return Buffer.concat([signed, checksum(signed)]).toString('base64url')
 }
 
-/** Decodes a refresh token; undefined where the text is not one. */
+/** Decodes a refresh token; undefined if the text is not a refresh token. */
 export function decodeRefreshToken(text: string): RefreshToken | undefined {
   if (!/^[\w-]{51,64}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
@@ -57,13 +57,13 @@ function checksum(signed: Buffer) {
   return createHash('sha256').update(signed).digest().subarray(0, checksumLength)
 }
 
-/** Encodes seven bits a byte, the lowest first. The highest bit of a byte says that another follows. */
+/** Encodes seven bits per byte, the lowest first. The highest bit of a byte is set if another byte follows. */
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
 
 function fromVarint(bytes: Buffer) {
   const value = bytes.reduceRight((sum, byte) => sum * 128 + (byte & 127), 0)
-  const isOne = bytes.every((byte, index) => byte >= 128 === index < bytes.length - 1)
-  return isOne && Number.isSafeInteger(value) ? value : undefined
+  const isOneVarint = bytes.every((byte, index) => byte >= 128 === index < bytes.length - 1)
+  return isOneVarint && Number.isSafeInteger(value) ? value : undefined
 }

@@ -42,7 +42,7 @@ export interface Tokens {
   user: Record<string, unknown>
 }
 
-/** Seconds for which refresh tokens older than the last but one are accepted, for clients that refresh twice at the same time. */
+/** Seconds after a refresh in which older tokens than the previous one are accepted, for concurrent refreshes. */
 const reuseInterval = 10
 
 /** Opens a session for somebody who has authenticated. */
@@ -59,7 +59,7 @@ export async function openSession(transaction: Sql, accountId: string, method: M
   return grant
 }
 
-/** Raises a session: its next tokens say `aal2`, and its former refresh tokens become invalid. */
+/** Raises a session: its next tokens have `aal2`, and its former refresh tokens become invalid. */
 export async function raiseSession(transaction: Sql, sessionId: string, factorId: string): Promise<Grant> {
   await transaction`
     update auth.sessions set aal = 'aal2', factor_id = ${factorId}, updated_at = now(), refreshed_at = now(),
@@ -88,7 +88,7 @@ async function grantOf(transaction: Sql, sessionId: string): Promise<Grant> {
 /**
  * The tokens of a session, as a client gets them.
  *
- * @param issuer The address of this interface.
+ * @param issuer The base address of the sign-in's calls.
  */
 export async function tokensOf(
   { account, session, amr }: Grant,
@@ -124,10 +124,10 @@ export async function tokensOf(
 }
 
 /**
- * Exchanges a refresh token for the next one. The previous token can always be exchanged for the active one, since the client may
- * never have received that. Older tokens can be for ten seconds after the last exchange; later they end the session.
+ * Exchanges a refresh token for the next one. The previous token always gives the active one, which the client may never
+ * have received. Older tokens give it only within ten seconds after the last exchange; later they end the session.
  *
- * @throws {HttpError} where the token is not ours, or is no longer valid.
+ * @throws {HttpError} if the token is not ours, or is no longer valid.
  */
 export async function refresh(sql: Sql, text: string): Promise<Grant> {
   const token = decodeRefreshToken(text)
@@ -136,7 +136,7 @@ export async function refresh(sql: Sql, text: string): Promise<Grant> {
     if (/^[a-z0-9]{12}$/.test(text)) throw notFound()
     throw new HttpError(400, 'validation_failed', 'Refresh token is not valid')
   }
-  const granted = await sql.begin(async (transaction) => {
+  const outcome = await sql.begin(async (transaction) => {
     // Concurrent refreshes of a session wait for each other.
     await transaction`set local lock_timeout = '5s'`
     const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
@@ -144,7 +144,7 @@ export async function refresh(sql: Sql, text: string): Promise<Grant> {
         from auth.sessions where id = ${token.sessionId} for update`
     if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
     const behind = row.refresh_token_counter - token.counter
-    // The token is newer than the database, which was restored.
+    // The database was restored to a state from before this token.
     if (behind < 0) return 'ahead'
     if (behind === 0) {
       await transaction`
@@ -157,14 +157,14 @@ export async function refresh(sql: Sql, text: string): Promise<Grant> {
     }
     return grantOf(transaction, row.id)
   })
-  if (granted === 'not found') throw notFound()
-  if (granted === 'ahead') {
+  if (outcome === 'not found') throw notFound()
+  if (outcome === 'ahead') {
     throw new HttpError(400, 'validation_failed', 'Invalid Refresh Token: Not Issued By This Server')
   }
-  if (granted === 'used') {
+  if (outcome === 'used') {
     throw new HttpError(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
   }
-  return granted
+  return outcome
 }
 
 function notFound() {

@@ -7,7 +7,7 @@ import { isUuid } from '../../database/uuid.ts'
 import type { SigningKeys } from './keys.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The owner of a request's bearer token, in their current state. */
+/** The account and the session of a request's bearer token, as they are in the database. */
 export interface SignedIn {
   account: Account
   session: { id: string; aal: 'aal1' | 'aal2'; created_at: Date }
@@ -17,7 +17,7 @@ export interface SignedIn {
  * Reads the owner of a request's bearer token from the database, so that tokens of a deleted account or session are refused at
  * once.
  *
- * @throws {HttpError} where there is no valid token or owner.
+ * @throws {HttpError} if the token is missing or invalid, or its account or session no longer exists.
  */
 export async function requireSignedIn(
   { headers }: FastifyRequest,
@@ -44,7 +44,7 @@ async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {
   }
 }
 
-/** Whether an error is about the token, and not about the database that holds the keys. */
+/** Whether an error is about the token, and not about the database in which the keys are stored. */
 export function isTokenError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')
 }
@@ -54,16 +54,16 @@ function badToken(why: string, status: number) {
 }
 
 /**
- * Changes something as a signed-in caller. The account is locked and the caller is read again, since they may have been signed
- * out meanwhile.
+ * Runs work in a transaction for a signed-in caller. The account is locked and the caller is read again, since the caller
+ * may have been signed out meanwhile.
  *
- * @param work Gets the caller in their current state.
- * @throws {HttpError} where they are gone.
+ * @param work Gets the caller as read again.
+ * @throws {HttpError} if the account or the session no longer exists.
  */
 export function changeAs<T>(
   sql: Sql,
   { account, session }: SignedIn,
-  work: (transaction: Sql, now: SignedIn) => Promise<T>,
+  work: (transaction: Sql, current: SignedIn) => Promise<T>,
 ): Promise<T> {
   return sql.begin(async (transaction) => {
     await lockAccount(transaction, account.id)

@@ -1,12 +1,12 @@
--- A server before a project whose own migrations made deliveries already: the server's older ones, which are not applied there
--- any more, made the trigger of the outbox.
+-- For a server on a hosted project whose own migrations created the deliveries already. The server's older migrations, which
+-- created the trigger of the outbox, are not applied there.
 do $$
 begin
   if exists (select from pg_trigger where tgrelid = 'public.retreat_applications'::regclass and tgname = 'enqueue_delivery') then
     return;
   end if;
-  -- Where nothing was ever delivered from here, the page has called the webhook for what waits, and calling it again would send
-  -- each of those applications twice: they count as failed.
+  -- If nothing was ever delivered from here, the page has called the webhook for the waiting applications. Another call would
+  -- send each of them twice, so they count as failed.
   update private.deliveries set state = 'failed', due_at = null
     where due_at is not null and kind = 'application'
       and not exists (select from private.deliveries where attempts > 0 or state = 'done');

@@ -74,7 +74,7 @@ create table auth.sessions (
   user_id uuid not null references auth.users (id) on delete cascade,
   aal text not null default 'aal1' check (aal in ('aal1', 'aal2')),
   factor_id uuid references auth.mfa_factors (id) on delete set null,
-  -- Refresh tokens are not stored. They are derived from these, so that the active one can be issued again.
+  -- Refresh tokens are not stored. They are derived from this key and counter, so that the active one can be issued again.
   refresh_token_hmac_key bytea not null,
   refresh_token_counter integer not null default 0,
   -- Tokens from before the second factor are refused, without the usual grace period.
@@ -97,7 +97,7 @@ create table auth.one_time_tokens (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete cascade,
   token_type text not null check (token_type in (
-    -- The first is the operator's link. An email that a stranger requests does not replace it.
+    -- `confirmation_token` is the operator's link. An email that a stranger requests does not replace it.
     'confirmation_token', 'recovery_token', 'reauthentication_token',
     'email_change_token_current', 'email_change_token_new'
   )),
@@ -134,13 +134,13 @@ create table private.mail_requests (
 );
 create index mail_requests_requested_at on private.mail_requests (requested_at);
 
--- Rows that are read and written for a wrong code of an address without a code, so that it takes as long as with one.
+-- A wrong code for an address without a code reads and writes these rows, so that it takes as long as for one with a code.
 create table private.decoys (like auth.one_time_tokens including defaults including indexes);
 insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
 select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
 from generate_series(0, 63) as slot;
 
--- Counts for an account, within an hour or a few minutes from the first one counted.
+-- Counts of events for an account, within an hour or a few minutes of the first event.
 create table private.account_counts (
   user_id uuid not null references auth.users (id) on delete cascade,
   what text not null check (what in ('mails', 'factor guesses')),
@@ -149,7 +149,7 @@ create table private.account_counts (
   primary key (user_id, what)
 );
 
--- Password tries for an address, with or without an account, within a quarter of an hour from the first one counted.
+-- Password tries for an address, with or without an account, within a quarter of an hour of the first one.
 create table private.password_tries (
   address_hash bytea primary key,
   began timestamptz not null default now(),
@@ -167,7 +167,7 @@ create table private.signing_keys (
 -- Only one key signs at a time.
 create unique index signing_keys_active on private.signing_keys ((true)) where retired_at is null;
 
--- Only the owner has rights on these tables. With a right granted by mistake, others still cannot read any row.
+-- Only the owner has rights on these tables. Even if a right is granted by mistake, others cannot read any row.
 alter table auth.users enable row level security;
 alter table auth.identities enable row level security;
 alter table auth.mfa_factors enable row level security;

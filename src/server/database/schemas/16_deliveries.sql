@@ -1,4 +1,4 @@
--- Deliveries: this database has a server that empties the outbox.
+-- Only in databases of our own server, which delivers what this trigger queues.
 
 -- Queues deliveries once per statement, however many applications it stores.
 create function private.enqueue_deliveries() returns trigger

@@ -9,22 +9,22 @@ test('nobody can write to the rows being copied, until the copy ends', async () 
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
-  const late = () =>
+  const write = () =>
     from.owner.begin(async (transaction) => {
       await transaction`set local lock_timeout = 100`
       await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
     })
   await from.owner.begin(async (transaction) => {
     await copyDatabase(transaction, to.owner)
-    await expect(late()).rejects.toThrow('lock timeout')
+    await expect(write()).rejects.toThrow('lock timeout')
   })
-  await late()
+  await write()
   const counted = await to.owner<{ count: number }[]>`
     select count(*)::integer from public.retreat_applications`
   expect(counted[0]?.count).toBe(1)
 })
 
-test('a row that differs afterwards is found', async () => {
+test('a copy fails if a copied row differs from the original', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`

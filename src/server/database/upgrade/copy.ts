@@ -8,10 +8,10 @@ const batchSize = 200
 /**
  * Copies all rows of a database into another one of the same schema, and verifies the copy.
  *
- * @param from A connection in a transaction that keeps others from writing until its end. It may be read-only.
+ * @param from A connection in a transaction, which may be read-only. Others cannot write until it ends.
  * @param to A connection of the other database's superuser. Its rows are removed first.
  * @returns The number of rows.
- * @throws {OperatorError} where the database has tables or roles that this program did not create.
+ * @throws {OperatorError} where there are tables, roles or databases that this program did not create.
  */
 export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   const names = await tablesOf(from)
@@ -21,7 +21,7 @@ export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   await setOutput(from)
   await to.begin(async (transaction) => {
     await setOutput(transaction)
-    // The rows already have what triggers would set and foreign keys would check.
+    // Turns off triggers and foreign keys, since the rows already have the values that triggers set.
     await transaction`set local session_replication_role = replica`
     await transaction.unsafe(`truncate ${names.join(', ')}`)
     for (const name of names) await copyTable(from, transaction, name)
@@ -42,7 +42,7 @@ export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   })
 }
 
-/** Makes both databases write values as the same text, without a time limit. */
+/** Makes a database write each value as the same text as the other one, without a time limit. */
 async function setOutput(transaction: Sql) {
   await transaction`select
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
@@ -66,10 +66,10 @@ async function refuseUnknown(from: Sql, to: Sql, tables: string[]) {
     return rows.map(({ name }) => name)
   }
   const known = [...(await tablesOf(to)), ...(await others(to))]
-  const unknown = [...tables, ...(await others(from))].filter((name) => !known.includes(name))
-  if (unknown.length === 0) return
+  const unknownNames = [...tables, ...(await others(from))].filter((name) => !known.includes(name))
+  if (unknownNames.length === 0) return
   throw new OperatorError(
-    `The database holds what this program did not make and would not bring over (${unknown.join(', ')}): take it away or move it elsewhere first, with the version of this program that was used until now.`,
+    `The database holds what this program did not make and would not bring over (${unknownNames.join(', ')}): take it away or move it elsewhere first, with the version of this program that was used until now.`,
   )
 }
 

@@ -23,15 +23,15 @@ import { copyDatabase } from './copy.ts'
 const run = promisify(execFile)
 
 const portAside = 5433
-const former = /^pgdata-\d+$/
+const formerFolder = /^pgdata-\d+$/
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
- * Upgrades the files in `DATA_DIR` to this program's PostgreSQL where an older one created them, with their schema. If it is
- * killed, the next call continues. The old files stay beside the new ones, so that the program that created them can use them
- * again.
+ * Upgrades the files in `DATA_DIR` to this program's PostgreSQL if an older one created them. The schema stays the same. If the
+ * upgrade is killed, the next call continues. The old files stay beside the new ones, so that the program that created them can
+ * use them again.
  *
- * @param holder The server's name for itself.
+ * @param holder The server's name.
  * @param programs The folder of PostgreSQL's programs; default the one from npm.
  * @param onEvent Called with progress messages.
  * @throws {OperatorError} where the upgrade fails; the old files are then unchanged.
@@ -56,7 +56,7 @@ export async function upgradeFiles(
     )
   }
   const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, theirs) }
-  const made: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside, programs }
+  const newFiles: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside, programs }
   onEvent(`bringing the database over from PostgreSQL ${theirs} to ${ours}`)
   await startFiles(old)
   // From here on no other server uses the database.
@@ -65,19 +65,19 @@ export async function upgradeFiles(
     throw new OperatorError(`DATA_DIR is "${dataDir}", and ${cause.message}: start again.`, { cause })
   })
   try {
-    await takeAway(made)
+    await stopAndRemove(newFiles)
     await rm(join(dataDir, readyOf(ours)), { recursive: true, force: true })
-    await makeAside(made)
-    const rows = await fill(old, made)
-    await rename(join(dataDir, made.folder), join(dataDir, readyOf(ours)))
+    await createFiles(newFiles)
+    const rows = await fill(old, newFiles)
+    await rename(join(dataDir, newFiles.folder), join(dataDir, readyOf(ours)))
     await rename(join(dataDir, folder), join(dataDir, kept))
     await finishSwap(dataDir, ours)
     onEvent(
       `${rows} rows are in the files of PostgreSQL ${ours}; the former files are in ${join(dataDir, kept)}: remove that folder once you are content`,
     )
   } catch (error) {
-    await takeAway(made)
-    await stopIfThere(old)
+    await stopAndRemove(newFiles)
+    await stopIfRunning(old)
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
       `The database could not be brought over from PostgreSQL ${theirs} to ${ours}, and is as it was (${error instanceof Error ? error.message : String(error)}).`,
@@ -95,7 +95,7 @@ export async function upgradeFiles(
  *
  * @returns The number of rows.
  */
-async function fill(old: Files, made: Files): Promise<number> {
+async function fill(old: Files, newFiles: Files): Promise<number> {
   const poolOf = ({ dataDir, port: ofSocket }: Files, parameters?: Record<string, string>) =>
     createPool(
       {
@@ -105,19 +105,19 @@ async function fill(old: Files, made: Files): Promise<number> {
       },
       { size: 2 },
     )
-  // Read-only: after a rollback, the old program has to find its own schema in the old files.
+  // Read-only: an operator who goes back to the old program needs its schema in the old files.
   const from = poolOf(old, { default_transaction_read_only: 'on' })
-  const to = poolOf(made)
+  const to = poolOf(newFiles)
   let rows = 0
   let stopping: Promise<void> | undefined
   try {
-    await startFiles(made)
+    await startFiles(newFiles)
     await repeatMigrations(from, to)
     const copying = from.begin(async (transaction) => {
       rows = await copyDatabase(transaction, to)
       await to.end()
-      await stopFiles(made)
-      // Within the transaction, which blocks other writers and ends with the server.
+      await stopFiles(newFiles)
+      // Stopped within the transaction, which blocks other writers until the server ends.
       stopping = stopFiles(old)
       await stopping
     })
@@ -136,29 +136,29 @@ async function finishSwap(dataDir: string, ours: number) {
   const place = join(dataDir, folder)
   const ready = join(dataDir, readyOf(ours))
   if (existsSync(place) || !existsSync(ready)) return
-  // Somebody may have just started the old files. Their server writes into that folder as long as it runs.
-  for (const name of (await readdir(dataDir)).filter((each) => former.test(each)))
-    await stopIfThere({ dataDir, folder: name, port })
+  // Somebody may have just started a server on the old files, which writes into their folder as long as it runs.
+  for (const name of (await readdir(dataDir)).filter((each) => formerFolder.test(each)))
+    await stopIfRunning({ dataDir, folder: name, port })
   await rename(ready, place)
   await syncDirectory(dataDir)
 }
 
 /** Creates a database under a unique folder name: the program of a killed upgrade may still be writing into the former folder. */
-async function makeAside(made: Files) {
-  const { dataDir } = made
+async function createFiles(newFiles: Files) {
+  const { dataDir } = newFiles
   for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
     await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   const aside = `${folder}.${randomUUID()}`
-  await makeFiles({ ...made, folder: aside })
-  await rename(join(dataDir, aside), join(dataDir, made.folder))
+  await makeFiles({ ...newFiles, folder: aside })
+  await rename(join(dataDir, aside), join(dataDir, newFiles.folder))
 }
 
-async function takeAway(made: Files) {
-  await stopIfThere(made)
-  await rm(join(made.dataDir, made.folder), { recursive: true, force: true })
+async function stopAndRemove(newFiles: Files) {
+  await stopIfRunning(newFiles)
+  await rm(join(newFiles.dataDir, newFiles.folder), { recursive: true, force: true })
 }
 
-async function stopIfThere(files: Files) {
+async function stopIfRunning(files: Files) {
   if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
   // The program may have died without removing the file.
   await stopFiles(files).catch(() => {})
