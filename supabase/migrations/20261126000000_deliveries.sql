@@ -888,8 +888,8 @@ begin
 end
 $$;
 
--- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
--- path, so that PostgreSQL can inline it.
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
+-- search path, so that PostgreSQL can inline it.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
@@ -1140,9 +1140,10 @@ drop function private.find(jsonb, jsonb, integer, integer, boolean);
 -- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
 -- of the list.
 --
--- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
--- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
--- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+-- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search,
+-- team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
+-- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
+-- first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -1369,9 +1370,9 @@ $$;
 
 revoke all on function private.list_position(uuid, jsonb, boolean, uuid) from public, anon, authenticated;
 
--- Groups of the newest 20,000 applications without a decision, the largest first: `reason` (at least three addresses sent the same
--- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within one
--- hour with addresses of the same domain). Each application is in one group.
+-- Groups of the newest 20,000 applications without a decision, the largest first. `reason`: at least three addresses sent the
+-- same reason, apart from blanks and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one
+-- hour with addresses of the same domain. Each application is in one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

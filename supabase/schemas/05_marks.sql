@@ -21,8 +21,8 @@ create table private.marks (
 create index marks_of_account on private.marks (account_id, application_id) where mark is not null;
 alter table private.marks enable row level security;
 
--- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
--- path, so that PostgreSQL can inline it.
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
+-- search path, so that PostgreSQL can inline it.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$

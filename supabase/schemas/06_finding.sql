@@ -4,9 +4,10 @@
 -- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
 -- of the list.
 --
--- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
--- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
--- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+-- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search,
+-- team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
+-- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
+-- first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )

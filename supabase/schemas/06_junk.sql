@@ -1,8 +1,8 @@
--- Junk: applications that look as if a program had sent them. They are only suggested: an organiser puts them aside.
+-- Junk: applications that look as if a program had sent them. The desk suggests them, and an organiser puts them aside.
 
--- Groups of the newest 20,000 applications without a decision, the largest first: `reason` (at least three addresses sent the same
--- reason, apart from blanks and case), `links` (the reason is nothing but links), and `domain` (20 or more applied within one
--- hour with addresses of the same domain). Each application is in one group.
+-- Groups of the newest 20,000 applications without a decision, the largest first. `reason`: at least three addresses sent the
+-- same reason, apart from blanks and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one
+-- hour with addresses of the same domain. Each application is in one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

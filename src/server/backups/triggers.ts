@@ -30,6 +30,8 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'then_accept', firesOnRestore: 'without letters' },
   // The backup says which marks a decision has shown.
   { table: statuses, name: 'show_marks', firesOnRestore: false },
+  // The backup has the door's number.
+  { table: statuses, name: 'count_aside', firesOnRestore: false },
   // The backup has the deliveries of RSVPs, with their ids. An older one has none.
   { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
