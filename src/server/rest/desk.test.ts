@@ -544,7 +544,15 @@ test('the overview counts each status and the composition of the results, by day
   const none = { count: 0, more: false }
   const of = (count: number) => ({ count, more: false })
   expect(await overview()).toEqual({
-    counts: { new: none, shortlisted: none, accepted: none, waitlisted: none, declined: none, aside: none, all: none },
+    counts: {
+      new: none,
+      shortlisted: none,
+      accepted: none,
+      waitlisted: none,
+      declined: none,
+      aside: none,
+      all: none,
+    },
     count: 0,
     more: false,
     days: {},
@@ -571,6 +579,7 @@ test('the overview counts each status and the composition of the results, by day
     accepted: of(1),
     waitlisted: none,
     declined: none,
+    aside: none,
     all: of(4),
   }
   expect(await overview()).toEqual({
