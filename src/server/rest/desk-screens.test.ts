@@ -314,6 +314,7 @@ test('a filter by RSVP is counted for accepted people and for all, and for no ot
     accepted: 0,
     waitlisted: 0,
     declined: 0,
+    aside: 0,
     all: 0,
   })
 })
