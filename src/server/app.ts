@@ -32,11 +32,11 @@ export interface AppOptions {
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
-  /** The state of the backups, where automatic ones are made. */
+  /** Reads the state of the automatic backups; undefined if none are made. */
   backups?: (() => BackupState) | undefined
   /** Called after applications were stored. */
   onStored?: () => void
-  /** The log for requests; default none. */
+  /** The log of requests. By default, nothing is logged. */
   log?: FastifyBaseLogger
   /** The bcrypt cost of a password. */
   passwordCost?: number
@@ -46,7 +46,7 @@ function noSchemas(): never {
   throw new Error('no route has a schema')
 }
 
-/** The HTTP server: the page, the form's native post, the data interface, the sign-in, the desk, and the server's health. */
+/** Creates the HTTP server: the pages, the form without JavaScript, the data interface, sign-in and health checks. */
 export async function createApp({
   settings,
   database,
@@ -71,7 +71,7 @@ export async function createApp({
   })
   logRequests(app)
   endConnectionsOnClose(app)
-  // Each pipelined response that waits has a listener on the socket.
+  // Each waiting pipelined response adds a listener to the socket. Node.js would warn above ten.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
   boundUnread(app)
   boundLargeRequests(app)
@@ -91,7 +91,7 @@ export async function createApp({
       onStored?.()
       return count
     } catch (error) {
-      // A refusal says nothing about the disk.
+      // Refused rows do not mean that the database cannot write.
       if (httpError(error).status >= 500) storage.isFailing = true
       if (isTimeout(error)) storage.lateAt = performance.now()
       throw error
@@ -162,8 +162,8 @@ function corsOptions(exposedHeaders: string[]) {
 }
 
 /**
- * Logs one line for each request except probes. It has the route, not the address, which can contain anything that a visitor
- * wrote.
+ * Logs one line for each request except probes. The line has the route and not the URL, since a visitor can write anything
+ * into a URL.
  */
 function logRequests(app: FastifyInstance) {
   app.addHook('onResponse', ({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
@@ -174,13 +174,13 @@ function logRequests(app: FastifyInstance) {
   })
 }
 
-/** Closes idle connections during a stop: otherwise each delays it until its timeout. */
+/** Closes idle connections while the server stops. Otherwise each delays the stop until its timeout. */
 function endConnectionsOnClose(app: FastifyInstance) {
-  let ending: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
-    ending = setInterval(() => app.server.closeIdleConnections(), 50)
+    timer = setInterval(() => app.server.closeIdleConnections(), 50)
   })
-  app.server.on('close', () => clearInterval(ending))
+  app.server.on('close', () => clearInterval(timer))
 }
 
 function warnOfProxy(app: FastifyInstance) {

@@ -2,10 +2,10 @@
  * Caches a value that is expensive to load. It is loaded on demand, one load at a time.
  *
  * @param load Loads the value.
- * @param options.keepsFailures Whether a failed load is cached too; otherwise the next request loads again.
+ * @param options.keepsFailures Whether a failed load is cached too; otherwise the next call loads again.
  * @param options.now A monotonic clock in milliseconds.
- * @returns A function that returns the value, loaded again if its load began at least `maxAge` milliseconds ago. Calls during a
- *   load share that load.
+ * @returns A function that returns the cached value. If its load began at least `maxAge` milliseconds ago, the function
+ *   loads it again. Calls during a load share that load.
  */
 export function cached<T>(
   load: () => Promise<T>,

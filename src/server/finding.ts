@@ -4,7 +4,7 @@ import { within } from './within.ts'
 /** The result of one check, for operators and organisers: a sentence without secrets. */
 export interface Finding {
   about: string
-  /** `wrong`: somebody has to act, and the sentence says how. `not set`: nobody has to, and a feature is off. */
+  /** `wrong`: somebody has to act, and the sentence says how. `not set`: a feature is off, which is no problem. */
   verdict: 'ok' | 'not set' | 'wrong' | 'not known'
   sentence: string
 }
@@ -17,7 +17,7 @@ export const notSet = (sentence: string): Verdict => ({ verdict: 'not set', sent
 export const wrong = (sentence: string): Verdict => ({ verdict: 'wrong', sentence })
 export const notKnown = (sentence: string): Verdict => ({ verdict: 'not known', sentence })
 
-/** Joins the problems into one finding; undefined where there are none. */
+/** Joins the problems into one finding. Returns undefined if there are no problems. */
 export function wrongIf(problems: readonly (string | false | undefined)[]): Verdict | undefined {
   const sentences = problems.filter((problem) => typeof problem === 'string')
   return sentences.length === 0 ? undefined : wrong(sentences.join(' '))
@@ -27,25 +27,25 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Verd
  * Runs a check with a timeout.
  *
  * @param limit Timeout in milliseconds.
- * @param check The check. An error becomes a finding too.
+ * @param check The check. If it throws, the error becomes the finding.
  */
 export async function runCheck(
   about: string,
   limit: number,
   check: () => Promise<Verdict>,
 ): Promise<Finding> {
-  const late = () => new OperatorError(`There was no response within ${limit / 1000} s.`)
+  const timeoutError = () => new OperatorError(`There was no response within ${limit / 1000} s.`)
   try {
-    return { about, ...(await within(limit, check(), late)) }
+    return { about, ...(await within(limit, check(), timeoutError)) }
   } catch (error) {
-    return { about, ...foundFrom(error) }
+    return { about, ...verdictFromError(error) }
   }
 }
 
-/** SQLSTATEs of something that the schema lacks: a table, a column, a function, a schema. */
+/** SQLSTATEs of a missing table, column, function or schema. */
 const missingObject = /^(42P01|42703|42883|3F000)$/
 
-function foundFrom(error: unknown): Verdict {
+function verdictFromError(error: unknown): Verdict {
   if (!(error instanceof Error)) return wrong(String(error))
   if ('code' in error && missingObject.test(String(error.code))) {
     return notKnown('The schema is older than this program: see there.')
@@ -54,7 +54,7 @@ function foundFrom(error: unknown): Verdict {
   return wrong(`The check failed: ${oneLine(error.message)}.`)
 }
 
-/** Another program's message on one line, without a full stop. Of an OpenSSL error, only its reason. */
+/** Puts another program's message on one line, without a full stop. Reduces an OpenSSL error to its reason. */
 export function oneLine(text: string): string {
   return text
     .replace(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):.*/s, 'TLS: $1')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { logOptions } from './log.ts'
 
-test('the log has the code of an error of the database, and nothing that was written', () => {
+test('the log has the code of a database error, and nothing that an applicant wrote', () => {
   const lines: string[] = []
   const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
   const error = Object.assign(new DatabaseError('MARK1', 0, 'error'), {

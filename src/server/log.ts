@@ -17,7 +17,7 @@ function serializeError(error: unknown) {
 
 /** Bytes of lines that may wait to be written. Beyond that, new lines are dropped. */
 const maxUnwrittenBytes = 2 ** 20
-/** Milliseconds to flush the log, before other output or the end. The program that reads it may be frozen. */
+/** Timeout for flushing the log, in milliseconds. The program that reads the log may be frozen. */
 const flushLimit = 2_000
 
 /**
@@ -58,23 +58,23 @@ function giveUp() {
   if (!isFailing) return
   logDestination.destroy()
   if (!isTerminalGone) return
-  // At exit, Node.js aborts where it cannot reset a terminal. It skips closed ones.
+  // At exit, Node.js aborts if it cannot reset a terminal. It skips closed terminals.
   for (const terminal of [0, 1, 2]) closeSync(terminal)
 }
 process.prependListener('beforeExit', () => isFailing && logDestination.destroy())
 process.prependListener('exit', giveUp)
 
 /**
- * Writes the waiting lines, within a time limit and unless writes fail.
+ * Writes the waiting lines, up to a timeout. Gives up if writes fail.
  *
- * @returns False where they took too long.
+ * @returns False after a timeout.
  */
 export async function flushLog(): Promise<boolean> {
-  const late = wait(flushLimit, false, { ref: false })
-  // The first round may only wait for the pending write.
+  const timeout = wait(flushLimit, false, { ref: false })
+  // The first flush may only wait for a pending write. The second one writes the rest.
   for (let round = 0; round < 2 && !isFailing; round += 1) {
     const written = new Promise<true>((resolve) => logDestination.flush(() => resolve(true)))
-    if (!(await Promise.race([late, written]))) return false
+    if (!(await Promise.race([timeout, written]))) return false
   }
   return true
 }

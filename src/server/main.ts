@@ -20,7 +20,7 @@ import { OperatorError, runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
 
-/** Milliseconds between two separate signals: Ctrl-C reaches this process from the terminal and again from npm. */
+/** Signals within this many milliseconds count as one: Ctrl-C sends one from the terminal and one from npm. */
 const signalGap = 500
 /** Milliseconds that pending requests may still take when the server stops. */
 const requestGrace = 15_000
@@ -34,14 +34,14 @@ async function main() {
   const log = pino(logOptions, logDestination)
   let server: { stop: () => Promise<void> } | undefined
   let stopping: Promise<void> | undefined
-  let first: { signal: NodeJS.Signals; at: number } | undefined
+  let firstSignal: { signal: NodeJS.Signals; at: number } | undefined
   const stop = (signal: NodeJS.Signals) => {
     if (server !== undefined) {
       stopping ??= end(server, signal, log)
       return
     }
-    const isSecond = first !== undefined && performance.now() - first.at > signalGap
-    first ??= { signal, at: performance.now() }
+    const isSecond = firstSignal !== undefined && performance.now() - firstSignal.at > signalGap
+    firstSignal ??= { signal, at: performance.now() }
     // A start with the embedded database is finished first, so that the database can be shut down cleanly.
     if (settings.databaseUrl !== undefined || isSecond) {
       console.error('Stopped before it was ready.')
@@ -51,10 +51,10 @@ async function main() {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   server = await start(settings, log)
-  if (first !== undefined) await (stopping ??= end(server, first.signal, log))
+  if (firstSignal !== undefined) await (stopping ??= end(server, firstSignal.signal, log))
 }
 
-/** Stops the server, then ends the process even where something still hangs. */
+/** Stops the server, then exits the process even if something still hangs. */
 async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals, log: Logger) {
   await server.stop()
   log.info({ signal }, 'stopped')
@@ -144,7 +144,7 @@ async function start(settings: Settings, log: Logger) {
       parts.push({ name: 'The backups', stop: () => backups.stop() })
     }
     const isRoot = process.getuid?.() === 0
-    // The line with the address is printed last.
+    // The log is written first, so that the line with the address is the last one.
     await flushLog()
     for (const line of startLines(settings, { ...database, port: listening.port, isRoot })) console.log(line)
   } catch (error) {
@@ -156,12 +156,12 @@ async function start(settings: Settings, log: Logger) {
 
 /** Waits for pending requests, and closes those that take too long. */
 async function closeApp(app: FastifyInstance) {
-  const late = setTimeout(() => app.server.closeAllConnections(), requestGrace)
+  const timer = setTimeout(() => app.server.closeAllConnections(), requestGrace)
   await app.close()
-  clearTimeout(late)
+  clearTimeout(timer)
 }
 
-/** Says what to do where a start failed after the database was opened. */
+/** The error of a start that failed after the database was opened, with advice if its cause is known. */
 function startFailure(error: unknown, { description }: Database, { databaseUrl }: Settings) {
   return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachableError(error, description))
 }
@@ -188,7 +188,7 @@ function listenFailure(error: unknown, { host, port }: Settings) {
 
 await runProgram(main)
 if (process.exitCode === 1) {
-  // A file that hangs would keep the process alive.
+  // A hanging file operation would keep the process alive.
   await endLog()
   await exitProcess()
 }

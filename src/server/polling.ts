@@ -2,7 +2,7 @@
 export interface Polling {
   /** Polls now, since something new may be due. */
   wake: () => void
-  /** Polls no more. Resolves when the pending poll has ended. */
+  /** Stops polling. Resolves when the pending poll has ended. */
   stop: () => Promise<void>
 }
 
@@ -13,9 +13,9 @@ export interface Polling {
 export const upkeepInterval = 20_000
 
 /**
- * Polls for work at once, at intervals and whenever it is woken, one poll at a time.
+ * Polls for work at once, at intervals and whenever `wake` is called, one poll at a time.
  *
- * @param poll Handles the work that is due, and wakes the polling where there may be more.
+ * @param poll Handles due work. Calls `wake` if more work may be due.
  * @param interval Milliseconds.
  * @param onError Receives the error of a failed poll.
  */
@@ -41,7 +41,7 @@ export function startPolling(
       .catch(onError)
       .finally(() => {
         polling = undefined
-        // It was woken between the last poll and this one.
+        // `wake` was called after the loop had ended, or during a poll that failed.
         if (isWanted) wake()
       })
   }

@@ -13,13 +13,13 @@ const lastDays: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 }
 
-/** The Node.js that runs this, and how long it gets security releases. */
+/** The running version of Node.js, and how long it gets security releases. */
 export interface Runtime {
   /** As `24.21.0`. */
   version: string
-  /** A day, as `2028-04-30`; undefined where it is unknown. */
+  /** A day, as `2028-04-30`; undefined if it is unknown. */
   lastDay: string | undefined
-  /** The advice, in a sentence; undefined where it still gets them, or this is unknown. */
+  /** Advice in a sentence if the security releases have ended; otherwise undefined. */
   problem: string | undefined
 }
 

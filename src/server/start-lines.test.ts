@@ -9,7 +9,7 @@ test('a first start says in one line how many migrations made the schema', () =>
   expect(migrationLine(47, undefined)).toBe('The schema is made, by 47 migrations.')
 })
 
-test('an update says in one line whether a backup was made before it, and how to go back or to make one', () => {
+test('an update says in one line whether a backup was made before it, and how to go back or to make a backup', () => {
   expect(migrationLine(3, 'made')).toBe(
     'The schema is brought up to date, by 3 migrations. docs/operate.md#go-back says how to go back to the version of before.',
   )
@@ -25,8 +25,8 @@ test('the address is the last line, and only root is advised to use another user
   const settings = readSettings({ HOST: '::1' })
   const lines = startLines(settings, started)
   expect(lines.at(-1)).toBe('Unplugged. is ready at http://[::1]:3000/')
-  const more = startLines(settings, { ...started, isRoot: true }).filter((line) => !lines.includes(line))
-  expect(more).toEqual([
+  const added = startLines(settings, { ...started, isRoot: true }).filter((line) => !lines.includes(line))
+  expect(added).toEqual([
     'This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.',
   ])
 })

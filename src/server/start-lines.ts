@@ -18,7 +18,7 @@ const afterBackup: Record<BackupBefore, string> = {
  * The start line about the schema.
  *
  * @param count How many migrations were applied.
- * @param backup Undefined where the database was empty.
+ * @param backup Undefined if the database was empty.
  */
 export function migrationLine(count: number, backup: BackupBefore | undefined): string {
   const migrations = `${count} migration${count === 1 ? '' : 's'}`
@@ -29,11 +29,11 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
 
 /** The facts about a started server. */
 interface Started {
-  /** The place of the data, for people. */
+  /** The place where the data is stored, for people to read. */
   description: string
   /** Whether the database was created. */
   isNew: boolean
-  /** The port that it listens on. */
+  /** The port that the server listens on. */
   port: number
   isRoot: boolean
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { OperatorError } from '../settings/operator-error.ts'
 import { stopParts } from './stop-parts.ts'
 
-test('a part that fails, or never ends, does not stop others from being stopped, and is reported', async () => {
+test('a part that fails to stop, or never stops, is reported, and the other parts are stopped', async () => {
   const stopped: string[] = []
   const part = (name: string, stop: () => Promise<unknown>) => ({
     name,

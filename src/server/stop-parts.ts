@@ -14,10 +14,10 @@ export interface Part {
  * @returns A sentence about each part that did not stop cleanly.
  */
 export async function stopParts(parts: readonly Part[], limit: number): Promise<string[]> {
-  const late = () => new Error(`not within ${limit / 1000} s`)
+  const timeoutError = () => new Error(`not within ${limit / 1000} s`)
   const stopping = parts.map(async ({ name, stop }) => {
     try {
-      await within(limit, stop(), late)
+      await within(limit, stop(), timeoutError)
       return []
     } catch (error) {
       if (error instanceof OperatorError) return [error.message]

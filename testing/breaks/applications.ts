@@ -12,7 +12,7 @@ export const applications: readonly Break[] = [
       'grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);',
     testFile: 'src/server/rest/desk-rights.test.ts',
     testTitle:
-      'on both ways to run the roles of the data interface may do what is listed here, and nothing else',
+      'on our own server and on a hosted project, the roles of the data interface have only the listed rights',
   },
   {
     promise: 'an error reveals nothing of another row',

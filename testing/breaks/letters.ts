@@ -10,7 +10,8 @@ export const letters: readonly Break[] = [
 `,
     replace: '',
     testFile: 'src/server/rest/letters.test.ts',
-    testTitle: 'a letter is not released unless its text was read, or where it quotes a blank answer',
+    testTitle:
+      'a letter that changed after it was read, or that quotes a blank form answer, cannot be released',
   },
   {
     promise: 'Another decision withdraws it.',
@@ -20,7 +21,7 @@ export const letters: readonly Break[] = [
     replace: '',
     testFile: 'src/server/rest/letters.test.ts',
     testTitle:
-      'a released letter is withdrawn by another decision, and drafted again when that is taken back',
+      'a released letter is withdrawn by another decision, and drafted again when that decision is undone',
   },
   {
     promise: "An applicant's answers stay text.",
@@ -29,7 +30,8 @@ export const letters: readonly Break[] = [
     find: "'{ ', 'g')",
     replace: "'{', 'g')",
     testFile: 'src/server/rest/places.test.ts',
-    testTitle: "an applicant's text is no link, and without a site the paragraph with the link is left out",
+    testTitle:
+      "a placeholder in an applicant's text is not filled in; without a site the link's paragraph is left out",
   },
   {
     promise: 'Emails fetch nothing',
@@ -99,7 +101,7 @@ export const letters: readonly Break[] = [
     text := text || jsonb_build_object('body', (private.fill_at_handover(application_row.id, text ->> 'subject', text ->> 'body')).body);`,
     testFile: 'src/server/rest/places.test.ts',
     testTitle:
-      'an acceptance gets a link and a deadline when it is handed over, and nobody else sees the link',
+      'an acceptance gets its link and deadline when it is handed over, and the desk never shows the link',
   },
   {
     promise: 'each RSVP is kept once, and the newest counts',
@@ -108,7 +110,7 @@ export const letters: readonly Break[] = [
     find: '  return false;',
     replace: '  return true;',
     testFile: 'src/server/rest/places.test.ts',
-    testTitle: 'organisers note RSVPs that were given another way, and the newest counts',
+    testTitle: 'organisers record RSVPs that people gave another way, and the newest RSVP counts',
   },
   {
     promise: 'an RSVP is not changed without an end',

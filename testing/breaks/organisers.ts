@@ -9,7 +9,7 @@ export const organisers: readonly Break[] = [
     find: 'exists (select from private.organisers where account_id = auth.uid())',
     replace: 'auth.uid() is not null',
     testFile: 'src/server/rest/desk-rights.test.ts',
-    testTitle: 'each function refuses everybody but an organiser of ours, who gets a response',
+    testTitle: 'on our own server, each function of the desk refuses everybody but organisers',
   },
   {
     promise: 'only an organiser acts as one',
@@ -21,7 +21,7 @@ export const organisers: readonly Break[] = [
       'grant usage on schema private to authenticated; grant select on private.statuses to authenticated;',
     testFile: 'src/server/rest/desk-rights.test.ts',
     testTitle:
-      'on both ways to run the roles of the data interface may do what is listed here, and nothing else',
+      'on our own server and on a hosted project, the roles of the data interface have only the listed rights',
   },
   {
     promise: 'only an organiser acts as one',
@@ -32,7 +32,7 @@ export const organisers: readonly Break[] = [
     migration: 'create function private.forgotten() returns integer language sql return 1;',
     testFile: 'src/server/rest/desk-rights.test.ts',
     testTitle:
-      'on both ways to run the roles of the data interface may do what is listed here, and nothing else',
+      'on our own server and on a hosted project, the roles of the data interface have only the listed rights',
   },
   {
     promise: 'no function that anybody may call has the rights of a superuser',
@@ -68,7 +68,7 @@ as $$
 declare
   me record := (select nobody from (select '' as email, false as blind) as nobody);`,
     testFile: 'src/server/rest/desk-rights.test.ts',
-    testTitle: 'each function refuses everybody but an organiser of ours, who gets a response',
+    testTitle: 'on our own server, each function of the desk refuses everybody but organisers',
   },
   {
     promise: "each function that the API's roles may execute asks first",
@@ -77,7 +77,7 @@ declare
     find: "and (not has_factor or (coalesce(aal::text, '') = 'aal2' and coalesce(claims ->> 'aal', '') = 'aal2'))",
     replace: '',
     testFile: 'src/server/rest/desk-rights.test.ts',
-    testTitle: 'each function refuses everybody but an organiser of ours, who gets a response',
+    testTitle: 'on our own server, each function of the desk refuses everybody but organisers',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
@@ -86,7 +86,8 @@ declare
     find: 'if decision.version is distinct from current_status.version then',
     replace: 'if decision.version > current_status.version then',
     testFile: 'src/server/rest/desk.test.ts',
-    testTitle: 'a decision is kept where its version is current, and otherwise refused with who did what',
+    testTitle:
+      'a decision with the current version is saved; any other is refused with the latest one and its author',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',

@@ -60,7 +60,7 @@ const pace = Infinity
     find: 'const wait = take(address, rows)',
     replace: 'const wait = take(address, Math.min(rows, 1))',
     testFile: 'src/server/http/limits.test.ts',
-    testTitle: 'each row of an array counts',
+    testTitle: 'each row of an array counts against the limit',
   },
   {
     promise: 'wrong tokens of letters',
@@ -70,7 +70,7 @@ const pace = Infinity
     replace: 'void countWrongToken, isInvalid',
     testFile: 'src/server/rest/data-interface.test.ts',
     testTitle:
-      'wrong letter tokens have a separate limit by address, which blocks no right one, and no application',
+      'wrong letter tokens have a separate limit per address, which blocks no right token and no application',
   },
   {
     promise: 'consent that nobody gave',
@@ -99,7 +99,7 @@ const pace = Infinity
     replace: 'if char_length(answer.value) > 2 * answer.max_length then',
     testFile: 'src/server/rest/data-interface.test.ts',
     testTitle:
-      '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
+      '%s accepts as many characters as its limit, regardless of their bytes; the error for a longer text names the limit',
   },
   {
     promise: 'applications that are costly to search in',
@@ -108,7 +108,8 @@ const pace = Infinity
     find: 'or octets_left <= 0 or',
     replace: 'or',
     testFile: 'src/server/rest/desk.test.ts',
-    testTitle: 'searching and counting fold no more text with two hundred costly applications in front',
+    testTitle:
+      'two hundred newer, costly applications make a search or a count fold less than ten times as much text',
   },
   {
     promise: "anonymous calls of the desk's functions",

@@ -36,15 +36,15 @@ const settings = {
   rateLimitPerMinute: 0,
 }
 
-/** A separate server for each test, since responses of the database are cached for a moment. */
+/** Sends a request to a new server, since a server caches the database's responses for a moment. */
 async function ask(path: string, delivers = true) {
   const app = await createApp({ settings, database, delivers })
-  const answer = await app.inject(path)
+  const response = await app.inject(path)
   await app.close()
-  return { status: answer.statusCode, body: answer.json<unknown>() }
+  return { status: response.statusCode, body: response.json<unknown>() }
 }
 
-const nothing = {
+const healthy = {
   status: 'ok',
   oldestUndeliveredSeconds: null,
   deliveriesGivenUp: 0,
@@ -54,7 +54,7 @@ const nothing = {
   newestBackupSeconds: null,
   backupsFailingSince: null,
 }
-/** Stores an application whose delivery has waited for this many seconds, or was given up, or was made. */
+/** Stores an application. Its delivery has waited for this many seconds, was given up, or was made. */
 async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') {
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   const waitsFor = typeof delivery === 'string' ? 0 : delivery.waitsFor
@@ -64,20 +64,20 @@ async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') 
       due_at = ${typeof delivery === 'string' ? null : database.owner`due_at`},
       done_at = ${delivery === 'delivered' ? database.owner`now()` : null}
     where attempts = 0`
-  // Distinguishes it from the next one.
+  // The next call changes only deliveries without attempts.
   await database.owner`update private.deliveries set attempts = 1`
 }
 
 test('readiness says how long the oldest application has waited for its delivery', async () => {
-  expect(await ask('/readyz')).toEqual({ status: 200, body: nothing })
+  expect(await ask('/readyz')).toEqual({ status: 200, body: healthy })
   await store({ waitsFor: 3600 })
   await store({ waitsFor: 0 })
   expect((await ask('/readyz')).body).toMatchObject({ oldestUndeliveredSeconds: expect.closeTo(3600, -3) })
-  // Without deliveries, nothing is late.
+  // Without a webhook, no delivery is late.
   expect((await ask('/readyz', false)).body).toMatchObject({ oldestUndeliveredSeconds: null })
 })
 
-test('readiness reports what was given up and refused, what waits, and since when the mail server accepts nothing', async () => {
+test('readiness reports given-up deliveries, refused and waiting letters, and since when emails have failed', async () => {
   await store('given up')
   await store('given up')
   await storeDueLetters(database.owner, 4)
@@ -89,7 +89,7 @@ test('readiness reports what was given up and refused, what waits, and since whe
   expect({ status, body }).toMatchObject({
     status: 200,
     body: {
-      ...nothing,
+      ...healthy,
       oldestUndeliveredSeconds: expect.anything(),
       deliveriesGivenUp: 2,
       lettersRefused: 1,
@@ -102,7 +102,7 @@ test('readiness reports what was given up and refused, what waits, and since whe
   expect(new Date(mailFailingSince)).toEqual(row?.['failing_since'])
 })
 
-test('successful deliveries are not read, however many there are', async () => {
+test('readiness does not read successful deliveries, however many there are', async () => {
   const many = 3_000
   await database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
@@ -111,25 +111,25 @@ test('successful deliveries are not read, however many there are', async () => {
   await store({ waitsFor: 60 })
   await database.owner`vacuum analyze private.deliveries`
   const read = await database.owner.begin(async (transaction) => {
-    const soFar = async () => {
+    const readSoFar = async () => {
       const [row] = await transaction<[{ read: number }]>`
         select sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::int as read
         from pg_class where relname like 'deliveries%' or relname like 'retreat_applications%'`
       return row.read
     }
-    const before = await soFar()
+    const before = await readSoFar()
     expect(await deliveryHealth(transaction)).toEqual({
       oldestUndeliveredSeconds: expect.closeTo(60, -2),
       deliveriesGivenUp: 0,
     })
-    return (await soFar()) - before
+    return (await readSoFar()) - before
   })
   expect(read).toBeLessThan(many / 10)
 })
 
-test('an application that met its deadline is reported for a minute, unless one was stored since', async () => {
-  let answer: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
-  const as: Database['as'] = () => wrapStatements(database.as(visitor), (run) => (isLate ? answer() : run()))
+test('after storing an application timed out, the server is not ready for a minute, or until one is stored', async () => {
+  let fail: () => Promise<never> = () => Promise.reject(new DeadlineError('late'))
+  const as: Database['as'] = () => wrapStatements(database.as(visitor), (run) => (isLate ? fail() : run()))
   let isLate = true
   const app = await createApp({ settings, database: { ...database, as } })
   const apply = async () => {
@@ -144,23 +144,23 @@ test('an application that met its deadline is reported for a minute, unless one 
   expect(await apply()).toEqual([503, 503])
   isLate = false
   expect(await apply()).toEqual([201, 200])
-  // A statement that the database ends itself, because of a lock.
+  // The database itself cancels a statement that waits too long for a lock.
   isLate = true
-  answer = () => Promise.reject(Object.assign(new Error('canceling statement'), { code: '57014' }))
+  fail = () => Promise.reject(Object.assign(new Error('canceling statement'), { code: '57014' }))
   expect((await apply())[1]).toBe(503)
   await app.close()
 
   let now = 100_000
-  const alone = fastify()
-  await alone.register(health, {
+  const routes = fastify()
+  await routes.register(health, {
     sql: database.server,
     delivers: true,
     storage: { isFailing: false, lateAt: 50_000 },
     now: () => now,
   })
-  expect((await alone.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
+  expect((await routes.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
   now = 110_000
-  expect((await alone.inject('/readyz')).statusCode).toBe(200)
+  expect((await routes.inject('/readyz')).statusCode).toBe(200)
 })
 
 test('after a failure to store an application, the server is ready once the database can write', async () => {
@@ -172,15 +172,15 @@ test('after a failure to store an application, the server is ready once the data
     isFull ? Promise.reject(new Error('the disk is full')) : run(),
   )
   await app.register(health, { sql, delivers: true, storage, now: () => now })
-  const answer = await app.inject('/readyz')
-  expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'the database stores nothing' }])
+  const response = await app.inject('/readyz')
+  expect([response.statusCode, response.json()]).toEqual([503, { status: 'the database stores nothing' }])
   now = 1001
   isFull = false
   expect((await app.inject('/readyz')).statusCode).toBe(200)
   expect(storage.isFailing).toBe(false)
 })
 
-test('the database is asked at most once a second, however often readiness is', async () => {
+test('the database is queried at most once a second, however often /readyz is called', async () => {
   let now = 0
   const app = fastify()
   await app.register(health, {
@@ -199,7 +199,7 @@ test('the database is asked at most once a second, however often readiness is', 
   expect(await givenUp()).toBe(1)
 })
 
-test('health requests leave no line in the log, and every other request leaves one', async () => {
+test('health requests are not logged, and every other request is logged in one line', async () => {
   const lines: string[] = []
   const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
   const app = await createApp({ settings, database, log })

@@ -12,32 +12,32 @@ import { within } from '../within.ts'
 export interface HealthOptions {
   /** Queries the database, as the schema's owner. */
   sql: Sql
-  /** Whether deliveries are made. Otherwise none can be late. */
+  /** Whether applications are delivered to a webhook. Otherwise no delivery can be late. */
   delivers: boolean
   /** Whether the last applications were stored. */
   storage: StorageState
   /** Whether the database's files are gone. */
   areFilesGone?: (() => boolean) | undefined
-  /** The state of the backups, where automatic ones are made. */
+  /** Reads the state of the automatic backups; undefined if none are made. */
   backups?: (() => BackupState) | undefined
   /** A clock in milliseconds. */
   now?: () => number
 }
 
-/** Whether applications can be stored, judged by the last ones. */
+/** Whether applications can be stored, judged by the latest attempts. */
 export interface StorageState {
-  /** Whether the database could not store the last one. */
+  /** Whether the database failed to store the last application. */
   isFailing: boolean
-  /** When an application was last not stored in time, if none was stored since, by `performance.now()`. */
+  /** When storing an application last timed out, by `performance.now()`; undefined if one was stored since. */
   lateAt?: number | undefined
 }
 
 /** Stuck deliveries and letters, if any. */
 type Health = DeliveryHealth & LetterHealth
 
-/** The state of the backups, for monitoring; all null where none are made automatically. */
+/** The state of the backups, for monitoring; all null if none are made automatically. */
 interface BackupHealth {
-  /** The age of the newest complete backup; null where there is none. */
+  /** The age of the newest complete backup; null if there is none. */
   newestBackupSeconds: number | null
   /** Since when backups fail, or erasures cannot be listed; null while both work. */
   backupsFailingSince: string | null
@@ -51,15 +51,15 @@ const freshness = 1_000
 /** Timeout of the database, in milliseconds. */
 const timeout = 2_000
 /**
- * Milliseconds for which an application that was not stored in time counts against the server. Writing other rows is no proof
- * that applications can be stored: they may wait for a lock or for a standby.
+ * Milliseconds for which the server is not ready after storing an application timed out. A successful write of other rows
+ * does not prove that applications can be stored: they may wait for a lock or for a standby.
  */
-const lateFor = 60_000
+const unreadyAfterTimeout = 60_000
 
 /**
- * For monitoring. `GET /healthz` says that the process runs, and its version. `GET /readyz` says that its database responds and
- * stores applications, and what is stuck: deliveries to the webhook, letters, the mail server, backups. The backups' schedule
- * reads their folder, so that a folder that hangs does not block this.
+ * Routes for monitoring. `GET /healthz` reports that the process runs, and its version. `GET /readyz` reports whether the
+ * database responds and stores applications, and whether deliveries to the webhook, letters, the mail server or backups are
+ * stuck. The schedule of the backups reads their folder, so that a hanging folder does not block this route.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
   const { sql, delivers, storage, areFilesGone, backups, now = () => performance.now() } = options
@@ -73,7 +73,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
     const [deliveries, letters] = await Promise.all([deliveryHealth(sql), letterHealth(sql)])
     return { ...deliveries, ...letters, ...(delivers ? {} : { oldestUndeliveredSeconds: null }) }
   }
-  // Failures are cached too, so that a database that does not respond is not asked more often.
+  // Failures are cached too, so that a database that does not respond is not queried more often.
   const current = cached(
     () => within(timeout, readHealth(), () => new Error(`no answer within ${timeout} ms`)),
     {
@@ -85,7 +85,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
   app.get('/healthz', (_request, reply) => send(reply, 200, { status: 'ok', version }))
 
   app.get('/readyz', async (request, reply) => {
-    if (storage.lateAt !== undefined && now() - storage.lateAt < lateFor) {
+    if (storage.lateAt !== undefined && now() - storage.lateAt < unreadyAfterTimeout) {
       return send(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
@@ -115,7 +115,7 @@ function backupHealth(state: BackupState | undefined): BackupHealth {
 /**
  * Writes a little and rolls it back, since reads succeed on a full disk.
  *
- * @throws {DatabaseError} where the database cannot write.
+ * @throws {DatabaseError} if the database cannot write.
  */
 async function checkWritable(sql: Sql): Promise<void> {
   await sql.begin(

@@ -11,10 +11,10 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-const stranger = '203.0.113.7'
+const forged = '203.0.113.7'
 const client = '198.51.100.1'
 
-/** The response to this `X-Forwarded-For` from a proxy's connection. */
+/** Sends a request from 10.0.0.1 with this `X-Forwarded-For`. Returns the response. */
 async function ask(trustProxy: Settings['trustProxy'], header: string | undefined) {
   const settings = {
     anonKey: 'key',
@@ -24,38 +24,38 @@ async function ask(trustProxy: Settings['trustProxy'], header: string | undefine
     trustProxy,
   }
   const app = await createApp({ settings, database })
-  const answer = await app.inject({
-    url: `/instance?forwarded=${stranger}`,
+  const response = await app.inject({
+    url: `/instance?forwarded=${forged}`,
     remoteAddress: '10.0.0.1',
     headers: header === undefined ? {} : { 'x-forwarded-for': header },
   })
   await app.close()
-  return answer.json<unknown>()
+  return response.json<unknown>()
 }
 
 test.each([
-  ['no proxy', false, stranger, 'direct'],
-  ['no proxy, and one is trusted by its number', 1, stranger, 'anybody'],
-  ['no proxy, and another address is trusted', ['10.9.9.9'], stranger, 'direct'],
-  ['a trusted address of the caller', ['10.0.0.1'], stranger, 'from a trusted address'],
-  ['a proxy that adds, trusted by its number', 1, `${stranger}, ${client}`, 'believed'],
-  ['a proxy that adds, trusted by its address', ['10.0.0.1'], `${stranger}, ${client}`, 'believed'],
-  ['a proxy that replaces the header, trusted by its number', 1, client, 'believed'],
-  ['a proxy that replaces the header, trusted by its address', ['10.0.0.1'], client, 'believed'],
-  ['an untrusted proxy', false, `${stranger}, ${client}`, 'unbelieved'],
+  ['no proxy', false, forged, 'direct'],
+  ['no proxy, while one hop is trusted', 1, forged, 'anybody'],
+  ['no proxy, while another address is trusted', ['10.9.9.9'], forged, 'direct'],
+  ['no proxy, called from a trusted address', ['10.0.0.1'], forged, 'from a trusted address'],
+  ['a proxy that adds to the header, trusted as one hop', 1, `${forged}, ${client}`, 'believed'],
+  ['a proxy that adds to the header, trusted by address', ['10.0.0.1'], `${forged}, ${client}`, 'believed'],
+  ['a proxy that replaces the header, trusted as one hop', 1, client, 'believed'],
+  ['a proxy that replaces the header, trusted by address', ['10.0.0.1'], client, 'believed'],
+  ['an untrusted proxy', false, `${forged}, ${client}`, 'unbelieved'],
   ['an untrusted proxy that replaces the header', ['10.9.9.9'], client, 'unbelieved'],
-  ['two proxies of which one is trusted', 1, `${stranger}, ${client}, 10.0.0.2`, 'too few'],
-  ['two proxies of which both are trusted', ['10.0.0.0/8'], `${stranger}, ${client}, 10.0.0.2`, 'believed'],
-  ['one proxy where two are trusted', 2, `${stranger}, ${client}`, 'anybody'],
+  ['two proxies, one of them trusted', 1, `${forged}, ${client}, 10.0.0.2`, 'too few'],
+  ['two proxies, both trusted', ['10.0.0.0/8'], `${forged}, ${client}, 10.0.0.2`, 'believed'],
+  ['one proxy, while two hops are trusted', 2, `${forged}, ${client}`, 'anybody'],
 ] as const)(
-  'behind %s the caller is told how addresses are trusted',
+  'behind %s, the response says whether the right addresses are trusted',
   async (_what, trust, header, forwarded) => {
     const trustProxy = typeof trust === 'object' ? [...trust] : trust
     expect(await ask(trustProxy, header)).toEqual({ mark: database.databaseId, forwarded })
   },
 )
 
-test('a server identifies its database by a stable id, and says nothing about visitors unasked', async () => {
+test('a server identifies its database by a stable id, and reports trusted addresses only if it is asked', async () => {
   expect(database.databaseId).toMatch(/^[0-9a-f]{16}$/)
   expect(await ask(false, undefined)).toEqual({ mark: database.databaseId })
 })

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 
-/** The proxies' addresses that one request shows, and which of them are trusted. */
+/** Whether exactly the addresses that proxies added to one request are trusted. */
 export type Forwarded =
   /** No proxy added an address, and none is trusted. */
   | 'direct'
   /** Exactly the addresses that proxies added are trusted. */
   | 'believed'
-  /** A proxy added the visitor's address, and it is not trusted: all its visitors count as one. */
+  /** A proxy added the visitor's address, but the proxy is not trusted: all its visitors count as one. */
   | 'unbelieved'
   /** Too few addresses are trusted, so a proxy counts as the visitor. */
   | 'too few'
@@ -20,10 +20,10 @@ export type Forwarded =
  *
  * @param forged The caller's own entry, before any proxy added to it or replaced it.
  * @param header The header as it arrived.
- * @param ips The connection's address and the trusted ones, the nearest first; undefined where none are trusted.
- * @param byRange Whether the setting gives ranges of trusted addresses, and not their number.
+ * @param ips The connection's address and the trusted ones, the nearest first; undefined if none are trusted.
+ * @param byRange Whether the setting lists trusted address ranges. Otherwise it is a number of hops.
  */
-function trustShown(
+function judgeForwarded(
   forged: string,
   header: string,
   ips: readonly string[] | undefined,
@@ -41,8 +41,8 @@ function trustShown(
 export const instancePath = '/instance'
 
 /**
- * For the doctor, which asks at the public address. The response says whether it leads to a server on this database that sees its
- * visitors' real addresses. Strangers learn only how it saw their own request.
+ * A route that the doctor calls at the public address. The response has the database's id, and says whether the server sees
+ * the visitors' real addresses. Other callers learn only this id, and how the server saw their own request.
  *
  * @param options.databaseId The database's id.
  */
@@ -51,11 +51,11 @@ export async function instance(
   { databaseId, byRange }: { databaseId: string | null; byRange: boolean },
 ) {
   app.get<{ Querystring: { forwarded?: unknown } }>(instancePath, (request, reply) => {
-    const { forwarded: asked } = request.query
+    const { forwarded: forged } = request.query
     const header = request.headers['x-forwarded-for']
     const shown =
-      typeof asked === 'string' && typeof header === 'string'
-        ? { forwarded: trustShown(asked, header, request.ips, byRange) }
+      typeof forged === 'string' && typeof header === 'string'
+        ? { forwarded: judgeForwarded(forged, header, request.ips, byRange) }
         : {}
     return reply.header('cache-control', 'no-store').send({ mark: databaseId, ...shown })
   })

@@ -7,16 +7,17 @@ import { HttpError } from './errors.ts'
  * Reads a signed-in caller's token.
  *
  * @returns Its token claims.
- * @throws {HttpError} with 401 where the token is not ours, or has expired.
+ * @throws {HttpError} with 401 if the token is not ours or has expired.
  */
 export type ReadToken = (token: string) => Promise<Readonly<Record<string, unknown>>>
 
 const hint = 'Send the public key in the apikey header.'
 
 /**
- * Says what is wrong with the public key of a request, in `apikey` or as bearer; undefined where it is right.
+ * Checks the public key that a request has in `apikey` or as bearer.
  *
  * @param anonKey The public key.
+ * @returns The problem with the key; undefined if the key is right.
  */
 export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): string | undefined {
   const key = headers['apikey'] ?? bearerOf(headers)
@@ -25,10 +26,10 @@ export function checkPublicKey({ headers }: FastifyRequest, anonKey: string): st
 }
 
 /**
- * Says who calls the data interface: a visitor with the public key, or somebody who also has a token.
+ * Identifies the caller of the data interface: a visitor with the public key, or somebody who also has a token.
  *
- * @param readToken Undefined where nobody can sign in here.
- * @throws {HttpError} with 401 where the key is missing or wrong.
+ * @param readToken Undefined if nobody can sign in here.
+ * @throws {HttpError} with 401 if the key is missing or wrong.
  */
 export function callerOf(
   request: FastifyRequest,

@@ -15,9 +15,9 @@ test.each([
   ['28P01', 503, 503],
   ['3D000', 503, 503],
   ['25006', 503, 503],
-])('%s is %i for a visitor and %i for a signed-in caller', (code, forVisitor, forSomebody) => {
+])('SQLSTATE %s becomes %i for a visitor and %i for a signed-in caller', (code, forVisitor, forSignedIn) => {
   expect(httpError(refusal(code)).status).toBe(forVisitor)
-  expect(httpError(refusal(code), true).status).toBe(forSomebody)
+  expect(httpError(refusal(code), true).status).toBe(forSignedIn)
 })
 
 test("a failure of the server has the server's own message, not PostgreSQL's", () => {

@@ -13,7 +13,7 @@ interface ErrorDetails {
 /** The longest message, in characters: a message can quote everything that a request sent. */
 const maxMessageLength = 1_000
 
-/** A refusal. Each interface of this server writes it in its own shape. */
+/** A refusal of a request. Each interface of this server has its own format for it. */
 export class HttpError extends Error {
   readonly status: number
   /** A SQLSTATE, or the code of the interface that refuses. */
@@ -38,8 +38,8 @@ export class HttpError extends Error {
 }
 
 /**
- * Turns any error of a request into a refusal. PostgreSQL's message and code stay where it refused the rows, and the HTTP
- * server's status where it refused the request. Everything else becomes "not now".
+ * Turns any error of a request into a refusal. If PostgreSQL refused the rows, its message and code are kept. If the HTTP
+ * server refused the request, its status is kept. Any other error becomes a 503 or 500 with a general message.
  *
  * @param signedIn Whether the caller is signed in: a missing right is then 403, otherwise 401.
  * @see https://docs.postgrest.org/en/v13/references/errors.html
@@ -68,7 +68,7 @@ const tooLarge = 'Your application is too large. Please shorten your answers and
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 const unavailableToOrganisers = 'The database does not respond right now. Please try again in a moment.'
 
-/** PostgREST's status for a SQLSTATE, for those that a caller can cause. */
+/** PostgREST's status for each SQLSTATE that a caller can cause. */
 function statusOf(code: string, signedIn: boolean) {
   if (code === '23505') return 409
   if (code === '42501') return signedIn ? 403 : 401
@@ -76,9 +76,9 @@ function statusOf(code: string, signedIn: boolean) {
   // `PT` and a status: raised by our own functions.
   const [, status] = /^PT(\d{3})$/.exec(code) ?? []
   if (status !== undefined) return Number(status)
-  // These mean "not now": 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk. Also 57
+  // Temporary failures: 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk. Also 57
   // shutdown or timeout, 58 system, XX internal, 40 transaction rollback, and 55 object in use.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503
-  // PostgREST responds 500 to 54 (too complex). Here the sender sent too much.
+  // PostgREST responds with 500 to 54 (too complex). Here it means that the sender sent too much.
   return 400
 }

@@ -3,7 +3,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * Decodes a body.
  *
- * @throws {TypeError} where it is not UTF-8.
+ * @throws {TypeError} if it is not UTF-8.
  */
 export function textOf(body: unknown): string {
   return utf8.decode(body as Buffer | undefined)

@@ -5,7 +5,7 @@ import { HttpError } from './errors.ts'
 import { limits } from './limits.ts'
 import { onResponseEnd } from './response-end.ts'
 
-/** Bytes above which a request is large. An application with three pages of reasons is not. */
+/** A request above this many bytes is large. An application with a reason of three pages is smaller. */
 const large = 16 * 1024
 /** The most bytes of large requests that are handled at the same time, over all visitors. */
 const maxInFlight = 8 * 1024 * 1024
@@ -32,12 +32,12 @@ export function boundLargeRequests(app: FastifyInstance): void {
   })
 }
 
-/** Calls back when a body of `size` bytes may be parsed, or with an error where that would be too late. */
+/** Calls back when a body of `size` bytes may be parsed, or at once with an error if the wait would be too long. */
 export type ParseQueue = (size: number, done: (refusal?: HttpError) => void) => void
 
 /**
- * Bounds the processor time of large bodies: they are parsed one after the other, at most a second late. Small bodies do not
- * wait.
+ * Bounds the processor time of large bodies: they are parsed one after the other, and each waits at most a second. Small
+ * bodies do not wait.
  */
 export function createParseQueue(): ParseQueue {
   let next = 0
@@ -62,7 +62,7 @@ function tooBusy() {
   return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
 }
 
-/** The declared length, capped at the most that is read of a request. */
+/** The declared length, capped at the most bytes that are read of a request. */
 function sizeOf({ headers }: IncomingMessage) {
   if (headers['transfer-encoding'] !== undefined) return limits.bodyLimit
   return Math.min(Number(headers['content-length'] ?? 0), limits.bodyLimit)

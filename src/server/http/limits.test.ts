@@ -2,16 +2,16 @@ import { expect, test, vi } from 'vitest'
 
 import { createAllowance, createLimiter, createWrongTokens } from './limits.ts'
 
-const status = (take: () => void) => {
+const status = (call: () => void) => {
   try {
-    take()
+    call()
     return 'allowed'
   } catch (error) {
     return error
   }
 }
 
-test('an address has its full bucket at once, and then as much as is refilled', () => {
+test('an address may use its full bucket at once, and then as much as is refilled', () => {
   let now = 0
   const take = createLimiter(30, 5, () => now)
   const atOnce = Array.from({ length: 31 }, () => take('192.0.2.1'))
@@ -38,7 +38,7 @@ test.each([
   ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
   ['::ffff:192.0.2.1', '192.0.2.1', true],
   ['192.0.2.1', '192.0.2.2', false],
-])('%s and %s are one household, for rows as for calls: %s', (one, other, isOne) => {
+])('%s and %s share one bucket, for rows and for calls: %s', (one, other, isOne) => {
   const take = createLimiter(1, 5, () => 0)
   expect(take(one)).toBe(0)
   expect(take(other) > 0).toBe(isOne)
@@ -47,7 +47,7 @@ test.each([
   expect(status(() => allow(other, 1)) !== 'allowed').toBe(isOne)
 })
 
-test('a refused address is told when it may insert again', () => {
+test('a refusal says when the address may insert again', () => {
   let now = 1_000
   const allow = createAllowance(3, () => now)
   for (let row = 0; row < 3; row += 1) expect(status(() => allow('a', 1))).toBe('allowed')
@@ -58,12 +58,12 @@ test('a refused address is told when it may insert again', () => {
   expect(status(() => allow('a', 1))).toBe('allowed')
 })
 
-test('a refused address is told when it may send a wrong token again, and another one may at once', () => {
+test('a refusal says when the address may send a wrong token again, and does not affect other addresses', () => {
   let now = 0
   const count = createWrongTokens(() => now)
-  const shown = Array.from({ length: 31 }, () => status(() => count('a')))
-  expect(shown.slice(0, 30)).toEqual(Array<string>(30).fill('allowed'))
-  expect(shown[30]).toMatchObject({
+  const results = Array.from({ length: 31 }, () => status(() => count('a')))
+  expect(results.slice(0, 30)).toEqual(Array<string>(30).fill('allowed'))
+  expect(results[30]).toMatchObject({
     status: 429,
     retryAfter: 10,
     message: 'Too many wrong links came from your connection. Please wait 10 seconds and try again.',
@@ -73,7 +73,7 @@ test('a refused address is told when it may send a wrong token again, and anothe
   expect(status(() => count('a'))).toBe('allowed')
 })
 
-test('a clock that is set forward or back changes nothing', () => {
+test('setting the clock forward or back does not change a limit', () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const allow = createAllowance(1)
@@ -87,18 +87,18 @@ test('a clock that is set forward or back changes nothing', () => {
   }
 })
 
-test('each row of an array counts', () => {
+test('each row of an array counts against the limit', () => {
   const allow = createAllowance(3, () => 0)
   expect(status(() => allow('a', 2))).toBe('allowed')
   expect(status(() => allow('a', 2))).toMatchObject({ status: 429, retryAfter: 20 })
   expect(status(() => allow('b', 4))).toMatchObject({ status: 429, retryAfter: 60 })
 })
 
-test('without a limit everything is allowed', () => {
+test('a limit of 0 allows everything', () => {
   expect(status(() => createAllowance(0)('a', 1_000_000))).toBe('allowed')
 })
 
-test('addresses are forgotten before they fill the memory, the least recently seen first', () => {
+test('beyond a maximum of addresses, a limiter forgets the least recently seen ones', () => {
   const take = createLimiter(1, 1, () => 0)
   take('first')
   for (let address = 0; address < 19_999; address += 1) take(String(address))

@@ -9,27 +9,28 @@ export const limits = {
   return503OnClosing: false,
   /** For a whole request, however slowly it arrives. */
   requestTimeout: 30_000,
-  /** Without a byte in either direction, including a response that nobody reads. */
+  /** For a connection without a byte in either direction, even while a response is unread. */
   connectionTimeout: 30_000,
-  /** Longer than reverse proxies keep their connections, so that they close them first. */
+  /** Longer than a reverse proxy keeps its connections, so that the proxy closes them first. */
   keepAliveTimeout: 72_000,
   http: { maxHeaderSize: 16 * 1024, headersTimeout: 15_000, connectionsCheckingInterval: 5_000 },
 }
 
-/** The most addresses that one limiter remembers. Beyond that it forgets the least recently seen. */
+/** The most addresses that one limiter remembers. Beyond that it forgets the address that it saw least recently. */
 const maxAddresses = 20_000
 
 /**
  * Takes an amount from an address's bucket.
  *
  * @param amount How much; default 1.
- * @returns 0 where the bucket held enough; otherwise the milliseconds until it does, and nothing was taken.
+ * @returns 0 if the bucket held enough. Otherwise nothing is taken, and the result is the milliseconds until it holds
+ *   enough.
  */
 export type Limiter = (address: string, amount?: number) => number
 
 /**
- * A token bucket for each address, full at first and refilled evenly. The first 64 bits of an IPv6 address count as one address,
- * since a household has that many.
+ * A token bucket for each address, full at first and refilled evenly. IPv6 addresses with the same first 64 bits share a
+ * bucket, since one household has all of them.
  *
  * @param size The most that a bucket holds.
  * @param minutes How long an empty bucket takes to refill.
@@ -55,7 +56,7 @@ export function createLimiter(size: number, minutes: number, now = () => perform
   }
 }
 
-/** The key that an address is counted under. An IPv4 address has one key, even where a dual-stack socket writes it as IPv6. */
+/** The key of an address's bucket. An IPv4 address has the same key if a dual-stack socket writes it as IPv6. */
 function networkOf(address: string) {
   const [, ipv4] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
   if (!isIPv6(address) || ipv4 !== undefined) return ipv4 ?? address
@@ -72,7 +73,7 @@ function networkOf(address: string) {
 /**
  * Counts the rows that an address inserts.
  *
- * @param rows How many it wants to insert: an array must not bypass the limit.
+ * @param rows The number of rows to insert: an array must not bypass the limit.
  * @throws {HttpError} with 429 beyond the limit.
  */
 export type Allowance = (address: string, rows: number) => void
@@ -96,7 +97,7 @@ export function createAllowance(perMinute: number, now?: () => number): Allowanc
 const wrongTokens = { max: 30, minutes: 5 }
 
 /**
- * Limits the wrong letter tokens that an address may send. Right ones are not counted and never refused.
+ * Limits the wrong letter tokens that an address may send. Right tokens are not counted and never refused.
  *
  * @param now A monotonic clock in milliseconds.
  * @returns A function that counts a wrong token, and throws an {@link HttpError} with 429 beyond the limit.
@@ -110,12 +111,12 @@ export function createWrongTokens(now?: () => number): (address: string) => void
 }
 
 /** @param wait Milliseconds. */
-function tooMany(what: string, wait: number, next: string) {
+function tooMany(things: string, wait: number, advice: string) {
   const seconds = Math.ceil(wait / 1000)
   return new HttpError(
     429,
     'HTTP429',
-    `Too many ${what} came from your connection. Please wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and ${next}.`,
+    `Too many ${things} came from your connection. Please wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'} and ${advice}.`,
     { retryAfter: seconds },
   )
 }

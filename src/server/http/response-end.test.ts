@@ -5,37 +5,37 @@ import { expect, test } from 'vitest'
 
 import { onResponseEnd } from './response-end.ts'
 
-test.each(['before it is answered', 'while it is answered'])(
-  'a response is over when its visitor left %s',
+test.each(['before', 'after'])(
+  'the callback is called if the connection closes %s it is registered',
   async (when) => {
     const app = fastify()
-    let over = () => {}
-    const isOver = new Promise<void>((resolve) => (over = resolve))
+    let callback = () => {}
+    const called = new Promise<void>((resolve) => (callback = resolve))
     app.get('/', async (request, reply) => {
       const closed = once(request.raw.socket, 'close')
-      if (when === 'while it is answered') onResponseEnd(reply, over)
+      if (when === 'after') onResponseEnd(reply, callback)
       socket.destroy()
       await closed
-      if (when === 'before it is answered') onResponseEnd(reply, over)
+      if (when === 'before') onResponseEnd(reply, callback)
       return 'too late'
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-    await expect(isOver).resolves.toBeUndefined()
+    await expect(called).resolves.toBeUndefined()
     await app.close()
   },
 )
 
-test('a response that waits behind another one is over when its visitor left', async () => {
+test('the callback is called if the connection closes while the response waits behind another one', async () => {
   const app = fastify()
-  let isOver = false
+  let isCalled = false
   let arrive = () => {}
   const arrived = new Promise<void>((resolve) => (arrive = resolve))
   const never = new Promise<string>(() => {})
   app.get('/first', () => never)
   app.get('/second', (_request, reply) => {
-    onResponseEnd(reply, () => (isOver = true))
+    onResponseEnd(reply, () => (isCalled = true))
     arrive()
     return never
   })
@@ -45,5 +45,5 @@ test('a response that waits behind another one is over when its visitor left', a
   socket.write(ask('/first') + ask('/second'))
   await arrived
   socket.destroy()
-  await expect.poll(() => isOver).toBe(true)
+  await expect.poll(() => isCalled).toBe(true)
 })

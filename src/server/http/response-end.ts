@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Calls back once, when a response was sent or its connection has closed. It listens to the socket: Node.js does not report the
- * loss of a response that is queued behind another in a pipeline.
+ * Calls back once, when a response was sent or its connection has closed. It listens to the socket, since Node.js does not
+ * report the loss of a response that is queued behind another in a pipeline.
  */
 export function onResponseEnd(
   { raw, request }: Pick<FastifyReply, 'raw' | 'request'>,

@@ -16,24 +16,24 @@ async function listen(timeout: number) {
   return connect((app.server.address() as AddressInfo).port, '127.0.0.1')
 }
 
-/** The bytes until the connection ends. */
-async function answerOf(socket: Socket) {
-  let answer = ''
-  socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')))
+/** Reads until the connection closes. */
+async function readResponse(socket: Socket) {
+  let response = ''
+  socket.on('data', (chunk: Buffer) => (response += chunk.toString('latin1')))
   await new Promise((resolve) => socket.once('close', resolve))
-  return answer
+  return response
 }
 
 const post = (length: number) =>
   `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: ${length}\r\n\r\n`
 
-test('a response that is not read is dropped after a time', async () => {
+test('a response that nobody reads is dropped after a timeout', async () => {
   const socket = await listen(100)
   const [served] = (await once(app.server, 'connection')) as [Socket]
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   await once(served, 'close')
-  // The rest of it was not sent yet.
+  // The rest of the response was not sent.
   expect(socket.bytesRead).toBeLessThan(64 * 1024 * 1024)
   socket.destroy()
 })
@@ -42,8 +42,8 @@ test('a request that is refused early is read to its end, and its connection sta
   const socket = await listen(60_000)
   const next = 'GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
   socket.write(post(300 * 1024) + 'x'.repeat(300 * 1024) + next)
-  const answer = await answerOf(socket)
-  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
+  const response = await readResponse(socket)
+  expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
 test('an endless request is read only up to a limit', async () => {
@@ -53,6 +53,6 @@ test('an endless request is read only up to a limit', async () => {
   const more = Buffer.alloc(64 * 1024)
   const write = () => socket.writable && socket.write(more, () => setImmediate(write))
   write()
-  await answerOf(socket)
+  await readResponse(socket)
   expect(socket.bytesWritten).toBeLessThan(32 * 1024 * 1024)
 })

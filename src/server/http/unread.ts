@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { onResponseEnd } from './response-end.ts'
 
-/** Bytes of a refused request that are still read: browsers show a connection reset where they could not send everything. */
+/** Bytes of a refused request that are still read: browsers show a connection reset if they cannot send everything. */
 const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
@@ -11,8 +11,8 @@ const pace = 1024
 const readTimeout = 120_000
 
 /**
- * Handles what one side does not read. After an early response, the rest of the request is read and discarded, up to a bound. A
- * response that nobody reads is dropped after a timeout.
+ * Bounds the unread data of both sides. After an early response, the rest of the request is read and discarded, up to a
+ * bound. A response that nobody reads is dropped after a timeout.
  *
  * @param timeout Milliseconds until a response is dropped.
  */
@@ -35,7 +35,7 @@ function hasBody({ headers }: IncomingMessage) {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Reads and discards the request's rest; `isWhole` says whether it reached its end. */
+/** Reads and discards the rest of a request. `isWhole` says whether the end of the request was reached. */
 function drain(request: IncomingMessage, done: (isWhole: boolean) => void) {
   let bytes = 0
   const end = () => {

@@ -18,8 +18,8 @@ export async function deskPage(app: FastifyInstance, { anonKey, signInIsElsewher
     const { renderDesk } = await import('../../pages/desk/render.tsx')
     return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
   }
-  // The start does not wait for this. It cannot be deferred to the first request either: an update replaces the file while the
-  // server runs.
+  // The start does not wait for the import. The import cannot wait for the first request either: an update may replace the
+  // file while the server runs.
   const document = prepare()
   app.get('/desk', async (request, reply) => sendDocument(request, reply, await document))
 }

@@ -22,7 +22,7 @@ export interface PreparedDocument {
 /**
  * Compresses a document that is the same for everybody.
  *
- * @param more Headers besides those of every document.
+ * @param more Headers in addition to those of every document.
  */
 export async function prepareDocument(
   { html, policy, sceneLength }: Rendered,
@@ -43,7 +43,7 @@ export function headersOf(policy: string): Record<string, string> {
   }
 }
 
-/** Responds with a document, or with 304 where the browser has it cached. */
+/** Responds with a document, or with 304 if the browser has it cached. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,8 +10,8 @@ const freshness = 1_000
 const patience = 250
 
 /**
- * Whether applications are open, for a page that must not wait for the database. The database is queried on demand, at most once
- * a second.
+ * Creates a function that says whether applications are open, for a page that must not wait for the database. The database
+ * is queried on demand, at most once a second.
  *
  * @param sql Queries the database, as the schema's owner.
  * @returns The last known sentence of the closed form; undefined while applications are open.

@@ -9,7 +9,7 @@ const maxFields = 4 * columns.length
 
 const [plus, space] = [0x2b, 0x20]
 
-/** Accepts only forms as browsers send them: the form answers by field name. */
+/** Accepts only bodies in the format of a browser's form, and parses them into the form answers by field name. */
 export function acceptForms(app: FastifyInstance, queueParsing: ParseQueue): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer' } as const
@@ -28,10 +28,10 @@ export function acceptForms(app: FastifyInstance, queueParsing: ParseQueue): voi
 /**
  * Parses a form's body.
  *
- * @throws {HttpError} where there are too many fields.
+ * @throws {HttpError} if there are too many fields.
  */
 function formAnswersIn(body: Buffer): Record<string, string> {
-  // URLSearchParams takes five times as long for each plus.
+  // URLSearchParams takes five times as long for a plus as for a space.
   for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
   const text = body.toString()
   if (text.split('&', maxFields + 1).length > maxFields) {

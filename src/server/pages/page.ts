@@ -28,14 +28,14 @@ export interface PageOptions {
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
 
-/** The most characters of form answers that are shown again. In the document, each can become eleven. */
+/** The most characters of form answers that a refused form shows again. In the document, each can become eleven. */
 const maxEchoedLength = 16 * 1024
 /** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
 const maxInFlight = 32 * 1024 * 1024
 
 /**
- * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the same
- * page, with the green box, or the red one and every form answer in its field.
+ * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the
+ * same page: with the green box, or with the red box and every form answer in its field.
  */
 export async function formPage(
   app: FastifyInstance,
@@ -48,11 +48,11 @@ export async function formPage(
       { siteUrl: settings.siteUrl, policyInDocument: false },
     )
   }
-  const open = await prepareDocument(render(null, undefined))
+  const openDocument = await prepareDocument(render(null, undefined))
   let closed: { sentence: string; document: Promise<PreparedDocument> } | undefined
   app.get('/', async (request, reply) => {
     const sentence = await door()
-    if (sentence === undefined) return sendDocument(request, reply, open)
+    if (sentence === undefined) return sendDocument(request, reply, openDocument)
     if (closed?.sentence !== sentence)
       closed = { sentence, document: prepareDocument(render(null, sentence)) }
     return sendDocument(request, reply, await closed.document)
@@ -102,8 +102,8 @@ export async function formPage(
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {
-      // The row counts before the body is read. A short body is read even beyond the limit, so that its form answers can be shown
-      // again.
+      // The row counts before the body is read. A short body is read even beyond the rate limit, so that its form answers
+      // can be shown again.
       try {
         allow(request.ip, 1)
       } catch (error) {
@@ -126,7 +126,7 @@ export async function formPage(
     },
   })
 
-  // The body of a request that is no form, or too large, was not read.
+  // A body that is not a form, or is too large, was not read.
   app.setErrorHandler((error, request, reply) =>
     refuse(request, reply, httpError(error), applicationFrom([])),
   )

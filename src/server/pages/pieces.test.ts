@@ -15,10 +15,10 @@ test('both pieces together are the document, in each encoding', async () => {
 
 test('the first piece can be decoded before the second arrives', async () => {
   const { br, gzip, identity } = await inPieces(scene + form, scene.length)
-  const sofar = [
+  const decoded = [
     brotliDecompressSync(br[0], { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
     gunzipSync(gzip[0], { finishFlush: constants.Z_SYNC_FLUSH }),
     identity[0],
   ]
-  expect(sofar.map(String)).toEqual([scene, scene, scene])
+  expect(decoded.map(String)).toEqual([scene, scene, scene])
 })

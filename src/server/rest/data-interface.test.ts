@@ -51,17 +51,17 @@ test.for(checks.map(({ name, run }) => [name, run] as const))('contract: %s', as
   await expect(run(target)).resolves.toBeUndefined()
 })
 
-test('the contract leaves only one application, which says that it is a test', async () => {
+test('the contract checks store only one application, which is marked as a test', async () => {
   const another = await targetAt({ url: origin, anonKey: key })
   for (const { run } of checks) await run(another)
   expect(await stored(another.application.email)).toMatchObject([another.application])
   expect(another.application).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify' })
 })
 
-test('supabase-js stores an application: each form answer as given, an id, and the time', async () => {
+test('supabase-js stores an application with its form answers unchanged, an id and the time', async () => {
   const application = anApplication({ reason: 'ümläut 🌲 "quotes" \\ \r\n\t end', first_name: ' ' })
-  const answer = await supabase().from(table).insert(application)
-  expect(answer).toMatchObject({ status: 201, error: null, data: null })
+  const response = await supabase().from(table).insert(application)
+  expect(response).toMatchObject({ status: 201, error: null, data: null })
   expect(await stored(application.email)).toEqual([
     { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date, edition: 1 },
   ])
@@ -76,15 +76,15 @@ test('nobody can set the edition of an application', async () => {
   expect(await stored(application.email)).toEqual([])
 })
 
-test('postgrest-js stores an application, with the key as bearer too', async () => {
+test('postgrest-js, which also sends the key as bearer, stores an application', async () => {
   const client = new PostgrestClient(`${origin}/rest/v1`, {
     headers: { apikey: key, authorization: `Bearer ${key}` },
   })
-  const answer = await client.from(table).insert(anApplication())
-  expect(answer).toMatchObject({ status: 201, error: null })
+  const response = await client.from(table).insert(anApplication())
+  expect(response).toMatchObject({ status: 201, error: null })
 })
 
-test('form answers that may be left out are stored as blank', async () => {
+test('optional form answers that are missing are stored as blank', async () => {
   const { paid_solution, custom_solution, team_size, ...application } = anApplication()
   expect([paid_solution, custom_solution, team_size]).not.toContain(undefined)
   await supabase().from(table).insert(application)
@@ -93,15 +93,15 @@ test('form answers that may be left out are stored as blank', async () => {
   ])
 })
 
-test.each(columns)('another %s makes another application; the same again does not', async (column) => {
+test.each(columns)('an application with another %s is stored, and a duplicate is refused', async (column) => {
   const application = anApplication()
-  const others: Partial<Record<string, unknown>> = {
+  const otherValues: Partial<Record<string, unknown>> = {
     paid_solution: 'work',
     team_size: '10+',
-    // There is no other consent.
+    // Consent has no other valid value.
     consent: true,
   }
-  const changed = { ...application, [column]: others[column] ?? 'another' }
+  const changed = { ...application, [column]: otherValues[column] ?? 'another' }
   const insert = async (row: object) => (await supabase().from(table).insert(row)).status
   expect(await insert(application)).toBe(201)
   expect(await insert(application)).toBe(409)
@@ -111,8 +111,8 @@ test.each(columns)('another %s makes another application; the same again does no
 
 test('several rows are stored together, and counted on request', async () => {
   const rows = [anApplication(), anApplication(), anApplication()]
-  const answer = await supabase().from(table).insert(rows, { count: 'exact' })
-  expect(answer).toMatchObject({ status: 201, error: null, count: 3 })
+  const response = await supabase().from(table).insert(rows, { count: 'exact' })
+  expect(response).toMatchObject({ status: 201, error: null, count: 3 })
 })
 
 test('several rows are all stored, or none of them', async () => {
@@ -124,21 +124,21 @@ test('several rows are all stored, or none of them', async () => {
   expect(await stored(good.email)).toEqual([])
 })
 
-test('rows that lack a form answer get its default where the client asks for that, and null otherwise', async () => {
+test('a missing form answer gets its default if the client asks for that, and null otherwise', async () => {
   const { team_size, ...lacking } = anApplication()
   expect(team_size).not.toBe('')
   const rows = () => [anApplication(), { ...lacking, email: anApplication().email }]
   const refused = await supabase().from(table).insert(rows())
   expect(refused.error?.code).toBe('23502')
-  const asked = rows()
-  expect(await supabase().from(table).insert(asked, { defaultToNull: false })).toMatchObject({ status: 201 })
-  expect(await stored(asked[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
+  const sent = rows()
+  expect(await supabase().from(table).insert(sent, { defaultToNull: false })).toMatchObject({ status: 201 })
+  expect(await stored(sent[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
 })
 
 const texts = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
 
 test.each(texts)(
-  '%s accepts as many characters as its limit, regardless of their bytes, and says so where there are more',
+  '%s accepts as many characters as its limit, regardless of their bytes; the error for a longer text names the limit',
   async (column) => {
     const most = maxLengthOf(column)
     expect(
@@ -159,7 +159,7 @@ test.each(texts)(
   },
 )
 
-test('a complete row with named columns is batched with others, bare or alone in an array', async () => {
+test('complete rows with named columns are inserted in batches, whether bare or alone in an array', async () => {
   let statements = 0
   const as: typeof database.as = (caller) =>
     wrapStatements(database.as(caller), (run) => {
@@ -182,15 +182,15 @@ test('a complete row with named columns is batched with others, bare or alone in
     select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
   const inOrder = (rows: readonly Application[]) => rows.toSorted((a, b) => (a.email < b.email ? -1 : 1))
   expect(inOrder(kept)).toMatchObject(inOrder(applications))
-  // A value that a column refuses is refused alone, with PostgreSQL's message.
+  // A row with an invalid value is refused alone, with PostgreSQL's code.
   expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
 })
 
 test('a lone surrogate is refused by the database', async () => {
   const body = JSON.stringify(anApplication()).replace('Ada', '\\ud800')
-  const answer = await post(body)
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^22P0/) as string })
+  const response = await post(body)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ code: expect.stringMatching(/^22P0/) as string })
 })
 
 test.each(['', '?columns=email'])(
@@ -199,13 +199,13 @@ test.each(['', '?columns=email'])(
     const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 3 }, database })
     const insert = async (count: number) => {
       const rows = Array.from({ length: count }, () => ({ email: anApplication().email }))
-      const answer = await app.inject({
+      const response = await app.inject({
         method: 'POST',
         url: `/rest/v1/${table}${query}`,
         headers: { apikey: key, 'content-type': 'application/json' },
         payload: JSON.stringify(count === 1 ? rows[0] : rows),
       })
-      return answer.statusCode
+      return response.statusCode
     }
     expect(await insert(1)).toBe(400)
     expect(await insert(2)).toBe(400)
@@ -214,7 +214,7 @@ test.each(['', '?columns=email'])(
   },
 )
 
-test('wrong letter tokens have a separate limit by address, which blocks no right one, and no application', async () => {
+test('wrong letter tokens have a separate limit per address, which blocks no right token and no application', async () => {
   const guest = await storeAcceptedApplicant(database.owner)
   const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })
   const call = async (path: string, payload: object, remoteAddress = '192.0.2.1') => {
@@ -226,30 +226,30 @@ test('wrong letter tokens have a separate limit by address, which blocks no righ
       payload: JSON.stringify(payload),
       remoteAddress,
     })
-    return { statusCode, said: statusCode === 201 ? undefined : json<{ state?: string; message?: string }>() }
+    return { statusCode, body: statusCode === 201 ? undefined : json<{ state?: string; message?: string }>() }
   }
   const show = (token: string, from?: string) => call('rpc/place_by_token', { token }, from)
   for (let time = 0; time < 15; time += 1) {
-    expect(await show(crypto.randomUUID())).toEqual({ statusCode: 200, said: { state: 'invalid' } })
+    expect(await show(crypto.randomUUID())).toEqual({ statusCode: 200, body: { state: 'invalid' } })
     const act = crypto.randomUUID()
-    const answered = await call('rpc/answer_place', { token: 'none', answer: 'coming', act })
-    expect(answered.said).toEqual({ state: 'invalid' })
+    const response = await call('rpc/answer_place', { token: 'none', answer: 'coming', act })
+    expect(response.body).toEqual({ state: 'invalid' })
   }
   const refused = await show(crypto.randomUUID())
   expect(refused.statusCode).toBe(429)
-  expect(refused.said?.message).toMatch(
+  expect(refused.body?.message).toMatch(
     /^Too many wrong links came from your connection\. Please wait \d+ seconds? /,
   )
   for (let time = 0; time < 40; time += 1) {
-    expect((await show(guest.token)).said).toMatchObject({ state: 'open' })
+    expect((await show(guest.token)).body).toMatchObject({ state: 'open' })
   }
-  expect((await show('none', '192.0.2.2')).said).toEqual({ state: 'invalid' })
+  expect((await show('none', '192.0.2.2')).body).toEqual({ state: 'invalid' })
   expect((await call(table, anApplication())).statusCode).toBe(201)
 })
 
-test('the outbox is woken after each insert that stored something, and no other', async () => {
-  let woken = 0
-  const app = await createApp({ settings, database, onStored: () => (woken += 1) })
+test('`onStored` is called after each insert that stored an application, and after no other', async () => {
+  let calls = 0
+  const app = await createApp({ settings, database, onStored: () => (calls += 1) })
   const application = anApplication()
   const insert = () =>
     app.inject({
@@ -258,28 +258,28 @@ test('the outbox is woken after each insert that stored something, and no other'
       headers: { apikey: key, 'content-type': 'application/json' },
       payload: JSON.stringify(application),
     })
-  expect([(await insert()).statusCode, woken]).toEqual([201, 1])
-  expect([(await insert()).statusCode, woken]).toEqual([409, 1])
+  expect([(await insert()).statusCode, calls]).toEqual([201, 1])
+  expect([(await insert()).statusCode, calls]).toEqual([409, 1])
   const payload = new URLSearchParams({ ...anApplication(), consent: 'true' }).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  expect([(await app.inject({ method: 'POST', url: '/', headers, payload })).statusCode, woken]).toEqual([
+  expect([(await app.inject({ method: 'POST', url: '/', headers, payload })).statusCode, calls]).toEqual([
     200, 2,
   ])
 })
 
-test('the form that the browser itself sends twice is a success both times', async () => {
+test('a form that a browser posts twice without JavaScript succeeds both times', async () => {
   const body = new URLSearchParams({ ...anApplication(), consent: 'true' })
   for (let time = 0; time < 2; time += 1) {
-    const answer = await fetch(origin, { method: 'POST', body })
-    expect(answer.status).toBe(200)
-    expect(await answer.text()).toContain('Application Submitted Successfully!')
+    const response = await fetch(origin, { method: 'POST', body })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('Application Submitted Successfully!')
   }
 })
 
 test('an error has the same keys as an error of PostgREST', async () => {
-  const answer = await post('')
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toEqual({
+  const response = await post('')
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
     code: 'PGRST102',
     message: 'Empty or invalid json',
     details: null,
@@ -291,18 +291,18 @@ test.each([
   ['without a key', {}, 'No API key found in request'],
   ['with a wrong key', { apikey: 'wrong' }, 'Invalid API key'],
   ['with a wrong bearer', { apikey: key, authorization: 'Bearer wrong' }, 'Invalid API key'],
-])('nobody gets in %s', async (_what, headers, message) => {
-  const answer = await fetch(`${origin}/rest/v1/${table}`, { method: 'POST', headers, body: '{}' })
-  expect(answer.status).toBe(401)
-  expect(await answer.json()).toMatchObject({ message })
+])('a request %s is refused', async (_title, headers, message) => {
+  const response = await fetch(`${origin}/rest/v1/${table}`, { method: 'POST', headers, body: '{}' })
+  expect(response.status).toBe(401)
+  expect(await response.json()).toMatchObject({ message })
 })
 
-test('a function is called by name with its arguments, and only by a signed-in person', async () => {
+test('a function of the desk is found by its name and arguments, and refuses a caller who is not signed in', async () => {
   const call = (name: string, body: string) => post(body, {}, `rpc/${name}`)
   for (const body of ['', '{}']) {
-    const answer = await call('desk_me', body)
-    expect(answer.status).toBe(401)
-    expect(await answer.json()).toMatchObject({ code: '42501' })
+    const response = await call('desk_me', body)
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ code: '42501' })
   }
   expect(await (await call('desk_me', '{"b":1,"a":2}')).json()).toMatchObject({
     code: 'PGRST202',
@@ -315,28 +315,28 @@ test('a function is called by name with its arguments, and only by a signed-in p
 test.each([
   ['GET', '/rest/v1/', 404, 'PGRST125'],
   ['PROPFIND', `/rest/v1/${table}`, 405, 'PGRST117'],
-])('%s %s gets a response in the same shape', async (method, path, status, code) => {
-  const answer = await fetch(origin + path, { method, headers: { apikey: key } })
-  expect(answer.status).toBe(status)
-  expect(await answer.json()).toMatchObject({ code })
+])("%s %s gets an error in PostgREST's format", async (method, path, status, code) => {
+  const response = await fetch(origin + path, { method, headers: { apikey: key } })
+  expect(response.status).toBe(status)
+  expect(await response.json()).toMatchObject({ code })
 })
 
 test.each([
   ['"x"', '22023'],
   ['{x', '22P02'],
 ])('with the columns parameter PostgreSQL parses the body %s', async (body, code) => {
-  const answer = await post(body, {}, `${table}?columns=%22email%22`)
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({ code })
+  const response = await post(body, {}, `${table}?columns=%22email%22`)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ code })
 })
 
-test('applied preferences are listed', async () => {
-  const answer = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
-  expect(answer.headers.get('preference-applied')).toBe('return=minimal, count=exact')
-  expect(answer.headers.get('content-range')).toBe('*/1')
+test('the response lists the applied preferences', async () => {
+  const response = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
+  expect(response.headers.get('preference-applied')).toBe('return=minimal, count=exact')
+  expect(response.headers.get('content-range')).toBe('*/1')
 })
 
-test('a browser on another origin may send everything that a client of PostgREST sends', async () => {
+test('a browser on another origin may send the headers of a PostgREST client', async () => {
   const preflight = await fetch(`${origin}/rest/v1/${table}`, {
     method: 'OPTIONS',
     headers: {

@@ -15,13 +15,13 @@ import { argumentsOf, sentRows } from './sent-rows.ts'
 export interface DataInterfaceOptions {
   /** The public key that a caller has to send. */
   anonKey: string
-  /** Reads the token of a signed-in caller; undefined where nobody can sign in here. */
+  /** Reads the token of a signed-in caller; undefined if nobody can sign in here. */
   readToken: ReadToken | undefined
-  /** Counts the rows that an address sends. */
+  /** Limits the rows that an address sends. */
   allow: Allowance
   /** Queues large bodies. */
   queueParsing: ParseQueue
-  /** Stores rows with the caller's rights. Returns how many. */
+  /** Stores rows with the caller's rights. Returns their number. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
   /** Queries the database with the caller's rights. */
   as: (caller: Caller) => Sql
@@ -30,9 +30,9 @@ export interface DataInterfaceOptions {
 }
 
 /**
- * A part of PostgREST's interface. It responds as PostgREST 13 does, so that its clients work unchanged. It has the insert into
- * one table, `POST /rest/v1/retreat_applications`; the desk's functions, `POST /rest/v1/rpc/desk_...`; and whether applications
- * are open, `POST /rest/v1/rpc/door_is_open`. It refuses everything else before it reaches the database.
+ * A part of PostgREST's interface. It responds as PostgREST 13 does, so that PostgREST's clients work unchanged. It offers
+ * inserts into one table, `POST /rest/v1/retreat_applications`, and calls of our functions, `POST /rest/v1/rpc/...`: those
+ * of the desk, and a few for visitors. Everything else is refused before it reaches the database.
  *
  * @see https://docs.postgrest.org/en/v13/references/api/tables_views.html#insert
  */
@@ -41,14 +41,14 @@ export async function dataInterface(
   { anonKey, readToken, allow, queueParsing, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokens()
-  // PostgreSQL gets the body unchanged. If this server reads its columns, it also checks that it is JSON.
+  // PostgreSQL parses the bodies. This server parses a body only to find its columns or one complete row.
   acceptBytes(app, queueParsing)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {
     request.setDecorator<Caller>('caller', await callerOf(request, anonKey, readToken))
     refuseOtherSchema(request)
-    // A large body counts as one row before it is read.
+    // A large body counts as one row before it is read; its other rows count afterwards.
     if (isLarge(request.raw)) allow(request.ip, 1)
   })
   app.setErrorHandler((error, request, reply) =>
@@ -90,7 +90,7 @@ export async function dataInterface(
   })
 }
 
-/** Whether a function that takes a token reports it as invalid. */
+/** Whether the result of a function says that the token is invalid. */
 function isInvalid(result: string) {
   return (JSON.parse(result) as { state?: string } | null)?.state === 'invalid'
 }
@@ -110,21 +110,21 @@ function refuseOtherSchema({ method, headers }: FastifyRequest) {
   })
 }
 
-/** Whether the caller is signed in. False where the key was refused. */
+/** Whether the caller is signed in. False if the key was refused. */
 function isSignedIn(request: FastifyRequest) {
   return request.getDecorator<Caller | undefined>('caller')?.role === 'authenticated'
 }
 
-function permissionDenied(request: FastifyRequest, what = `table ${table}`) {
-  return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for ${what}`)
+function permissionDenied(request: FastifyRequest, object = `table ${table}`) {
+  return new HttpError(isSignedIn(request) ? 403 : 401, '42501', `permission denied for ${object}`)
 }
 
-function noFunction(name: string, given: string[]) {
-  const names = given.join(', ')
+function noFunction(name: string, names: string[]) {
+  const list = names.join(', ')
   const [signature, parameters] =
-    given.length === 0
+    names.length === 0
       ? [' without parameters', ' without parameters']
-      : [`(${names})`, ` with parameter${given.length === 1 ? '' : 's'} ${names}`]
+      : [`(${list})`, ` with parameter${names.length === 1 ? '' : 's'} ${list}`]
   const details = `Searched for the function public.${name}${parameters} or with a single unnamed json/jsonb parameter, but no matches were found in the schema cache.`
   const message = `Could not find the function public.${name}${signature} in the schema cache`
   return new HttpError(404, 'PGRST202', message, { details })

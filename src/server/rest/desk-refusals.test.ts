@@ -15,7 +15,7 @@ beforeAll(async () => {
   await server.database.owner`update private.postman set seen_at = now()`
 })
 
-/** An accepted application, and the draft of its letter. */
+/** Stores and accepts an application. Returns its id and the draft of its letter. */
 async function accept() {
   const [row] = await server.database.owner<{ id: string }[]>`
     insert into public.retreat_applications ${valuesOf(anApplication())} returning id`
@@ -45,25 +45,25 @@ test.each([
   ['set_places', { version: 0, places: -1, days: 14 }, 'There are 0 to 1,000,000 places.'],
   ['set_places', { version: 0, places: 1, days: 366 }, 'There are 1 to 365 days to answer.'],
   ['set_places', { version: 0, places: 1, days: 9, zone: 'Mars' }, 'There is no time zone "Mars".'],
-])('desk_%s refuses %j in a sentence', async (name, given, sentence) => {
-  const { error, status } = await client.rpc(`desk_${name}`, given)
-  expect([status, error?.message]).toEqual([400, expect.stringContaining(sentence)])
+])('desk_%s refuses %j with the reason', async (name, args, reason) => {
+  const { error, status } = await client.rpc(`desk_${name}`, args)
+  expect([status, error?.message]).toEqual([400, expect.stringContaining(reason)])
 })
 
-test('an organiser who reads blind writes, edits and hands over no letter', async () => {
+test('an organiser who reads blind cannot write, edit or hand over a letter', async () => {
   const { id, draft } = await accept()
   const { client: blind } = await server.signedIn()
   await blind.rpc('desk_set_blind', { blind: true })
   const act = crypto.randomUUID()
   const [letter, seen] = [draft?.id, draft?.seen]
-  const acts = {
+  const calls = {
     desk_write_to: { act, application: id, subject: 's', body: 'b' },
     desk_edit: { letter, seen, subject: 's', body: 'b' },
     desk_sent_by_hand: { letter, seen },
     desk_hand_over: { act, letter, seen, site: 'https://site.example', zone: 'UTC' },
   }
-  for (const [name, given] of Object.entries(acts)) {
-    const { error } = await blind.rpc(name, given)
+  for (const [name, args] of Object.entries(calls)) {
+    const { error } = await blind.rpc(name, args)
     expect(error).toMatchObject({
       code: '22023',
       message: expect.stringMatching(/^Switch blind reading off to /) as string,
@@ -73,7 +73,7 @@ test('an organiser who reads blind writes, edits and hands over no letter', asyn
   expect(data).toEqual([draft])
 })
 
-test('a decision that a letter has told is taken back only knowingly', async () => {
+test('undoing a decision is refused after its letter was sent, but a new decision is saved', async () => {
   const { id, draft } = await accept()
   await client.rpc('desk_sent_by_hand', { letter: draft?.id, seen: draft?.seen })
   const decide = async (takes_back: boolean) => {
@@ -86,9 +86,9 @@ test('a decision that a letter has told is taken back only knowingly', async () 
 })
 
 test('a template is removed only by an organiser who saw its current version', async () => {
-  const named = { occasion: 'Travel', subject: 's', body: 'b' }
+  const template = { occasion: 'Travel', subject: 's', body: 'b' }
   const set = async (version: number | null) =>
-    (await client.rpc('desk_set_template', { ...named, version })).data as { version: number }
+    (await client.rpc('desk_set_template', { ...template, version })).data as { version: number }
   const first = await set(null)
   const second = await set(first.version)
   const remove = (version: number) => client.rpc('desk_remove_template', { occasion: 'Travel', version })
@@ -97,7 +97,7 @@ test('a template is removed only by an organiser who saw its current version', a
   expect((await remove(second.version)).data).toEqual({ removed: true })
 })
 
-test('a token with claims that are no ids belongs to nobody', async () => {
+test('a token whose claims are not valid ids has no rights', async () => {
   const { as } = server.database
   const claims = { sub: 'nobody', session_id: 'none', aal: 'aal1' }
   await expect(as({ role: 'authenticated', claims })`select public.desk_me()`).rejects.toMatchObject({

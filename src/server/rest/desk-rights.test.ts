@@ -17,7 +17,7 @@ let server: SignInServer
 let postgres: TestPostgres
 let project: Awaited<ReturnType<typeof newProject>>
 
-// Our own database, and a hosted project's after `supabase db push`.
+// Our own database, and the database of a hosted project after `supabase db push`.
 beforeAll(async () => {
   ;[server, postgres] = await Promise.all([startSignIn(), startPostgres()])
   await insertApplications(server.database.as(visitor), rowsOf(anApplication()))
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await store(project.asSupabase)
 })
 
-/** One application, as the data interface of a project stores it. */
+/** Stores an application as the data interface of a project does. */
 const store = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local role anon`
@@ -37,8 +37,8 @@ const store = (sql: Sql) =>
 
 const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 
-/** Arguments for each function that anybody may execute; the compiler finds a missing one. */
-const plausible: Record<string, Record<string, unknown>> = {
+/** Arguments for each function that anybody may execute; the compiler reports a missing function. */
+const validArguments: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
   desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
@@ -98,8 +98,8 @@ const plausible: Record<string, Record<string, unknown>> = {
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
 } satisfies Record<DeskFunction, object>
 
-/** The responses to an organiser where there is no such application, no such draft, and no postman. */
-const expected: Record<string, string> = {
+/** The error codes for an organiser: there is no such application, no such draft and no running mail sender. */
+const expectedCodes: Record<string, string> = {
   desk_application: 'PT404',
   desk_stamp: 'PT404',
   desk_reveal: 'PT404',
@@ -119,13 +119,13 @@ const expected: Record<string, string> = {
 /** The functions for visitors. */
 const visitors = ['answer_place', 'door_is_open', 'place_by_token']
 
-/** The functions in index expressions. */
+/** The functions that index expressions use. */
 const ofIndexes = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)
 
-/** The schemas that are not PostgreSQL's. */
+/** All schemas except PostgreSQL's own. */
 const ours = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
 
-/** The rights of the data interface's roles in any schema, as PostgreSQL itself judges: including rights of everybody. */
+/** The rights of the data interface's roles in any schema, as PostgreSQL computes them: rights of PUBLIC are included. */
 async function rightsIn(sql: Sql) {
   const roles = `(values ('anon'), ('authenticated')) as roles (role)`
   const functions = await sql.unsafe<{ role: string; name: string }[]>(`
@@ -155,7 +155,7 @@ async function rightsIn(sql: Sql) {
   return { functions: { anon: named('anon'), authenticated: named('authenticated') }, tables, others }
 }
 
-/** The functions of `public` that the roles of the data interface may execute, by rights instead of name. */
+/** The functions of `public` that the roles of the data interface may execute, found by their rights. */
 const callable = (sql: Sql) => sql<
   { name: string; roles: string[]; parameters: string[]; types: string[] }[]
 >`
@@ -169,12 +169,12 @@ const callable = (sql: Sql) => sql<
     has_function_privilege('anon', oid, 'execute') or has_function_privilege('authenticated', oid, 'execute')
   ) order by 1`
 
-/** The claims of a token; undefined without one. */
+/** Token claims; undefined for a caller without a token. */
 type Claims = Record<string, string | undefined> | undefined
 
 const roleOf = (claims: Claims) => (claims === undefined ? 'anon' : 'authenticated')
 
-/** Runs something as the data interface of a project does, and rolls it back; returns the SQLSTATE, or ''. */
+/** Runs `work` as the data interface of a project does, and rolls it back. Returns the SQLSTATE of its error, if any. */
 async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Promise<unknown>) {
   const undo = new Error('to be undone')
   return sql
@@ -190,11 +190,11 @@ async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Prom
     })
 }
 
-const calling = ({ name, parameters, types }: { name: string; parameters: string[]; types: string[] }) => {
+const callOf = ({ name, parameters, types }: { name: string; parameters: string[]; types: string[] }) => {
   const given = types.map((type, index) => `sent."${parameters[index]}"::${type}`).join(', ')
   const record = types.map((type, index) => `"${parameters[index]}" ${type}`).join(', ')
   const source = types.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${record})`
-  const json = JSON.stringify(plausible[name])
+  const json = JSON.stringify(validArguments[name])
   return (transaction: Sql) =>
     transaction.unsafe(`select public."${name}"(${given})${source}`, types.length === 0 ? [] : [json])
 }
@@ -204,7 +204,7 @@ async function claimsOf(client: SupabaseClient): Promise<Claims> {
   return data?.claims
 }
 
-/** Another session of the same account, at the first level. */
+/** Starts another session of the same account, without a second factor (aal1). */
 async function signInAgain(email: string) {
   const client = server.client()
   const token_hash = await operatorSecret(server.database.owner, email)
@@ -213,8 +213,8 @@ async function signInAgain(email: string) {
   return client
 }
 
-/** On our own database: callers without rights, each with a token that the server accepts; and an organiser. */
-async function callersHere() {
+/** Callers of our own server: those without rights, each with a correctly signed token, and two organisers. */
+async function callersOfOurServer() {
   const { owner } = server.database
   const [stranger, removed, signedOut, organiser] = await Promise.all([
     server.signedIn(),
@@ -233,26 +233,26 @@ async function callersHere() {
 
   const { client: withFactor, email } = await server.signedIn()
   const { data: factor } = await withFactor.auth.mfa.enroll({ factorType: 'totp' })
-  const before = await signInAgain(email)
+  const signedInBefore = await signInAgain(email)
   const verified = await withFactor.auth.mfa.challengeAndVerify({
     factorId: factor?.id ?? '',
     code: codeOf(factor?.totp.secret ?? ''),
   })
   expect(verified.error).toBeNull()
-  const after = await signInAgain(email)
+  const signedInAfter = await signInAgain(email)
   const refused = [
     ['anon', undefined, undefined],
     ['a stranger', await tokenOf(stranger.client), await claimsOf(stranger.client)],
     ['a removed organiser', tokens.removed, claims.removed],
     ['a signed-out session', tokens.signedOut, claims.signedOut],
-    ['aal1 after a factor was verified', await tokenOf(after), await claimsOf(after)],
-    ['aal1 of before', await tokenOf(before), await claimsOf(before)],
+    ['aal1 after a factor was verified', await tokenOf(signedInAfter), await claimsOf(signedInAfter)],
+    ['aal1 from before a factor was verified', await tokenOf(signedInBefore), await claimsOf(signedInBefore)],
   ] as const
   return { refused, organiser, withFactor }
 }
 
-/** On the project: the same, as claims. */
-async function callersThere() {
+/** Callers of the hosted project, as token claims: those without rights, and an organiser. */
+async function callersOfProject() {
   const { asSupabase } = project
   const account = async ({ isOrganiser, factor }: { isOrganiser: boolean; factor?: string }) => {
     const [id, session] = [crypto.randomUUID(), crypto.randomUUID()]
@@ -275,22 +275,22 @@ async function callersThere() {
     ['a removed organiser', removed],
     ['a signed-out session', signedOut],
     ['aal1 with a factor', await account({ isOrganiser: true, factor: 'verified' })],
-    // A claim of the caller's own.
+    // A token claim does not raise the level of the session.
     [
-      'aal2 that the session is not',
+      'aal2 in the token, aal1 in the session',
       { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'aal2' },
     ],
     ["another's session", { ...organiser, sub: (await account({ isOrganiser: true })).sub }],
-    ['a session that never was', { ...organiser, session_id: crypto.randomUUID() }],
+    ['a session that never existed', { ...organiser, session_id: crypto.randomUUID() }],
     ['no session', { ...organiser, session_id: undefined }],
-    ['a level that is none', { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'AAL2' }],
-    ['a token of nobody', { role: 'authenticated' }],
-    ['a token of something else', { role: 'authenticated', sub: 'x', session_id: 'y', aal: 'aal2' }],
+    ['an unknown level', { ...(await account({ isOrganiser: true, factor: 'verified' })), aal: 'AAL2' }],
+    ['a token without an account', { role: 'authenticated' }],
+    ['a token with invalid ids', { role: 'authenticated', sub: 'x', session_id: 'y', aal: 'aal2' }],
   ] as const
   return { refused, organiser }
 }
 
-test('on both ways to run the roles of the data interface may do what is listed here, and nothing else', async () => {
+test('on our own server and on a hosted project, the roles of the data interface have only the listed rights', async () => {
   const columns = Object.keys(anApplication()).toSorted()
   for (const [sql, accounts] of [
     [server.database.owner, ['auth.jwt', 'auth.role', 'auth.uid']],
@@ -299,10 +299,10 @@ test('on both ways to run the roles of the data interface may do what is listed 
     const rights = await rightsIn(sql)
     expect(rights.functions).toEqual({
       anon: [...accounts, ...ofIndexes, ...visitors.map((name) => `public.${name}`)],
-      // Each function of the desk checks who calls.
+      // Each function of the desk checks its caller.
       authenticated: [
         ...accounts,
-        ...[...Object.keys(plausible), ...visitors].map((name) => `public.${name}`).toSorted(),
+        ...[...Object.keys(validArguments), ...visitors].map((name) => `public.${name}`).toSorted(),
       ],
     })
     expect(rights.tables).toEqual(
@@ -318,35 +318,35 @@ test('on both ways to run the roles of the data interface may do what is listed 
       { role: 'authenticated', what: 'schema auth', privilege: 'usage' },
       { role: 'authenticated', what: 'schema public', privilege: 'usage' },
     ])
-    // Even where somebody gets a right by mistake.
-    const unguarded = sql.unsafe(`
+    // Row-level security is on for each table, in case a right is granted by mistake.
+    const unprotectedTables = sql.unsafe(`
       select oid::regclass from pg_class where relnamespace in ${ours} and not relrowsecurity
         and relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')
         and relname <> 'schema_migrations'`)
-    expect(await unguarded).toEqual([])
-    // The desk's functions run as their owner, use only qualified names, and check first.
-    const careless = sql.unsafe(`
+    expect(await unprotectedTables).toEqual([])
+    // The desk's functions run as their owner, are written in PL/pgSQL, and have an empty search path.
+    const unsafeFunctions = sql.unsafe(`
       select proname from pg_proc join pg_language on prolang = pg_language.oid
       where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
         and not (prosecdef and lanname = 'plpgsql' and proconfig = array['search_path=""'])`)
-    expect(await careless).toEqual([])
+    expect(await unsafeFunctions).toEqual([])
   }
 })
 
-test('each function refuses everybody but an organiser of ours, who gets a response', async () => {
-  const { refused, organiser, withFactor } = await callersHere()
+test('on our own server, each function of the desk refuses everybody but organisers', async () => {
+  const { refused, organiser, withFactor } = await callersOfOurServer()
   const functions = (await callable(server.database.owner)).filter(({ name }) => !visitors.includes(name))
   expect(functions.length).toBeGreaterThan(10)
   for (const { name } of functions) {
-    for (const [who, token] of refused) {
-      // Without a token the caller is a visitor by the key.
+    for (const [caller, token] of refused) {
+      // Without a token, the public key makes the caller a visitor.
       const { status, data, error } = await server
         .client()
-        .rpc(name, plausible[name])
+        .rpc(name, validArguments[name])
         .setHeader('authorization', `Bearer ${token ?? anonKey}`)
-      expect({ name, who, status, data, code: error?.code }).toEqual({
+      expect({ name, caller, status, data, code: error?.code }).toEqual({
         name,
-        who,
+        caller,
         status: token === undefined ? 401 : 403,
         data: null,
         code: '42501',
@@ -355,7 +355,7 @@ test('each function refuses everybody but an organiser of ours, who gets a respo
   }
   for (const { name } of functions) {
     for (const client of [organiser.client, withFactor]) {
-      expect({ name, code: (await client.rpc(name, plausible[name])).error?.code }).not.toEqual({
+      expect({ name, code: (await client.rpc(name, validArguments[name])).error?.code }).not.toEqual({
         name,
         code: '42501',
       })
@@ -363,54 +363,54 @@ test('each function refuses everybody but an organiser of ours, who gets a respo
   }
 })
 
-test('each function refuses everybody but an organiser of a project, who gets a response', async () => {
+test('on a hosted project, each function of the desk refuses everybody but organisers', async () => {
   await project.owner`update private.door set version = 0`
-  const { refused, organiser } = await callersThere()
+  const { refused, organiser } = await callersOfProject()
   const functions = (await callable(project.asSupabase)).filter(({ name }) => !visitors.includes(name))
   for (const called of functions) {
-    for (const [who, claims] of refused) {
-      const code = await codeAs(project.asSupabase, claims, calling(called))
-      expect({ name: called.name, who, code }).toEqual({ name: called.name, who, code: '42501' })
+    for (const [caller, claims] of refused) {
+      const code = await codeAs(project.asSupabase, claims, callOf(called))
+      expect({ name: called.name, caller, code }).toEqual({ name: called.name, caller, code: '42501' })
     }
-    const code = await codeAs(project.asSupabase, organiser, calling(called))
-    expect({ name: called.name, code: code ?? 'answered' }).toEqual({
+    const code = await codeAs(project.asSupabase, organiser, callOf(called))
+    expect({ name: called.name, code: code ?? 'success' }).toEqual({
       name: called.name,
-      code: expected[called.name] ?? 'answered',
+      code: expectedCodes[called.name] ?? 'success',
     })
   }
 })
 
-test('visitors learn only whether the door is open, on both ways to run', async () => {
+test('visitors learn only whether the door is open and its sentence, on our own server and a hosted project', async () => {
   const close = (sql: Sql, sentence: string) =>
     sql`select private.set_door('operator', null, true, ${sentence}, null, null)`
   const { owner } = server.database
   const open = async (sql: Sql) =>
     sql`select private.set_door('operator', null, false, '', now() + interval '1 day', 5)`
-  const ask = async () => {
+  const askServer = async () => {
     const { data, error } = await server.client().rpc('door_is_open')
     return error ?? (data as unknown)
   }
-  const askThere = () =>
+  const askProject = () =>
     project.asSupabase.begin(async (transaction) => {
       await transaction`set local role anon`
       const [row] = await transaction`select public.door_is_open() as door`
       return row?.['door']
     })
-  for (const [sql, asked] of [
-    [owner, ask],
-    [project.owner, askThere],
+  for (const [sql, readDoor] of [
+    [owner, askServer],
+    [project.owner, askProject],
   ] as const) {
     await open(sql)
-    expect(await asked()).toEqual({ is_open: true })
+    expect(await readDoor()).toEqual({ is_open: true })
     await close(sql, 'We are full.')
-    expect(await asked()).toEqual({ is_open: false, sentence: 'We are full.' })
+    expect(await readDoor()).toEqual({ is_open: false, sentence: 'We are full.' })
     await close(sql, '')
-    expect(await asked()).toEqual({ is_open: false, sentence: 'Applications are closed.' })
+    expect(await readDoor()).toEqual({ is_open: false, sentence: 'Applications are closed.' })
     await open(sql)
   }
 })
 
-test('a visitor of a project can apply, regardless of what the search index computes', async () => {
+test('a visitor of a hosted project can apply, although indexes call functions of the schema private', async () => {
   await store(project.asSupabase)
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
   expect(row).toEqual({ stored: 2 })

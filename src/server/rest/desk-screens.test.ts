@@ -31,18 +31,18 @@ beforeEach(async () => {
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
 })
 
-/** The response of a function of the desk to an organiser. */
-async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
-  const { data, error } = await asking.rpc(`desk_${name}`, args)
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
-const opened = (application: string, filter: Filter | null = {}, asking = client) =>
-  ask<OpenedApplication>('application', { application, filter }, asking)
-const placeOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
+const opened = (application: string, filter: Filter | null = {}, caller = client) =>
+  ask<OpenedApplication>('application', { application, filter }, caller)
+const positionOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
 
-/** Stores applications, each a minute younger than the one before; returns their ids, the oldest first. */
+/** Stores applications, each a minute later than the one before. Returns their ids, the oldest first. */
 async function store(all: readonly Partial<Application>[], minute = 0) {
   const { owner } = server.database
   const rows = all.map((changes, index) => ({
@@ -62,8 +62,8 @@ async function store(all: readonly Partial<Application>[], minute = 0) {
 const people = (count: number, changes: Partial<Application> = {}) =>
   Array.from({ length: count }, () => ({ ...changes }))
 
-/** Sets statuses directly. */
-async function stand(ids: readonly string[], status: string) {
+/** Sets statuses in the database, without a decision. */
+async function setStatus(ids: readonly string[], status: string) {
   const { owner } = server.database
   await owner`
     insert into private.statuses (application_id, created_at, status, version)
@@ -79,7 +79,7 @@ async function releaseAll(occasion: string) {
   await ask('release', { act: crypto.randomUUID(), letters: letters.map(({ id, seen }) => ({ id, seen })) })
 }
 
-/** The whole list, page after page. */
+/** Reads the ids of the whole list, page after page. */
 async function readAll(filter: Filter) {
   const ids: string[] = []
   let after: Cursor | null = null
@@ -91,7 +91,7 @@ async function readAll(filter: Filter) {
   return ids
 }
 
-test('a page of the list has the states of its letters, only of these and without a text', async () => {
+test('a page of the list has the states of the letters to its own applicants, without the texts', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   for (const id of [first, second]) await decide(id, 'accepted')
   await releaseAll('accepted')
@@ -112,7 +112,7 @@ test('a page of the list has the states of its letters, only of these and withou
   ])
 })
 
-test('an application comes with its letters and its position in a filtered list', async () => {
+test('an opened application has its letters and its position in the filtered list', async () => {
   const [oldest = '', middle = '', newest = ''] = await store(people(3))
   await decide(middle, 'accepted')
   const { letters, application, place } = await opened(middle)
@@ -121,34 +121,34 @@ test('an application comes with its letters and its position in a filtered list'
     status: 'accepted',
   })
   expect(place).toEqual({ number: 2, count: 3, more: false, previous: newest, next: oldest })
-  expect(await placeOf(newest, {})).toMatchObject({ number: 1, previous: null, next: middle })
-  expect(await placeOf(oldest, { order: 'oldest' })).toMatchObject({
+  expect(await positionOf(newest, {})).toMatchObject({ number: 1, previous: null, next: middle })
+  expect(await positionOf(oldest, { order: 'oldest' })).toMatchObject({
     number: 1,
     previous: null,
     next: middle,
   })
-  expect(await placeOf(newest, { order: 'oldest' })).toMatchObject({
+  expect(await positionOf(newest, { order: 'oldest' })).toMatchObject({
     number: 3,
     previous: middle,
     next: null,
   })
-  // An application that no longer passes the filter is between two that do.
+  // An application that no longer passes the filter still has neighbours, which do pass it.
   const between = { number: null, count: 2, more: false, previous: newest, next: oldest }
-  expect(await placeOf(middle, { status: 'new' })).toEqual(between)
-  expect(await placeOf(middle, { status: 'new', order: 'oldest' })).toEqual({
+  expect(await positionOf(middle, { status: 'new' })).toEqual(between)
+  expect(await positionOf(middle, { status: 'new', order: 'oldest' })).toEqual({
     ...between,
     previous: oldest,
     next: newest,
   })
   expect((await opened(middle, null)).place).toBeNull()
-  // As a desk asks that was opened before there was a position.
+  // Desks of earlier versions send no filter.
   expect(await ask('application', { application: middle })).toMatchObject({ place: null, letters: [{}] })
 })
 
-test('the position is counted up to a thousand, and the neighbours are known beyond that too', async () => {
+test('an application has a position if it is among the first thousand, and neighbours even beyond them', async () => {
   const ids = await store(people(1102))
   const at = (number: number) => ids.at(-number)
-  const of = (number: number, filter: Filter = {}) => placeOf(at(number) ?? '', filter)
+  const of = (number: number, filter: Filter = {}) => positionOf(at(number) ?? '', filter)
   const many = { count: 1000, more: true }
   expect(await of(1)).toEqual({ ...many, number: 1, previous: null, next: at(2) })
   expect(await of(1000)).toEqual({ ...many, number: 1000, previous: at(999), next: at(1001) })
@@ -156,8 +156,8 @@ test('the position is counted up to a thousand, and the neighbours are known bey
   expect(await of(1100)).toEqual({ ...many, number: null, previous: at(1099), next: at(1101) })
   expect(await of(1102)).toEqual({ ...many, number: null, previous: at(1101), next: null })
   expect(await of(2, { order: 'oldest' })).toEqual({ ...many, number: null, previous: at(3), next: at(1) })
-  // Beyond the number that one step reads.
-  await stand(ids.slice(-1050), 'declined')
+  // The newest 1,050 applications do not match.
+  await setStatus(ids.slice(-1050), 'declined')
   expect(await of(1051, { status: 'new' })).toEqual({
     number: 1,
     count: 52,
@@ -167,23 +167,23 @@ test('the position is counted up to a thousand, and the neighbours are known bey
   })
 })
 
-test('a position reveals nothing hidden to an organiser who reads blind', async () => {
+test('an organiser who reads blind gets no position for a search of a hidden field', async () => {
   const [id = ''] = await store([{ last_name: 'Quillfeather', reason: 'A forest.' }])
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
-  const place = async (search: string, asking: SupabaseClient) =>
-    (await opened(id, { search }, asking)).place?.number
+  const place = async (search: string, caller: SupabaseClient) =>
+    (await opened(id, { search }, caller)).place?.number
   expect(await place('quillfeather', client)).toBe(1)
   expect(await place('quillfeather', blind)).toBeNull()
   expect(await place('forest', blind)).toBe(1)
 })
 
-test('the oldest come first on request, with any filter and search', async () => {
+test('a list has the oldest first on request, with any filter and search', async () => {
   const ids = await store([
     ...people(60, { reason: 'odd silence' }),
     ...people(60, { reason: 'even silence', team_size: '10+' }),
   ])
-  await stand(ids.slice(30, 90), 'accepted')
+  await setStatus(ids.slice(30, 90), 'accepted')
   const filters: Filter[] = [
     {},
     { status: 'accepted' },
@@ -208,32 +208,32 @@ test('the oldest come first on request, with any filter and search', async () =>
   expect(await counts({ order: 'oldest' })).toEqual(await counts({}))
 })
 
-test('the oldest come first even where very many have the word', async () => {
+test('a list has the oldest first on request, even if more than a thousand applications match a search', async () => {
   await store(people(1100, { reason: 'silence' }))
   const newestFirst = await readAll({ search: 'silence' })
   expect(newestFirst).toHaveLength(1100)
   expect(await readAll({ search: 'silence', order: 'oldest' })).toEqual(newestFirst.toReversed())
 })
 
-test('new applications since a list was read are counted: newer than everything shown, or between', async () => {
+test('applications that joined a list since it was read are counted: newer than all its rows, or not', async () => {
   const [first = '', second = '', third = '', fourth = ''] = await store(people(4))
-  await stand([second, third, fourth], 'accepted')
+  await setStatus([second, third, fourth], 'accepted')
   await decide(fourth, 'declined', 1)
   const filter: Filter = { status: 'accepted' }
   const shown = [third, second].map((id) => ({ id, version: 1 }))
   const meanwhile = (given: object) =>
     ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
-  const nothing = { changed: [], gone: [], letters: [], marks: {}, newer: 0, older: 0, more: false }
+  const noChange = { changed: [], gone: [], letters: [], marks: {}, newer: 0, older: 0, more: false }
   expect(await meanwhile({})).toEqual({
-    ...nothing,
+    ...noChange,
     answers: expect.any(Object) as object,
     unseen: [],
   })
-  await stand([first, fourth], 'accepted')
-  const now = { ...nothing, newer: 1, older: 1 }
+  await setStatus([first, fourth], 'accepted')
+  const now = { ...noChange, newer: 1, older: 1 }
   expect(await meanwhile({})).toMatchObject(now)
   expect(await meanwhile({ filter: { ...filter, order: 'oldest' } })).toMatchObject(now)
-  // A list with more pages: applications behind its end are not missing.
+  // If the list has more pages, applications after the last one shown are not counted.
   const minute = (at: number) => `2026-01-01T00:0${at}:00Z`
   expect(await meanwhile({ oldest: { created_at: minute(1), id: second } })).toMatchObject({
     ...now,
@@ -265,7 +265,7 @@ test('new applications in a very long list are counted in either order', async (
     more: false,
     unseen: [{ id: between }],
   })
-  // A list that was read to its end continues with new applications.
+  // If the list was read to its end, applications after its last row are counted too.
   const [newest] = await store(people(1), 2000)
   const all = await readAll({ order: 'oldest' })
   const { newer } = await ask<{ newer: number }>('meanwhile', {
@@ -279,7 +279,7 @@ test('new applications in a very long list are counted in either order', async (
   expect(newer).toBe(1)
 })
 
-test('counts and changes come in one call, and a desk from before an update asks for each', async () => {
+test('one call returns counts and changes, as the two calls of earlier desks do', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   await decide(first, 'accepted', 0)
   const filter: Filter = { status: 'new' }
@@ -293,9 +293,9 @@ test('counts and changes come in one call, and a desk from before an update asks
   expect(await ask('refresh', { filter, zone, shown, oldest })).toEqual({ overview, changes })
 })
 
-test('a filter by RSVP is counted for accepted people and for all, and for no other tab', async () => {
+test('a filter by RSVP changes the counts of Accepted and All, and of no other tab', async () => {
   const [first = '', second = '', third = ''] = await store(people(4))
-  await stand([first, second], 'accepted')
+  await setStatus([first, second], 'accepted')
   await decide(third, 'declined', 0)
   const countsOf = async (filter: Filter) => {
     const { counts } = await ask<Overview>('overview', { filter, zone: 'UTC' })
@@ -319,7 +319,7 @@ test('a filter by RSVP is counted for accepted people and for all, and for no ot
   })
 })
 
-test('a call lists the requested number, up to a thousand, even where others lie between them', async () => {
+test('a call lists the requested number of applications, up to a thousand, even if few candidates match', async () => {
   const ids = await store(people(1100))
   const newestFirst = ids.toReversed()
   const { applications, next } = await ask<ListPage>('list', { filter: {}, after: null, most: 1000 })
@@ -329,12 +329,12 @@ test('a call lists the requested number, up to a thousand, even where others lie
   expect(rest.next).toBeNull()
   const decided = newestFirst.filter((_, index) => index % 4 > 0)
   for (let from = 0; from < decided.length; from += 500)
-    await stand(decided.slice(from, from + 500), 'declined')
+    await setStatus(decided.slice(from, from + 500), 'declined')
   const few = await ask<ListPage>('list', { filter: { status: 'new' }, after: null, most: 270 })
   expect(few.applications).toHaveLength(270)
 })
 
-test('the stamp of an application changes when something about it changed, and only then', async () => {
+test('the stamp of an application changes if, and only if, something about the application changes', async () => {
   const [id = '', other = ''] = await store(people(2))
   const { owner } = server.database
   const stampOf = async () => {
@@ -365,20 +365,20 @@ test('the stamp of an application changes when something about it changed, and o
 })
 
 test('notices say whether a server sends their emails', async () => {
-  const isThere = async () => (await ask<Notices>('notices')).is_postman_there
-  expect(await isThere()).toBe(true)
+  const isSending = async () => (await ask<Notices>('notices')).is_postman_there
+  expect(await isSending()).toBe(true)
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`
-  expect(await isThere()).toBe(false)
+  expect(await isSending()).toBe(false)
 })
 
-test('all applications that pass a filter are selected with ids and versions, and blind readers get no names', async () => {
+test('a selection has the ids and versions of all applications that match; blind readers get no names', async () => {
   const ids = await store([
     ...people(1010),
     { first_name: 'Zoe', last_name: 'Quillfeather', reason: 'forest' },
   ])
-  await stand(ids.slice(0, 4), 'accepted')
-  const select = (filter: Filter, after: Cursor | null = null, asking = client) =>
-    ask<Page<SelectedApplication>>('select', { filter, after }, asking)
+  await setStatus(ids.slice(0, 4), 'accepted')
+  const select = (filter: Filter, after: Cursor | null = null, caller = client) =>
+    ask<Page<SelectedApplication>>('select', { filter, after }, caller)
   const { applications, next } = await select({ status: 'accepted', order: 'oldest' })
   expect({ next, ids: applications.map(({ id }) => id) }).toEqual({ next: null, ids: ids.slice(0, 4) })
   expect(applications[0]).toEqual({
@@ -405,11 +405,11 @@ test('all applications that pass a filter are selected with ids and versions, an
   expect((await select({ search: 'quillfeather' }, null, blind)).applications).toEqual([])
 })
 
-test("a table has each application's author of the decision, notes and letters", async () => {
+test("an export has each application's decision with its author, its notes and its letters", async () => {
   const [first = '', second = ''] = await store(people(2))
   const { client: other, email } = await server.signedIn()
-  const exported = async (asking = client) =>
-    (await ask<Page<ExportedApplication>>('export', { filter: { order: 'oldest' } }, asking)).applications
+  const exported = async (caller = client) =>
+    (await ask<Page<ExportedApplication>>('export', { filter: { order: 'oldest' } }, caller)).applications
   const nothing = { decided_by: null, decided_at: null, notes: [], letters: [] }
   expect(await exported()).toMatchObject([nothing, nothing])
   await decide(first, 'accepted')
@@ -434,7 +434,7 @@ test("a table has each application's author of the decision, notes and letters",
     letters: [{ occasion: 'declined', way: 'mail', state: 'waiting', otherwise: null, at: moment }],
   })
   expect(two).toMatchObject({ id: second, ...nothing })
-  // The command's table has the same.
+  // The table that the command writes has the same values.
   await server.database.owner.begin(async (owner) => {
     for await (const rows of withDeskColumns(owner, applicationsWithDeliveries(owner, 10))) {
       const { status, decided_by, decided_at, notes, letters } = one ?? {}
@@ -442,12 +442,12 @@ test("a table has each application's author of the decision, notes and letters",
       expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
     }
   })
-  // On the screen, an organiser who reads blind reads the same amount.
+  // The export for an organiser who reads blind has no texts, addresses or replies.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|"answer":"/)
 })
 
-test("notes count toward the size of a table's page", async () => {
+test("notes count toward the size of an export's page", async () => {
   const ids = await store(people(4))
   const note = 'x'.repeat(10_000)
   for (const id of ids) {

@@ -40,16 +40,16 @@ interface Overview {
   team_size: Record<string, number>
   paid_solution: Record<string, number>
 }
-interface Happened {
+interface HistoryEntry {
   act: string
   at: string
   author: string
   kind: string
   detail: Record<string, unknown>
 }
-interface Whole {
+interface Details {
   application: Shown
-  history: Happened[]
+  history: HistoryEntry[]
   delivery: Record<string, unknown> | null
   others: { id: string; created_at: string; company: string; status: string }[]
 }
@@ -61,25 +61,25 @@ interface Outcome {
   author?: string | null
 }
 interface DeskHistory {
-  happenings: (Happened & { id: number })[]
+  happenings: (HistoryEntry & { id: number })[]
   next: { id: number } | null
 }
 
-/** The response of a function of the desk to an organiser. */
-async function ask<Answer>(asking: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
-  const { data, error } = await asking.rpc(`desk_${name}`, args)
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 let words = 0
-/** A word of letters alone that no other application of this run has. */
+/** Makes a word of letters that no other application of this run has. */
 function aWord() {
   words += 1
   return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
 }
 
-/** Stores an application, as the owner for another time; returns its id. */
+/** Stores an application as the database's owner, optionally with its time. Returns its id. */
 async function store(changes: Partial<Application> = {}, at?: string, on = server) {
   const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
   const [row] = await on.database.owner<{ id: string }[]>`
@@ -87,7 +87,7 @@ async function store(changes: Partial<Application> = {}, at?: string, on = serve
   return row?.id ?? ''
 }
 
-/** Stores like before form answers had a limit. */
+/** Stores form answers beyond their limit, which earlier versions accepted. */
 function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
@@ -96,15 +96,16 @@ function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) 
   })
 }
 
-const list = (filter: object, asking = client) => ask<Page>(asking, 'list', { filter })
+const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
 const idsOf = ({ applications }: Page) => applications.map(({ id }) => id)
-const whole = (application: string, asking = client) => ask<Whole>(asking, 'application', { application })
-const decide = (decisions: object[], asking = client, act: string = crypto.randomUUID()) =>
-  ask<Outcome[]>(asking, 'decide', { act, decisions })
+const openDetails = (application: string, caller = client) =>
+  ask<Details>(caller, 'application', { application })
+const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
+  ask<Outcome[]>(caller, 'decide', { act, decisions })
 const apply = (application: Application, on = server) =>
   on.client().from('retreat_applications').insert(application)
 
-/** All pages in order, with actions between them. */
+/** Reads all pages in order, and calls `between` after each. */
 async function pages(
   name: 'list' | 'export',
   filter: object,
@@ -113,17 +114,17 @@ async function pages(
   const all: Page[] = []
   let after: Page['next'] = null
   do {
-    const answered: Page = await ask<Page>(client, name, { filter, after })
-    all.push(answered)
-    after = answered.next
+    const page: Page = await ask<Page>(client, name, { filter, after })
+    all.push(page)
+    after = page.next
     await between()
   } while (after !== null)
   return all
 }
 
-const nobodyIsAsked = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
 
-test('the list is the newest first, with only what a line of it shows', async () => {
+test('the list has the newest application first, with only the fields that a line shows', async () => {
   const word = aWord()
   const reason = `\r\n  First ${word} line \r\nsecond line`
   const old = await store({ reason: `${word} ${'long '.repeat(100)}`, team_size: '' }, '2020-01-01T00:00:00Z')
@@ -144,13 +145,13 @@ test('the list is the newest first, with only what a line of it shows', async ()
     status: 'new',
     version: 0,
     same_email: false,
-    ...nobodyIsAsked,
+    ...noInvitation,
   })
   expect(applications[1]).toMatchObject({ id: old, created_at: '2020-01-01T00:00:00+00:00' })
   expect(applications[1]?.reason).toHaveLength(200)
 })
 
-test('the search finds every word that it covers, regardless of accents and case', async () => {
+test('the search finds every word of the fields that it covers, regardless of accents and case', async () => {
   const word = aWord()
   const id = await store({
     first_name: 'Émile',
@@ -206,11 +207,11 @@ test('the search finds every word that it covers, regardless of accents and case
   for (const search of ['emil0', 'emile brienx', '5550100', 'xmountain', 'ountain', 'emile nobody']) {
     expect([search, await finds(search)]).toEqual([search, []])
   }
-  // The words may be anywhere.
+  // The words may be in any field and any order.
   expect(idsOf(await list({ search: `climber ${word} emile` }))).toEqual([id])
 })
 
-test('the last word may be a beginning, from three letters on; the others are whole', async () => {
+test('the last word of a search also matches beginnings once it has three letters; other words match exactly', async () => {
   const word = aWord()
   const id = await store({ reason: `${word} Wandering Élan` })
   const finds = async (search: string) => idsOf(await list({ search }))
@@ -222,25 +223,25 @@ test('the last word may be a beginning, from three letters on; the others are wh
   expect(await finds(word.slice(0, -1))).toEqual([id])
 })
 
-/** This many characters, none of them cut. */
+/** The first characters of a text. Unlike `slice`, it does not split a character. */
 const beginning = (text: string, length: number) => Array.from(text).slice(0, length).join('')
 
-const odd = [
-  ['letters that fold into eighteen', 'ﷺ'.repeat(400)],
+const oddTexts = [
+  ['letters that each fold into eighteen', 'ﷺ'.repeat(400)],
   ['lone combining marks', '\u0301\u0302 \u0300'.repeat(50)],
   ['emoji', '👩🏽‍🚀🏳️‍🌈🇨🇭'.repeat(20)],
   ['quotes and backslashes', `' '' " \\ \\' \\\\ ''' \\"`],
   ['operators', `!a & b | (c <-> d) :* 'e':A -f`],
-  ['what is no letter', '%_?*[]{}^$|<>&;`~#='],
-  ['spaces alone', ' \t\r\n\u00a0\u3000'],
-  ['zero widths and directions', '\u200b\u200d\u202e\ufeff\u2066a'],
-  ['words without an end', 'ab'.repeat(2400)],
+  ['punctuation', '%_?*[]{}^$|<>&;`~#='],
+  ['only spaces', ' \t\r\n\u00a0\u3000'],
+  ['zero-width and direction marks', '\u200b\u200d\u202e\ufeff\u2066a'],
+  ['a word of 4,800 letters', 'ab'.repeat(2400)],
   ['squared words', '㌖㍿㌫'.repeat(70)],
   ['the last code points', '\ufffe\uffff\u{10ffff}\u{e0001}'],
   ['a tag and an address', '<a href="https://example.com/?q=1&r=2">&amp; &#x27;</a>'],
 ] as const
 
-test.each(odd)('%s are stored as they are, and searching for them is no error', async (_what, text) => {
+test.each(oddTexts)('text with %s is stored unchanged, and a search for it succeeds', async (_what, text) => {
   const word = aWord()
   const application = anApplication({
     first_name: `${text} `,
@@ -253,7 +254,7 @@ test.each(odd)('%s are stored as they are, and searching for them is no error', 
   expect(await apply(application)).toMatchObject({ status: 201, error: null })
   const [line] = (await list({ search: word })).applications
   expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
-  expect((await whole(line?.id ?? '')).application).toMatchObject(application)
+  expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
   for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
     for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
       expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
@@ -264,14 +265,14 @@ test.each(odd)('%s are stored as they are, and searching for them is no error', 
 test.each([
   ['of one word', 'a'],
   ['of different words', Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ')],
-  ['of letters that fold into eighteen', 'ﷺ'],
+  ['of letters that each fold into eighteen', 'ﷺ'],
   ['of signs and marks', '\u0301“ '],
 ])(
-  'a reason of a megabyte %s, from before there was a limit, is found by its beginning, read and exported',
+  'a reason of a megabyte %s, stored before the limit, is found by its beginning, read and exported',
   async (_what, part) => {
     const word = aWord()
     const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
-    // The most that is accepted now.
+    // The longest reason that is accepted now.
     expect(await apply(anApplication({ reason: long(250_000).slice(0, 100_000) }))).toMatchObject({
       status: 201,
       error: null,
@@ -284,14 +285,14 @@ test.each([
     )
     const [line] = (await list({ search: word })).applications
     expect(line?.reason.length).toBeLessThanOrEqual(200)
-    expect((await whole(line?.id ?? '')).application.reason).toBe(application.reason)
+    expect((await openDetails(line?.id ?? '')).application.reason).toBe(application.reason)
     expect((await ask<Page>(client, 'export', { filter: { search: word } })).applications).toMatchObject([
       { reason: application.reason },
     ])
   },
 )
 
-/** Stores many rows without the triggers' effects, such as drafts of letters. */
+/** Stores rows without running triggers, which would create drafts of letters, for example. */
 function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`set local session_replication_role = replica`
@@ -299,27 +300,27 @@ function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown
   })
 }
 
-/** The most costly texts to search in, for their length. */
-const bombs = [
-  ['letters that fold into eighteen', 'ﷺ'.repeat(3_000)],
+/** The texts that are the most costly to search in, relative to their length. */
+const costlyTexts = [
+  ['letters that each fold into eighteen', 'ﷺ'.repeat(3_000)],
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
 ] as const
 
-test('the words of long answers are stored, however well they compress, and those of short ones are not', async () => {
-  const kept = async (reason: string) => {
+test('the words of a long form answer are stored, however well it compresses; those of a short one are not', async () => {
+  const countStoredVectors = async (reason: string) => {
     const id = await store({ reason })
     return (await server.database.owner`select from private.search_vectors where application_id = ${id}`)
       .length
   }
-  expect(await kept('so '.repeat(5_000))).toBe(1)
-  // A character of three bytes counts as seven.
-  expect(await kept('山'.repeat(290))).toBe(1)
-  expect(await kept('so '.repeat(500))).toBe(0)
+  expect(await countStoredVectors('so '.repeat(5_000))).toBe(1)
+  // A character of three bytes counts as seven bytes.
+  expect(await countStoredVectors('山'.repeat(290))).toBe(1)
+  expect(await countStoredVectors('so '.repeat(500))).toBe(0)
 })
 
-test('searching and counting fold no more text with two hundred costly applications in front', async () => {
+test('two hundred newer, costly applications make a search or a count fold less than ten times as much text', async () => {
   const own = await startSignIn()
-  const { client: asking } = await own.signedIn()
+  const { client: caller } = await own.signedIn()
   const { owner } = own.database
   const storeAll = (rows: Application[]) =>
     owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
@@ -341,9 +342,9 @@ test('searching and counting fold no more text with two hundred costly applicati
         coalesce(nullif(current_setting('test.octets', true), ''), '0')::integer + octet_length(said))::text, true);
       return private.fold(said);
     end $$`)
-  /** The bytes that a response folds and splits into words: the slow part of a search. */
+  /** The bytes that a call folds and splits into words: the slow part of a search. */
   const octetsOf = async (name: string) => {
-    const { data } = (await asking.auth.getClaims()) ?? {}
+    const { data } = (await caller.auth.getClaims()) ?? {}
     return owner.begin(async (transaction) => {
       await transaction`
         select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true), set_config('test.octets', '0', true)`
@@ -356,19 +357,19 @@ test('searching and counting fold no more text with two hundred costly applicati
   }
   const before = { list: await octetsOf('list'), overview: await octetsOf('overview') }
   expect(Math.min(before.list, before.overview)).toBeGreaterThan(0)
-  for (const [what, reason] of bombs) {
+  for (const [title, reason] of costlyTexts) {
     await storeAll(Array.from({ length: 200 }, () => anApplication({ reason })))
-    // It was thirty times.
+    // In an earlier version, the ratio was thirty.
     const ratio = Math.max(
       (await octetsOf('list')) / before.list,
       (await octetsOf('overview')) / before.overview,
     )
-    expect({ what, isAsMuch: ratio < 10, ratio }).toMatchObject({ what, isAsMuch: true })
+    expect({ title, isBounded: ratio < 10, ratio }).toMatchObject({ title, isBounded: true })
   }
 
-  // Words at the end of the covered text are found, and nothing after them breaks that.
+  // Words at the end of the searched text are found, also by an organiser who reads blind.
   const long = (end: string) => `${'a b c d e '.repeat(990).slice(0, 9900)} ${end}`
-  const loud = (
+  const matching = (
     await storeAll(Array.from({ length: 20 }, () => anApplication({ reason: long('silence') })))
   ).map((row) => String(row['id']))
   await storeAll(
@@ -384,17 +385,17 @@ test('searching and counting fold no more text with two hundred costly applicati
     } while (after !== null)
     return found
   }
-  expect(await all(asking)).toHaveLength(1100 + 20 + 20)
-  await ask(asking, 'set_blind', { blind: true })
-  const found = await all(asking)
+  expect(await all(caller)).toHaveLength(1100 + 20 + 20)
+  await ask(caller, 'set_blind', { blind: true })
+  const found = await all(caller)
   expect(found).toHaveLength(1100 + 20)
-  expect(found).toEqual(expect.arrayContaining(loud))
-  // A text that is changed by hand is found in its new form.
-  await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${loud[0] ?? ''}`
-  expect(await all(asking)).toHaveLength(1100 + 19)
+  expect(found).toEqual(expect.arrayContaining(matching))
+  // Once a text is changed in the database, its former words are not found.
+  await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${matching[0] ?? ''}`
+  expect(await all(caller)).toHaveLength(1100 + 19)
 })
 
-test('status, team size, paid solution and dates are filters, alone and together', async () => {
+test('status, team size, paid solution and dates filter the list, alone and together', async () => {
   const search = aWord()
   const day = (date: string) => `${date}T12:00:00Z`
   const [a, b, c, d] = [
@@ -409,7 +410,7 @@ test('status, team size, paid solution and dates are filters, alone and together
   ])
   await decide([{ id: c, status: 'new', version: 1 }])
   const dates = { since: '2019-03-01T00:00:00Z', until: '2019-03-05T00:00:00Z' }
-  // The query differs with a search, without one, and by dates alone.
+  // A search, dates, and both together run different queries.
   for (const base of [{ search }, dates, { search, ...dates }]) {
     const finds = async (filter: object) => idsOf(await list({ ...base, ...filter }))
     expect(await finds({})).toEqual([d, c, b, a])
@@ -423,7 +424,7 @@ test('status, team size, paid solution and dates are filters, alone and together
     expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([a])
     expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([d])
     expect(await finds({ team_size: 'none such' })).toEqual([])
-    // From one time on, and before another.
+    // `since` is inclusive, and `until` is exclusive.
     expect(await finds({ since: day('2019-03-02') })).toEqual([d, c, b])
     expect(await finds({ until: day('2019-03-03') })).toEqual([b, a])
     expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([b])
@@ -444,16 +445,16 @@ test.each([
 
 test.each([
   ['of all', {}],
-  ['of those that are New', { status: 'new' }],
+  ['of New applications', { status: 'new' }],
   ['of one status', { status: 'shortlisted' }],
   ['of a search', { search: 'paged' }],
   ['of a search in one status', { search: 'paged', status: 'shortlisted' }],
   ['of a team size', { team_size: '3-10' }],
 ])(
-  'pages %s have no gap and no duplicate, even at one moment and while others arrive',
-  async (what, filter) => {
-    // Each case in a year of its own.
-    const year = 1990 + what.length
+  'pages %s have no gap and no duplicate, even with equal times and while applications arrive',
+  async (title, filter) => {
+    // Each case has a separate year.
+    const year = 1990 + title.length
     const at = (second: number) => `${year}-06-01T00:00:${String(second).padStart(2, '0')}.123456Z`
     const rows = Array.from({ length: 130 }, (_, index) => ({
       ...anApplication({ reason: 'paged' }),
@@ -475,7 +476,7 @@ test.each([
   },
 )
 
-test('a page that ends with the last application has no next one', async () => {
+test('a page that ends with the last application has no next page', async () => {
   const search = aWord()
   for (let index = 0; index < 50; index += 1) await store({ reason: search })
   expect(await pages('list', { search })).toHaveLength(1)
@@ -483,7 +484,7 @@ test('a page that ends with the last application has no next one', async () => {
   expect((await pages('list', { search })).map(({ applications }) => applications.length)).toEqual([50, 1])
 })
 
-test('a search with more candidates than it reads says where it stopped, and continues until all is found', async () => {
+test('a search with too many candidates for one call continues on further pages until it has found everything', async () => {
   const word = aWord()
   const { owner } = server.database
   const rows = Array.from({ length: 1100 }, () => ({
@@ -514,7 +515,7 @@ test('an export has complete applications with their status, however large they 
       status: 'waitlisted',
       version: 1,
       same_email: false,
-      ...nobodyIsAsked,
+      ...noInvitation,
       decided_by: me,
       decided_at: expect.any(String) as string,
       marks: [],
@@ -537,10 +538,10 @@ test('an export has complete applications with their status, however large they 
   await owner`delete from public.retreat_applications where created_at = '1970-01-01'`
 })
 
-test('the overview counts each status and the composition of the results, by day in the given zone', async () => {
+test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
   const own = await startSignIn()
-  const { client: asking } = await own.signedIn()
-  const overview = (args: object = {}) => ask<Overview>(asking, 'overview', args)
+  const { client: caller } = await own.signedIn()
+  const overview = (args: object = {}) => ask<Overview>(caller, 'overview', args)
   const none = { count: 0, more: false }
   const of = (count: number) => ({ count, more: false })
   expect(await overview()).toEqual({
@@ -570,9 +571,9 @@ test('the overview counts each status and the composition of the results, by day
       { id: ids[0], status: 'accepted', version: 0 },
       { id: ids[1], status: 'declined', version: 0 },
     ],
-    asking,
+    caller,
   )
-  await decide([{ id: ids[1], status: 'new', version: 1 }], asking)
+  await decide([{ id: ids[1], status: 'new', version: 1 }], caller)
   const counts = {
     new: of(3),
     shortlisted: none,
@@ -596,19 +597,19 @@ test('the overview counts each status and the composition of the results, by day
     '2026-03-02': 1,
     '2026-03-03': 1,
   })
-  // The tabs show what the other filters leave, regardless of the chosen one.
+  // The count of each tab applies all filters except the status.
   expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
   expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
     counts: { ...counts, new: of(1), all: of(2) },
     count: 1,
     team_size: { '10+': 1 },
   })
-  expect(await asking.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
+  expect(await caller.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
     status: 400,
     error: { code: '22023' },
   })
 
-  // Counted up to a thousand.
+  // Counts stop at a thousand.
   const { owner } = own.database
   const fill = (count: number) =>
     owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
@@ -627,9 +628,9 @@ test('the overview counts each status and the composition of the results, by day
   })
 })
 
-test('with more decided ones than are counted, New is the number of new ones in the newest thousand, or more', async () => {
+test('with over 20,000 decisions, New counts only in the newest thousand and says that there may be more', async () => {
   const own = await startSignIn()
-  const { client: asking } = await own.signedIn()
+  const { client: caller } = await own.signedIn()
   const { owner } = own.database
   await withoutTriggers(
     owner,
@@ -646,7 +647,7 @@ test('with more decided ones than are counted, New is the number of new ones in 
     select id, created_at, 'declined', 1 from public.retreat_applications where first_name::integer <= ${count}
     on conflict do nothing`,
     )
-  const counts = async () => (await ask<Overview>(asking, 'overview', { filter: {} })).counts
+  const counts = async () => (await ask<Overview>(caller, 'overview', { filter: {} })).counts
   const many = { count: 1000, more: true }
   await decideTheOldest(20_000)
   expect(await counts()).toMatchObject({ new: { count: 301, more: false }, declined: many, all: many })
@@ -656,7 +657,7 @@ test('with more decided ones than are counted, New is the number of new ones in 
   expect(await counts()).toMatchObject({ new: { count: 0, more: true }, declined: many, all: many })
 })
 
-test('a list reads only the rows that it needs, however many were decided on', async () => {
+test('a list reads only the rows that it needs, however many applications have a decision', async () => {
   const { owner } = (await startSignIn()).database
   await withoutTriggers(owner, async (transaction) => {
     await transaction`
@@ -672,11 +673,11 @@ test('a list reads only the rows that it needs, however many were decided on', a
       select application_id, true from private.statuses where status = 'accepted'`
   })
   await owner`analyze`
-  /** The number of rows of the three tables that a call reads, by scanning a table and by an index. */
-  const readFor = (filter: object) =>
+  /** The numbers of rows that a call reads from the three tables, by scanning a table and by an index. */
+  const rowsReadFor = (filter: object) =>
     owner.begin(async (transaction) => {
       const read = async () => {
-        // This connection's earlier reads count too, until PostgreSQL adds them up.
+        // The counters may include earlier reads of this connection, so the difference is taken.
         const [row] = await transaction<[{ scanned: number; fetched: number }]>`
           select sum(seq_tup_read)::integer as scanned, sum(idx_tup_fetch)::integer as fetched
           from pg_stat_xact_user_tables where relname in ('retreat_applications', 'statuses', 'invitations')`
@@ -695,8 +696,8 @@ test('a list reads only the rows that it needs, however many were decided on', a
       { team_size: '' },
       { answer: 'not told' },
     ]) {
-      const { scanned, fetched } = await readFor({ ...filter, order })
-      // A hundred are found among two hundred, each with a row of another table.
+      const { scanned, fetched } = await rowsReadFor({ ...filter, order })
+      // The hundred matches are among a few hundred candidates, each with a row of another table.
       expect({ filter, order, scanned, isFew: fetched < 1000 }).toEqual({
         filter,
         order,
@@ -707,7 +708,7 @@ test('a list reads only the rows that it needs, however many were decided on', a
   }
 })
 
-test('a decision is kept where its version is current, and otherwise refused with who did what', async () => {
+test('a decision with the current version is saved; any other is refused with the latest one and its author', async () => {
   const id = await store()
   const other = await server.signedIn()
   const [first] = await decide([{ id, status: 'shortlisted', version: 0 }])
@@ -721,26 +722,26 @@ test('a decision is kept where its version is current, and otherwise refused wit
   })
   const [stale] = await decide([{ id, status: 'declined', version: 0 }], other.client)
   expect(stale).toEqual({ ...first, outcome: 'stale' })
-  expect((await whole(id)).application).toMatchObject({ status: 'shortlisted', version: 1 })
-  // It can be made again knowingly, and taken back.
+  expect((await openDetails(id)).application).toMatchObject({ status: 'shortlisted', version: 1 })
+  // With the current version, the decision is saved, and can be undone.
   expect(await decide([{ id, status: 'declined', version: 1 }], other.client)).toMatchObject([
     { outcome: 'kept', status: 'declined', version: 2, author: other.email },
   ])
   expect(await decide([{ id, status: 'new', version: 2 }])).toMatchObject([
     { outcome: 'kept', status: 'new', version: 3 },
   ])
-  // A decision that changes nothing writes nothing.
+  // A decision for the current status is not recorded.
   expect(await decide([{ id, status: 'new', version: 3 }])).toMatchObject([
     { outcome: 'kept', status: 'new', version: 3 },
   ])
-  const { history, application } = await whole(id)
+  const { history, application } = await openDetails(id)
   expect(application).toMatchObject({ status: 'new', version: 3 })
   expect(history.map(({ author, kind, detail }) => [author, kind, detail])).toEqual([
     [me, 'status', { status: 'shortlisted', former: 'new' }],
     [other.email, 'status', { status: 'declined', former: 'shortlisted' }],
     [me, 'status', { status: 'new', former: 'declined' }],
   ])
-  // A missing version matches none of those.
+  // A missing version is stale, and so is one that does not exist yet.
   expect(await decide([{ id, status: 'accepted' }])).toMatchObject([{ outcome: 'stale' }])
   expect(await decide([{ id, status: 'accepted', version: 4 }])).toMatchObject([{ outcome: 'stale' }])
 })
@@ -754,32 +755,32 @@ test('repeating an act gives the same response and changes nothing', async () =>
   ]
   const first = await decide(decisions, client, act)
   expect(first.map(({ outcome }) => outcome)).toEqual(['kept', 'kept'])
-  const again = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, client, act)))
-  expect(again).toEqual([first, first, first, first])
-  expect((await whole(a)).history).toHaveLength(1)
+  const repeats = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, client, act)))
+  expect(repeats).toEqual([first, first, first, first])
+  expect((await openDetails(a)).history).toHaveLength(1)
 
-  // Even concurrently: the driver of a client that lost a response cannot know.
+  // Concurrent repeats too: a client that lost a response may retry while the first call still runs.
   const [id, once] = [await store(), crypto.randomUUID()]
   const all = await Promise.all(
     [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], client, once)),
   )
-  expect(new Set(all.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  expect(new Set(all.map((response) => JSON.stringify(response))).size).toBe(1)
   expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
-  expect((await whole(id)).history).toHaveLength(1)
+  expect((await openDetails(id)).history).toHaveLength(1)
 
-  // Even where somebody else decided meanwhile. Another act, or somebody else's, is not reported as kept.
+  // Also after somebody else decided. The same act with other decisions, or by somebody else, is refused.
   const other = await server.signedIn()
   await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
   expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toEqual(all[0])
-  expect((await whole(id)).application.status).toBe('waitlisted')
-  for (const [given, asking] of [
+  expect((await openDetails(id)).application.status).toBe('waitlisted')
+  for (const [given, caller] of [
     [[{ id: a, status: 'declined', version: 0 }], client],
     [decisions, other.client],
   ] as const) {
-    await expect(decide([...given], asking, act)).rejects.toMatchObject({ code: 'PT409' })
+    await expect(decide([...given], caller, act)).rejects.toMatchObject({ code: 'PT409' })
   }
 
-  // Nothing about an erased person stays in it, and nothing at all after a day.
+  // An erasure removes its applications from the stored result. The result itself is deleted after a day.
   const results = async () => JSON.stringify(await server.database.owner`select result from private.acts`)
   expect(await results()).toContain(b)
   await server.database.owner`delete from public.retreat_applications where id = ${b}`
@@ -790,14 +791,14 @@ test('repeating an act gives the same response and changes nothing', async () =>
   expect(await server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
 })
 
-test('several decisions at once each have their outcome', async () => {
-  const [kept, stale, same] = [await store(), await store(), await store()]
+test('each of several decisions in one call has its own outcome', async () => {
+  const [kept, stale, unchanged] = [await store(), await store(), await store()]
   const gone = crypto.randomUUID()
   const other = await server.signedIn()
   await decide([{ id: stale, status: 'declined', version: 0 }], other.client)
   const outcomes = await decide([
     { id: gone, status: 'accepted', version: 0 },
-    { id: same, status: 'new', version: 0 },
+    { id: unchanged, status: 'new', version: 0 },
     { id: stale, status: 'accepted', version: 0 },
     { id: kept, status: 'accepted', version: 0 },
   ])
@@ -806,36 +807,36 @@ test('several decisions at once each have their outcome', async () => {
   expect(of.get(gone)).toEqual({ id: gone, outcome: 'gone' })
   expect(of.get(stale)).toMatchObject({ outcome: 'stale', status: 'declined', author: other.email })
   expect(of.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
-  expect(of.get(same)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
+  expect(of.get(unchanged)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
 
-  // An invalid one leaves all unchanged.
+  // An invalid decision leaves all applications of the call unchanged.
   for (const [decisions, code] of [
     [
       [
-        { id: same, status: 'accepted', version: 0 },
+        { id: unchanged, status: 'accepted', version: 0 },
         { id: kept, status: 'perhaps', version: 1 },
       ],
       '23514',
     ],
     [
       [
-        { id: same, status: 'accepted', version: 0 },
+        { id: unchanged, status: 'accepted', version: 0 },
         { id: kept, version: 1 },
       ],
       '23502',
     ],
     [[{ id: 'x', status: 'accepted', version: 0 }], '22P02'],
-    [{ id: same }, '22023'],
+    [{ id: unchanged }, '22023'],
     [Array.from({ length: 1001 }, () => ({ id: gone, status: 'new', version: 0 })), '22023'],
   ] as const) {
-    const answer = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
-    expect(answer).toMatchObject({ status: 400, error: { code } })
+    const response = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
+    expect(response).toMatchObject({ status: 400, error: { code } })
   }
-  expect((await whole(same)).application).toMatchObject({ status: 'new', version: 0 })
+  expect((await openDetails(unchanged)).application).toMatchObject({ status: 'new', version: 0 })
   expect(await decide([])).toEqual([])
 })
 
-test('two organisers who decide the same in opposite orders at once: each is decided by one, without a deadlock', async () => {
+test('two organisers deciding at once in opposite orders do not deadlock; each application gets one decision', async () => {
   const other = await server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const ids = await Promise.all(Array.from({ length: 40 }, () => store()))
@@ -847,7 +848,7 @@ test('two organisers who decide the same in opposite orders at once: each is dec
     const kept = (outcomes: Outcome[]) =>
       outcomes.filter(({ outcome }) => outcome === 'kept').map(({ id }) => id)
     expect([...kept(mine), ...kept(theirs)].toSorted()).toEqual(ids.toSorted())
-    const found = await Promise.all(ids.map((id) => whole(id)))
+    const found = await Promise.all(ids.map((id) => openDetails(id)))
     for (const { application, history } of found) {
       const isMine = kept(mine).includes(application.id)
       expect(application).toMatchObject({ status: isMine ? 'accepted' : 'declined', version: 1 })
@@ -856,7 +857,7 @@ test('two organisers who decide the same in opposite orders at once: each is dec
   }
 })
 
-test('erasing and deciding the same at once: each decision is kept or gone', async () => {
+test('erasing and deciding on the same applications at once: all decisions are saved, or all refused as gone', async () => {
   const other = await server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const email = `${aWord()}@example.com`
@@ -874,12 +875,12 @@ test('erasing and deciding the same at once: each decision is kept or gone', asy
   }
 })
 
-test('notes are only ever added, once each, and never change the status', async () => {
+test('a note is added once, replaces no other note, and does not change the status', async () => {
   const id = await store()
   const other = await server.signedIn()
   const act = crypto.randomUUID()
-  const note = (text: string | null, key: string = crypto.randomUUID(), asking = client) =>
-    ask<Happened[]>(asking, 'note', { act: key, application: id, note: text })
+  const note = (text: string | null, key: string = crypto.randomUUID(), caller = client) =>
+    ask<HistoryEntry[]>(caller, 'note', { act: key, application: id, note: text })
   const text = '  Met her in Oslo: "quiet" \\ 🌲\r\n\nsecond line '
   const first = await note(text, act)
   expect(first).toEqual([
@@ -892,21 +893,21 @@ test('notes are only ever added, once each, and never change the status', async 
     { kind: 'status' },
     { author: other.email, kind: 'note', detail: { note: 'I agree.' } },
   ])
-  // A decision from before was made on a version that is still current.
-  expect((await whole(id)).application).toMatchObject({ status: 'accepted', version: 1 })
+  // A note does not change the version: a decision with the version from before is saved.
+  expect((await openDetails(id)).application).toMatchObject({ status: 'accepted', version: 1 })
   expect(await decide([{ id, status: 'declined', version: 1 }])).toMatchObject([{ outcome: 'kept' }])
 
-  // Nothing is reported as kept that is not: another note by the same act, or a blank one.
+  // Another note with a used act is refused, and so is a blank or too long note.
   for (const [key, another] of [
     [act, 'another'],
-    [(await whole(id)).history[1]?.act, text],
+    [(await openDetails(id)).history[1]?.act, text],
   ]) {
-    const answer = await client.rpc('desk_note', { act: key, application: id, note: another })
-    expect(answer).toMatchObject({ status: 409, error: { code: 'PT409' } })
+    const response = await client.rpc('desk_note', { act: key, application: id, note: another })
+    expect(response).toMatchObject({ status: 409, error: { code: 'PT409' } })
   }
-  for (const nothing of ['', ' \r\n\t', null, 'x'.repeat(10_001)]) {
-    const answer = await client.rpc('desk_note', { act: crypto.randomUUID(), application: id, note: nothing })
-    expect(answer).toMatchObject({ status: 400, error: { code: '22023' } })
+  for (const wrong of ['', ' \r\n\t', null, 'x'.repeat(10_001)]) {
+    const response = await client.rpc('desk_note', { act: crypto.randomUUID(), application: id, note: wrong })
+    expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
   }
   expect(await note('🌲'.repeat(10_000))).toHaveLength(5)
   expect(
@@ -914,13 +915,13 @@ test('notes are only ever added, once each, and never change the status', async 
   ).toMatchObject({ status: 404, error: { code: 'PT404' } })
 })
 
-test('one application has all its form answers as given, and everything that is known about it', async () => {
+test('an opened application has its unchanged form answers, history and delivery, and others with its email', async () => {
   const email = `Twice.${aWord()}@Example.com`
   const given = anApplication({ email, reason: ' as\r\n\u0301 it \t is  ', linkedin: 'javascript:alert(1)' })
-  const older = await store({ email: ` ${email.toLowerCase()}`, company: 'Before' }, '2021-01-01T00:00:00Z')
+  const earlier = await store({ email: ` ${email.toLowerCase()}`, company: 'Before' }, '2021-01-01T00:00:00Z')
   const id = await store(given)
-  await decide([{ id: older, status: 'declined', version: 0 }])
-  const { application, history, delivery, others } = await whole(id)
+  await decide([{ id: earlier, status: 'declined', version: 0 }])
+  const { application, history, delivery, others } = await openDetails(id)
   expect(application).toEqual({
     ...given,
     id,
@@ -928,12 +929,12 @@ test('one application has all its form answers as given, and everything that is 
     status: 'new',
     version: 0,
     same_email: true,
-    ...nobodyIsAsked,
+    ...noInvitation,
   })
   expect(history).toEqual([])
   expect(delivery).toMatchObject({ delivered_at: null, attempts: 0, last_status: null })
   expect(others).toEqual([
-    { id: older, created_at: '2021-01-01T00:00:00+00:00', company: 'Before', status: 'declined' },
+    { id: earlier, created_at: '2021-01-01T00:00:00+00:00', company: 'Before', status: 'declined' },
   ])
   expect((await list({ search: email })).applications.map(({ same_email }) => same_email)).toEqual([
     true,
@@ -950,10 +951,10 @@ test('the history keeps its authors after they are removed', async () => {
   const other = await server.signedIn()
   await decide([{ id, status: 'accepted', version: 0 }], other.client)
   await server.database.owner`delete from auth.users where email = ${other.email}`
-  expect((await whole(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
+  expect((await openDetails(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
 })
 
-test('erasing needs the email, removes everything that is known, and is itself recorded', async () => {
+test("erasing requires the applicant's email, removes everything about them, and is recorded", async () => {
   const { owner } = server.database
   const email = `Erased.${aWord()}@example.com`
   const [a, b, stranger] = [
@@ -964,14 +965,14 @@ test('erasing needs the email, removes everything that is known, and is itself r
   await decide([{ id: a, status: 'accepted', version: 0 }])
   await ask(client, 'note', { act: crypto.randomUUID(), application: a, note: `A note of ${email}` })
   for (const wrong of ['', 'another@example.com', `${email}m`, null]) {
-    const answer = await client.rpc('desk_erase', { applications: [a, b], email: wrong })
-    expect(answer).toMatchObject({ status: 400, error: { code: '22023' } })
+    const response = await client.rpc('desk_erase', { applications: [a, b], email: wrong })
+    expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
   }
-  // With somebody else's among them, none is erased.
+  // With somebody else's application among them, nothing is erased.
   expect(await client.rpc('desk_erase', { applications: [a, stranger], email })).toMatchObject({
     status: 400,
   })
-  const left = async () => {
+  const remaining = async () => {
     const tables = ['private.history', 'private.statuses', 'private.deliveries']
     const counts = tables.map(async (name) => {
       const [row] = await owner.unsafe(
@@ -982,20 +983,20 @@ test('erasing needs the email, removes everything that is known, and is itself r
     })
     return Promise.all(counts)
   }
-  expect(await left()).toEqual([2, 1, 2])
+  expect(await remaining()).toEqual([2, 1, 2])
 
   const act = crypto.randomUUID()
   const erasing = { act, applications: [a, b], email: ` ${email.toUpperCase()}` }
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
-  // A repeat after a lost response returns the first result.
+  // A retry after a lost response returns the first result.
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
-  expect(await left()).toEqual([0, 0, 0])
+  expect(await remaining()).toEqual([0, 0, 0])
   expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
     0,
   )
   expect(await ask(client, 'erase', { applications: [a, b], email })).toEqual({ erased: 0 })
   expect(await client.rpc('desk_application', { application: a })).toMatchObject({ status: 404 })
-  expect((await whole(stranger)).application).toMatchObject({ id: stranger })
+  expect((await openDetails(stranger)).application).toMatchObject({ id: stranger })
   const erasures =
     await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
   expect(erasures).toEqual([{ author: me, application_id: null, detail: { applications: 2 } }])
@@ -1003,10 +1004,10 @@ test('erasing needs the email, removes everything that is known, and is itself r
     author: me,
     kind: 'erased',
   })
-  // Nothing that is stored anywhere names the person.
-  const [kept] =
+  // No entry of the history names the person.
+  const [named] =
     await owner`select count(*)::int as n from private.history where detail::text ilike ${`%${email}%`}`
-  expect(kept).toEqual({ n: 0 })
+  expect(named).toEqual({ n: 0 })
 })
 
 /** The fields that blind reading hides, with unique values. */
@@ -1021,16 +1022,16 @@ const hidden = {
 const hiddenWords =
   /xenophonia|quillfeather|zebulon|obscure|hostel|7700 900123|zz-quillon|linkedin\.example|marmoset/i
 
-test('an organiser who reads blind finds and reads none of what is hidden, by any call', async () => {
+test('no call returns a hidden field to an organiser who reads blind', async () => {
   const { owner } = server.database
   const word = aWord()
-  const [id, again] = [
+  const [id, second] = [
     await store({ ...hidden, reason: `${word} first`, custom_solution: 'a hammock' }),
     await store({ ...hidden, reason: `${word} second` }),
   ]
   const blind = await server.signedIn()
   expect(await ask(blind.client, 'blind')).toMatchObject({ blind: false })
-  expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
+  expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
   expect(await ask(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
   expect(await ask(blind.client, 'blind')).toMatchObject({ blind: true })
 
@@ -1048,7 +1049,7 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
     desk_application: [
       { application: id },
-      { application: again, filter: { search: word } },
+      { application: second, filter: { search: word } },
       { application: id, filter: { search: hidden.last_name, order: 'oldest' } },
     ],
     desk_junk: [{}],
@@ -1065,13 +1066,13 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
     desk_door: [{}],
     desk_history: [{}],
     desk_set_door: [{ version: 0, closed: false, sentence: '' }],
-    desk_erase: [{ applications: [again], email: hidden.email }],
+    desk_erase: [{ applications: [second], email: hidden.email }],
     desk_letters: [{}],
     desk_check_mail: [{}],
     desk_drafts: [{ occasion: 'accepted' }, { occasion: 'declined' }],
     desk_outbox: [{ state: 'waiting' }, { state: 'refused' }],
-    desk_letters_of: [{ applications: [id, again] }],
-    desk_letter_states: [{ applications: [id, again] }],
+    desk_letters_of: [{ applications: [id, second] }],
+    desk_letter_states: [{ applications: [id, second] }],
     desk_preview: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_send_test: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_notices: [{}],
@@ -1086,7 +1087,7 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
     desk_stop: [{ stopped: true }, { stopped: false }],
     desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
-    // This one reveals; these are for organisers who read everything.
+    // Functions without calls reveal fields, or are only for organisers who read everything.
     desk_reveal: [],
     door_is_open: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
@@ -1126,11 +1127,11 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
       'status',
       'version',
       'same_email',
-      ...Object.keys(nobodyIsAsked),
+      ...Object.keys(noInvitation),
     ].toSorted(),
   )
 
-  // Another organiser reads as before.
+  // Another organiser still reads everything.
   expect(JSON.stringify(await list({ search: word }))).toMatch(hiddenWords)
 })
 
@@ -1139,7 +1140,7 @@ test('the search of a blind reader covers only reason and custom answer, even fo
   const blind = await server.signedIn()
   await ask(blind.client, 'set_blind', { blind: true })
   const id = await store({ ...hidden, reason: `${word} forest`, custom_solution: 'a hammock' })
-  // Words so common that the search reads only the newest.
+  // A word so common that the search reads only the newest applications.
   const common = aWord()
   const { owner } = server.database
   const rows = Array.from({ length: 1100 }, () => ({
@@ -1150,12 +1151,12 @@ test('the search of a blind reader covers only reason and custom answer, even fo
     await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
   }
   await store({ last_name: common })
-  const finds = async (search: string, asking = blind.client) => {
+  const finds = async (search: string, caller = blind.client) => {
     const filter = { search }
     const [listed, exported, overview] = await Promise.all([
-      list(filter, asking),
-      ask<Page>(asking, 'export', { filter }),
-      ask<Overview>(asking, 'overview', { filter }),
+      list(filter, caller),
+      ask<Page>(caller, 'export', { filter }),
+      ask<Overview>(caller, 'overview', { filter }),
     ])
     return [
       listed.applications.length,
@@ -1172,27 +1173,27 @@ test('the search of a blind reader covers only reason and custom answer, even fo
     expect([search, await finds(`${word} ${search}`, client)]).toEqual([search, [1, 1, 1, 1]])
   }
   expect(await finds(common)).toEqual([0, 0, 0, 0])
-  // It says that the result is incomplete.
+  // The first page has only the newest match.
   expect(await finds(common, client)).toEqual([1, 1, 1, 1])
   await owner`delete from public.retreat_applications where id = ${id} or created_at = '1975-01-01'`
 })
 
-test('revealing shows everything and is recorded in the history, by its author and once for each act', async () => {
+test('revealing shows every field, and the history records each act once, with its author', async () => {
   const id = await store(hidden)
   const [blind, second] = [await server.signedIn(), await server.signedIn()]
-  const reveal = (asking: SupabaseClient, act: string = crypto.randomUUID()) =>
-    ask<Whole>(asking, 'reveal', { act, application: id })
-  // There is nothing to reveal for an organiser who reads everything.
+  const reveal = (caller: SupabaseClient, act: string = crypto.randomUUID()) =>
+    ask<Details>(caller, 'reveal', { act, application: id })
+  // Revealing is not recorded for an organiser who reads everything.
   expect((await reveal(client)).history).toEqual([])
-  for (const { client: asking } of [blind, second]) await ask(asking, 'set_blind', { blind: true })
+  for (const { client: caller } of [blind, second]) await ask(caller, 'set_blind', { blind: true })
 
   const act = crypto.randomUUID()
   const shown = await reveal(blind.client, act)
   expect(shown.application).toMatchObject(hidden)
   expect(shown.history).toMatchObject([{ act, author: blind.email, kind: 'revealed' }])
   expect((await reveal(blind.client, act)).history).toHaveLength(1)
-  expect(JSON.stringify(await whole(id, blind.client))).not.toMatch(hiddenWords)
-  // An act that is recorded already, by somebody else or as something else, hides no revealing.
+  expect(JSON.stringify(await openDetails(id, blind.client))).not.toMatch(hiddenWords)
+  // An act id that somebody else used, or that was used for something else, reveals nothing.
   const refused = { status: 409, data: null, error: { code: 'PT409' } }
   expect(await second.client.rpc('desk_reveal', { act, application: id })).toMatchObject(refused)
   const noted = crypto.randomUUID()
@@ -1203,10 +1204,10 @@ test('revealing shows everything and is recorded in the history, by its author a
     data: null,
   })
 
-  // Switching is recorded too, once.
+  // Switching blind reading off is recorded once, too.
   await ask(blind.client, 'set_blind', { blind: false })
   await ask(blind.client, 'set_blind', { blind: false })
-  expect(JSON.stringify(await whole(id, blind.client))).toMatch(hiddenWords)
+  expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
   const { happenings } = await ask<DeskHistory>(client, 'history')
   expect(
     happenings.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
@@ -1220,7 +1221,7 @@ test('revealing shows everything and is recorded in the history, by its author a
   })
 })
 
-test('events of the desk come fifty at a time, the newest first, each once', async () => {
+test('pages of the history have fifty events each, the newest first, without duplicates', async () => {
   const { owner } = server.database
   await owner`
     insert into private.history (author, kind, detail)

@@ -10,22 +10,22 @@ import type { Sql } from '../database/sql.ts'
 
 let server: SignInServer
 let owner: Sql
-let keeper: SupabaseClient
+let organiser: SupabaseClient
 let email: string
 
 beforeAll(async () => {
   server = await startSignIn()
   owner = server.database.owner
-  ;({ client: keeper, email } = await server.signedIn())
+  ;({ client: organiser, email } = await server.signedIn())
 })
 
-/** The state of a new database. */
+/** Restores the state of a new database. */
 beforeEach(async () => {
   await owner`truncate public.retreat_applications, private.history, private.deliveries, private.door cascade`
   await owner`insert into private.door default values`
 })
 
-interface Happened {
+interface HistoryEntry {
   author: string
   kind: string
   detail: Record<string, unknown>
@@ -37,25 +37,25 @@ interface Door {
   sentence: string
   received: number
   closes_after: number | null
-  history: Happened[]
+  history: HistoryEntry[]
 }
 
-/** The response of a function of the desk. */
-async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
-  const { data, error } = await keeper.rpc(`desk_${name}`, args)
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
+  const { data, error } = await organiser.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 const door = () => ask<Door>('door')
-const happenings = async () => (await ask<{ happenings: Happened[] }>('history')).happenings
+const happenings = async () => (await ask<{ happenings: HistoryEntry[] }>('history')).happenings
 
 async function set(changes: object) {
   const { version } = await door()
   return ask<Door>('set_door', { version, closed: false, ...changes })
 }
 
-/** Sends an application; returns its status, or the refusal. */
+/** Sends an application. Returns the status of the response, or the refusal. */
 async function send(application = anApplication()) {
   const { status, error } = await server.client().from('retreat_applications').insert(application)
   return error === null ? status : [status, error.code, error.message]
@@ -66,9 +66,9 @@ async function stored() {
   return row?.['n'] as number
 }
 
-test('a closed door refuses with its sentence, on the page too; a duplicate still counts as stored', async () => {
-  const before = anApplication()
-  expect(await send(before)).toBe(201)
+test('a closed door refuses applications with its sentence, on the page too; a duplicate counts as stored', async () => {
+  const duplicate = anApplication()
+  expect(await send(duplicate)).toBe(201)
   expect(await door()).toMatchObject({ is_open: true, closed: false, version: 0, sentence: '', history: [] })
   const sentence = 'We are full: 100% “thanks”, see you in 2027. <b>\\</b>'
   expect(await set({ closed: true, sentence })).toMatchObject({
@@ -78,7 +78,7 @@ test('a closed door refuses with its sentence, on the page too; a duplicate stil
     version: 1,
   })
   expect(await send()).toEqual([403, 'PT403', sentence])
-  expect(await send(before)).toMatchObject([
+  expect(await send(duplicate)).toMatchObject([
     409,
     '23505',
     expect.stringContaining('retreat_applications_once'),
@@ -87,20 +87,20 @@ test('a closed door refuses with its sentence, on the page too; a duplicate stil
     await server.client().from('retreat_applications').insert([anApplication(), anApplication()]),
   ).toMatchObject({ status: 403 })
 
-  const native = async (application: Application) => {
+  const postForm = async (application: Application) => {
     const body = new URLSearchParams(
       Object.entries(application).map(([name, value]) => [name, String(value)]),
     )
-    const answer = await fetch(`${server.origin}/`, { method: 'POST', body })
-    return { status: answer.status, html: await answer.text() }
+    const response = await fetch(`${server.origin}/`, { method: 'POST', body })
+    return { status: response.status, html: await response.text() }
   }
-  const late = anApplication({ first_name: 'Late Lucy', reason: 'To be kept in the form.' })
-  const { status, html } = await native(late)
+  const refused = anApplication({ first_name: 'Late Lucy', reason: 'To be kept in the form.' })
+  const { status, html } = await postForm(refused)
   expect(status).toBe(403)
   expect(html).toContain('We are full: 100% “thanks”, see you in 2027. &lt;b&gt;\\&lt;/b&gt;')
-  for (const answer of [late.first_name, late.last_name, late.email, late.reason])
+  for (const answer of [refused.first_name, refused.last_name, refused.email, refused.reason])
     expect(html).toContain(answer)
-  expect((await native(before)).status).toBe(200)
+  expect((await postForm(duplicate)).status).toBe(200)
   expect(await stored()).toBe(1)
   expect(await owner`select from private.deliveries`).toHaveLength(1)
 
@@ -108,8 +108,8 @@ test('a closed door refuses with its sentence, on the page too; a duplicate stil
   await set({ closed: true })
   expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
   await set({ closed: false, sentence })
-  expect(await send(late)).toBe(201)
-  // The door has who changed it last; the history has all changes.
+  expect(await send(refused)).toBe(201)
+  // The door has only its last change; the history has all changes.
   expect((await door()).history).toMatchObject([{ author: email, kind: 'door', detail: { closed: false } }])
   expect(await happenings()).toMatchObject([
     { author: email, kind: 'door', detail: { closed: false, is_open: true } },
@@ -118,10 +118,10 @@ test('a closed door refuses with its sentence, on the page too; a duplicate stil
   ])
 })
 
-test('a door is changed only by an organiser who saw its current state, and only to a valid one', async () => {
+test('a door is changed only by an organiser who saw its current state, and only to a valid state', async () => {
   const other = await server.signedIn()
   await set({ closed: true, sentence: 'First.' })
-  const change = (args: object, asking = keeper) => asking.rpc('desk_set_door', { closed: false, ...args })
+  const change = (args: object, caller = organiser) => caller.rpc('desk_set_door', { closed: false, ...args })
   const stale = { status: 409, data: null, error: { code: 'PT409' } }
   expect(await change({ version: 0 }, other.client)).toMatchObject(stale)
   expect(await change({ version: null })).toMatchObject(stale)
@@ -138,7 +138,7 @@ test('a door is changed only by an organiser who saw its current state, and only
     expect(await change({ version: 1, ...wrong })).toMatchObject({ status: 400 })
   }
   expect(await door()).toMatchObject({ version: 1, closed: true, sentence: 'First.' })
-  // One of two concurrent changes is kept.
+  // Of two concurrent changes, one is saved.
   const both = await Promise.all([
     change({ version: 1, sentence: 'a' }),
     change({ version: 1, sentence: 'b', closes_after: 5 }, other.client),
@@ -146,7 +146,7 @@ test('a door is changed only by an organiser who saw its current state, and only
   expect(both.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409'])
   expect(await door()).toMatchObject({ version: 2 })
   expect(await happenings()).toHaveLength(2)
-  // A repeat after a lost response is the same change.
+  // A retry after a lost response succeeds and changes nothing.
   const changed = await change({ version: 2, sentence: 'Again.' })
   expect(changed).toMatchObject({ status: 200, data: { version: 3, sentence: 'Again.' } })
   expect(await change({ version: 2, sentence: 'Again.' })).toMatchObject({ status: 200, data: changed.data })
@@ -155,7 +155,7 @@ test('a door is changed only by an organiser who saw its current state, and only
   expect(await set({ sentence: '🌲'.repeat(300) })).toMatchObject({ sentence: '🌲'.repeat(300) })
 })
 
-test('a door closes automatically at its time', async () => {
+test('a door closes automatically at its closing time', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   expect(await set({ closes_at: inAnHour, sentence: 'Too late.' })).toMatchObject({ is_open: true })
   expect(await send()).toBe(201)
@@ -166,25 +166,25 @@ test('a door closes automatically at its time', async () => {
   expect(await send()).toBe(201)
 })
 
-test('nobody who saw the door open can open it after it closed automatically', async () => {
+test('an organiser who still sees the door open cannot reopen it after it closed automatically', async () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const closings = [
     [{ closes_at: inAnHour }, () => owner`update private.door set closes_at = now()`],
-    // One arrived since it was opened again.
+    // One application has arrived since the first round reopened the door. The next one reaches the limit.
     [{ closes_after: 2 }, () => send()],
   ] as const
   for (const [limits, close] of closings) {
     const seen = await set(limits)
     expect(seen).toMatchObject({ is_open: true })
     await close()
-    const stood = await door()
-    expect(stood).toMatchObject({ is_open: false, closed: false })
+    const closedDoor = await door()
+    expect(closedDoor).toMatchObject({ is_open: false, closed: false })
     for (const changes of [{ sentence: 'Soon over.' }, { ...limits, sentence: 'Soon over.' }]) {
       expect(
-        await keeper.rpc('desk_set_door', { version: seen.version, closed: false, ...changes }),
+        await organiser.rpc('desk_set_door', { version: seen.version, closed: false, ...changes }),
       ).toMatchObject({ status: 409, data: null, error: { code: 'PT409' } })
     }
-    expect(await door()).toEqual(stood)
+    expect(await door()).toEqual(closedDoor)
     expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
     // An organiser who saw it closed may open it.
     expect(await set({})).toMatchObject({ is_open: true })
@@ -192,34 +192,34 @@ test('nobody who saw the door open can open it after it closed automatically', a
   }
 })
 
-test('a door closes after exactly its number of applications, even concurrent ones; reopened it counts again', async () => {
+test('a door closes after exactly its limit of applications, even concurrent ones; reopening resets the count', async () => {
   const crowd = async (size: number) => {
-    const answers = await Promise.all(Array.from({ length: size }, () => send()))
-    expect(new Set(answers.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
-    return answers.filter((answer) => answer === 201).length
+    const responses = await Promise.all(Array.from({ length: size }, () => send()))
+    expect(new Set(responses.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
+    return responses.filter((response) => response === 201).length
   }
-  // Applications since the opening count: here, since the beginning.
+  // Applications since the opening count. This door has been open from the start.
   expect(await send()).toBe(201)
   expect(await send()).toBe(201)
   expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })
   expect(await crowd(50)).toBe(18)
   expect(await stored()).toBe(20)
   expect(await door()).toMatchObject({ is_open: false, closed: false, received: 20 })
-  // Setting another number after the limit was reached opens it again.
+  // Setting another limit after the limit was reached opens the door again.
   expect(await set({ closes_after: 22, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
   expect(await crowd(50)).toBe(22)
   expect(await stored()).toBe(42)
   await set({ closed: true, sentence: 'Full.' })
   expect(await set({ closes_after: 3, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
   expect(await send()).toBe(201)
-  // Another sentence does not reopen it; a lower number closes it.
+  // Another sentence does not restart the count.
   expect(await set({ closes_after: 3, sentence: 'Full!' })).toMatchObject({ received: 1, is_open: true })
   // Applications that are refused for another reason, and duplicates, do not count.
   expect(await send(anApplication({ consent: false }))).toMatchObject([400, '23514', expect.anything()])
   const once = anApplication()
   expect([await send(once), ((await send(once)) as unknown[])[0]]).toEqual([201, 409])
   expect(await door()).toMatchObject({ received: 2, is_open: true })
-  // Several together are accepted together or not at all.
+  // The rows of one request are accepted together or not at all.
   const rows = [anApplication(), anApplication()]
   expect(await server.client().from('retreat_applications').insert(rows)).toMatchObject({ status: 403 })
   expect(await door()).toMatchObject({ received: 2 })
@@ -228,55 +228,58 @@ test('a door closes after exactly its number of applications, even concurrent on
   expect(await stored()).toBe(45)
 })
 
-test('a number that is set while many apply counts every one of them, without a deadlock', async () => {
+test('a limit that is set while many apply counts every application, without a deadlock', async () => {
   for (let round = 0; round < 5; round += 1) {
     await set({ closes_after: 1000 })
-    const changed = async () => {
+    const changeLimit = async () => {
       for (let change = 0; change < 5; change += 1) await set({ closes_after: 1000 + change })
     }
-    const [answers] = await Promise.all([Promise.all(Array.from({ length: 30 }, () => send())), changed()])
-    expect(new Set(answers)).toEqual(new Set([201]))
+    const [responses] = await Promise.all([
+      Promise.all(Array.from({ length: 30 }, () => send())),
+      changeLimit(),
+    ])
+    expect(new Set(responses)).toEqual(new Set([201]))
     expect((await door()).received).toBe(await stored())
   }
 })
 
-test('while a vacuum runs a number is set, and no applicant waits for either', async () => {
+test('a vacuum delays neither the setting of a limit nor an applicant', async () => {
   await owner.begin(async (vacuum) => {
-    // Like a vacuum, including the automatic one.
+    // The lock of a vacuum, automatic or not.
     await vacuum`lock table public.retreat_applications in share update exclusive mode`
     expect(await set({ closes_after: 2 })).toMatchObject({ received: 0, is_open: true })
     expect(await send()).toBe(201)
   })
 })
 
-test('while somebody takes long to store an application no number is set, and no other applicant waits', async () => {
+test('while one application takes long to store, setting a limit is refused, and other applicants do not wait', async () => {
   await owner.begin(async (transaction) => {
     await transaction`insert into public.retreat_applications ${valuesOf(anApplication())}`
     let isSet = false
     const setting = Promise.resolve(
-      keeper.rpc('desk_set_door', { version: 0, closed: false, closes_after: 1000 }),
+      organiser.rpc('desk_set_door', { version: 0, closed: false, closes_after: 1000 }),
     ).finally(() => (isSet = true))
-    for (let come = 0; come < 50; come += 1) expect(await send()).toBe(201)
+    for (let sent = 0; sent < 50; sent += 1) expect(await send()).toBe(201)
     expect(isSet).toBe(false)
     expect(await setting).toMatchObject({ status: 503, error: { code: 'PT503' } })
   })
   expect(await door()).toMatchObject({ version: 0, closes_after: null })
 })
 
-test('a door is open or closed, and a call without either opens nothing', async () => {
+test('a call that neither opens nor closes the door is refused, and changes nothing', async () => {
   await set({ closed: true })
-  expect(await keeper.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
+  expect(await organiser.rpc('desk_set_door', { version: 1, closed: null })).toMatchObject({ status: 400 })
   expect(await door()).toMatchObject({ version: 1, closed: true })
 })
 
-test('an applicant at the moment when a number is set is counted', async () => {
-  const isWaitedFor = () =>
+test('an application that is being stored while a limit is set is counted', async () => {
+  const somebodyWaits = () =>
     vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
   const { setting } = await owner.begin(async (transaction) => {
     await transaction`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
-    const begun = set({ closes_after: 2 })
-    await Promise.race([begun, isWaitedFor()])
-    return { setting: begun }
+    const pending = set({ closes_after: 2 })
+    await Promise.race([pending, somebodyWaits()])
+    return { setting: pending }
   })
   expect(await setting).toMatchObject({ received: 1, is_open: true })
   expect(await send()).toBe(201)
@@ -284,7 +287,7 @@ test('an applicant at the moment when a number is set is counted', async () => {
   expect(await stored()).toBe(2)
 })
 
-test('an infinite time, which earlier versions stored, is not shown, and can be changed', async () => {
+test('an infinite closing time, which earlier versions stored, is not shown and can be changed', async () => {
   for (const [closes_at, is_open] of [
     ['infinity', true],
     ['20000-01-01', true],
@@ -298,7 +301,7 @@ test('an infinite time, which earlier versions stored, is not shown, and can be 
   }
 })
 
-test('the operator changes only what is given: a sentence opens nothing, each opening restarts the count and the limits', async () => {
+test('the operator can change the sentence alone; each opening keeps it, and resets the count and the limits', async () => {
   const change = (given: Partial<Parameters<typeof setDoor>[1]>) =>
     setDoor(owner, {
       closed: false,
@@ -312,7 +315,7 @@ test('the operator changes only what is given: a sentence opens nothing, each op
   await setSentence(owner, 'Full.')
   expect(await send()).toEqual([403, 'PT403', 'Full.'])
   expect(await readDoor(owner)).toMatchObject({ is_open: false, received: 1, author: 'operator' })
-  // The same again is a new opening.
+  // Setting the same limit again is a new opening.
   await change({ closesAfter: 1 })
   expect(await readDoor(owner)).toMatchObject({ is_open: true, received: 0, sentence: 'Full.' })
   expect([await send(), await send()]).toEqual([201, [403, 'PT403', 'Full.']])

@@ -22,8 +22,8 @@ beforeAll(async () => {
 const authorsOf = (sql: Sql) => sql<{ kind: string; author: string; author_id: string | null }[]>`
   select kind, author, author_id from private.history order by id`
 
-/** Removes the authors' accounts from a backup, as if it was written before the history had them. */
-async function withoutAccounts(folder: string) {
+/** Removes the authors' accounts from a backup, as in a backup from before the history had them. */
+async function removeAccounts(folder: string) {
   const name = fileOf(history)
   const lines = (await readFile(join(folder, name), 'utf8')).replaceAll(/,"author_id":(null|"[^"]+")/g, '')
   await writeFile(join(folder, name), lines)
@@ -33,7 +33,7 @@ async function withoutAccounts(folder: string) {
   await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
 }
 
-test('the history keeps the account of each author, in a backup too, but none for applicants and commands', async () => {
+test('the history and its backup keep the account of each organiser, and none for applicants and commands', async () => {
   const { owner } = server.database
   const { client, email } = await server.signedIn()
   const [account] = await owner<[{ id: string }]>`select id from auth.users where email = ${email}`
@@ -44,24 +44,24 @@ test('the history keeps the account of each author, in a backup too, but none fo
   }
   await call('desk_note', { act: crypto.randomUUID(), application: id, note: 'A note.' })
   await call('desk_set_blind', { blind: true })
-  // An organiser who opens the link of a letter is an applicant there.
+  // An organiser who answers through the link of a letter counts as an applicant.
   await call('answer_place', { token, answer: 'coming', act: crypto.randomUUID() })
   await owner`select private.set_door('operator', null, true, '', null, null)`
   await removeOrganiser(owner, email)
-  const kept = [
+  const expected = [
     { kind: 'note', author: email, author_id: account.id },
     { kind: 'blind', author: email, author_id: account.id },
     { kind: 'answer', author: 'applicant', author_id: null },
     { kind: 'door', author: 'operator', author_id: null },
   ]
-  expect(await authorsOf(owner)).toEqual(kept)
+  expect(await authorsOf(owner)).toEqual(expected)
 
-  const [same, older] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const [restored, restoredOld] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   await backUp(owner, folder)
-  await restore(same.owner, await checkBackup(folder))
-  expect(await authorsOf(same.owner)).toEqual(kept)
-  await withoutAccounts(folder)
-  await restore(older.owner, await checkBackup(folder))
-  expect(await authorsOf(older.owner)).toEqual(kept.map((each) => ({ ...each, author_id: null })))
+  await restore(restored.owner, await checkBackup(folder))
+  expect(await authorsOf(restored.owner)).toEqual(expected)
+  await removeAccounts(folder)
+  await restore(restoredOld.owner, await checkBackup(folder))
+  expect(await authorsOf(restoredOld.owner)).toEqual(expected.map((each) => ({ ...each, author_id: null })))
 })

@@ -41,7 +41,7 @@ const idsOf = ({ applications }: { applications: { id: string }[] }) => applicat
 const listed = async (filter: object) => idsOf(await ask<ListPage>('list', { filter }))
 const door = () => ask<Door>('door')
 
-test('what was put aside is in no other list, count, chart or table, and comes back as New', async () => {
+test('an application that was put aside is in no other list, count, chart or table, and comes back as New', async () => {
   const [kept = '', junk = ''] = await store([{ reason: 'To think.' }, { reason: 'Best casino.' }])
   await decide(junk, 'aside', 0)
   for (const filter of [{}, { status: 'new' }, { order: 'oldest' }])

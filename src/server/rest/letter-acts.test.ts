@@ -22,7 +22,7 @@ const acts = Number(process.env['LETTER_ACTS'] ?? 400)
 const players = 8
 const seeds = seedsOf(1, 20)
 /** An id that does not exist. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+const missingId = '00000000-0000-0000-0000-000000000000'
 
 let server: SignInServer
 let owner: Sql
@@ -52,7 +52,7 @@ async function store() {
   return row?.id ?? ''
 }
 
-/** The SQLSTATE of a refusal by a function of the desk; '' where it responds. */
+/** Calls a function of the desk. Returns the SQLSTATE of its refusal, or ''. */
 async function codeOf(name: string, args: object, client = clients[0]): Promise<string> {
   const { error } = (await client?.rpc(`desk_${name}`, args)) ?? { error: null }
   return error?.code ?? ''
@@ -68,10 +68,10 @@ async function decide(id: string, status: string) {
   expect(await codeOf('decide', { act: crypto.randomUUID(), decisions })).toBe('')
 }
 
-const waiting = (name: string) =>
+const waitingCalls = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
-test('each act on a letter locks its application before it, as erasing does', async () => {
+test('each act on a letter locks the application before the letter, as erasing does', async () => {
   const acting: [string, (draft: Letter, receipt: Letter) => object][] = [
     ['release', ({ id, seen }) => ({ act: crypto.randomUUID(), letters: [{ id, seen }] })],
     ['edit', ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' })],
@@ -98,22 +98,22 @@ test('each act on a letter locks its application before it, as erasing does', as
     const draft = letters.find(({ state }) => state === 'draft')
     const receipt = letters.find(({ occasion }) => occasion === 'received')
     if (draft === undefined || receipt === undefined)
-      throw new Error('A decision leaves a draft, and a receipt waits.')
-    const called = await owner.begin(async (erasing) => {
-      // Like another organiser who acts on this application's letters, and unlike erasing.
-      await erasing`select from public.retreat_applications where id = ${id} for no key update`
+      throw new Error('There is no draft, or no receipt waits.')
+    const called = await owner.begin(async (locking) => {
+      // The lock of an act on this application's letters, which is weaker than the one of erasing.
+      await locking`select from public.retreat_applications where id = ${id} for no key update`
       const call = codeOf(name, argsOf(draft, receipt))
-      await expect.poll(() => waiting(name), { message: name }).toHaveLength(1)
-      await erasing`select from private.statuses where application_id = ${id} for update nowait`
-      await erasing`select from private.letters where application_id = ${id} for update nowait`
-      await erasing`select from private.deliveries where application_id = ${id} for update nowait`
+      await expect.poll(() => waitingCalls(name), { message: name }).toHaveLength(1)
+      await locking`select from private.statuses where application_id = ${id} for update nowait`
+      await locking`select from private.letters where application_id = ${id} for update nowait`
+      await locking`select from private.deliveries where application_id = ${id} for update nowait`
       return { call }
     })
     expect([`${name} `, `${name} PT409`]).toContain(`${name} ${await called.call}`)
   }
 })
 
-test('a letter to one person that returns as a draft while another is written waits for that one', async () => {
+test('a letter that becomes a draft again waits while another letter to the same person is being written', async () => {
   const id = await store()
   const text = { application: id, subject: 's', body: 'b' }
   const act = crypto.randomUUID()
@@ -144,7 +144,7 @@ test('a letter to one person that returns as a draft while another is written wa
   ).toMatchObject([{ subject: 'another' }, { subject: 's' }])
 })
 
-test('a template that drafts are being made of cannot be removed meanwhile', async () => {
+test('removing a template waits while drafts are made from it, and removes these drafts too', async () => {
   const template = { occasion: 'Travel', version: null, subject: 'By train', body: 'Take the train.' }
   expect(await codeOf('set_template', template)).toBe('')
   const id = await store()
@@ -153,29 +153,29 @@ test('a template that drafts are being made of cannot be removed meanwhile', asy
     await writing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
     await writing`select desk_write(array[${id}::uuid], 'Travel')`
     const call = codeOf('remove_template', { occasion: 'Travel', version: 0 })
-    await expect.poll(() => waiting('remove_template')).toHaveLength(1)
+    await expect.poll(() => waitingCalls('remove_template')).toHaveLength(1)
     return { removing: call }
   })
   expect(await removing).toBe('')
   expect(await owner`select from private.letters where template = 'Travel' and state = 'draft'`).toEqual([])
 })
 
-test('storing an application does not wait for the daily email', async () => {
-  await owner.begin(async (telling) => {
-    await telling`update private.organisers set day_due_at = now()`
-    await telling`select private.write_day_notices()`
-    // Like a notice of an application.
+test('storing an application does not wait while the daily emails are written', async () => {
+  await owner.begin(async (writing) => {
+    await writing`update private.organisers set day_due_at = now()`
+    await writing`select private.write_day_notices()`
+    // The lock that the notice of a new application takes.
     expect(await owner`select from private.organisers for key share nowait`).toHaveLength(clients.length)
   })
 })
 
-test('a test letter whose application is erased meanwhile is refused in a sentence', async () => {
+test('a test letter is refused with PT404 if its application is erased meanwhile', async () => {
   const application = await store()
-  const given = { subject: 's', body: 'Hello {{first_name}}', application, act: crypto.randomUUID() }
+  const args = { subject: 's', body: 'Hello {{first_name}}', application, act: crypto.randomUUID() }
   const { testing } = await owner.begin(async (erasing) => {
     await erasing`delete from public.retreat_applications where id = ${application}`
-    const call = codeOf('send_test', given)
-    await expect.poll(() => waiting('send_test')).toHaveLength(1)
+    const call = codeOf('send_test', args)
+    await expect.poll(() => waitingCalls('send_test')).toHaveLength(1)
     return { testing: call }
   })
   expect(await testing).toBe('PT404')
@@ -183,10 +183,10 @@ test('a test letter whose application is erased meanwhile is refused in a senten
 
 const patience = { timeout: 300_000 + acts * 500 }
 
-test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock`, patience, async (seed) => {
+test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, patience, async (seed) => {
   const random = randomFrom(seed)
   const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
-  const several = <One>(some: readonly One[]) =>
+  const randomSubset = <One>(some: readonly One[]) =>
     some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
   const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
   const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
@@ -206,7 +206,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
     { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
   ]
   const discarded = new Set<string>()
-  /** As if the servers that claimed something had died some time ago, and waiting deliveries had waited. */
+  /** Expires the leases of claimed deliveries, and makes waiting deliveries due. */
   const expireLeases = () =>
     owner`update private.deliveries set due_at = now() where due_at is not null and kind <> 'application'`
   for (let many = 0; many < 6; many += 1) await store()
@@ -220,63 +220,63 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
     const code = await kinds[name ?? '']?.({ client, applications, letters })
     return { name, code: code ?? '' }
   }
-  type Given = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
+  type Situation = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
   const call =
-    (name: string, argsOf: (given: Given) => object) =>
-    (given: Given): Promise<string> =>
-      codeOf(name, argsOf(given), given.client)
-  const drafts = ({ letters }: Given) => letters.filter(({ state }) => state === 'draft')
+    (name: string, argsOf: (situation: Situation) => object) =>
+    (situation: Situation): Promise<string> =>
+      codeOf(name, argsOf(situation), situation.client)
+  const drafts = ({ letters }: Situation) => letters.filter(({ state }) => state === 'draft')
   const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
-  const kinds: Record<string, (given: Given) => Promise<string>> = {
+  const kinds: Record<string, (situation: Situation) => Promise<string>> = {
     decide: async ({ client }) => {
       const rows = await owner<{ id: string; version: number }[]>`
         select id, coalesce(version, 0) as version
         from public.retreat_applications left join private.statuses on application_id = id`
-      const decisions = several(rows).map((row) => ({ ...row, status: pick(statuses) }))
+      const decisions = randomSubset(rows).map((row) => ({ ...row, status: pick(statuses) }))
       return codeOf('decide', { act: crypto.randomUUID(), decisions }, client)
     },
-    release: call('release', (given) => ({
+    release: call('release', (situation) => ({
       act: crypto.randomUUID(),
-      letters: several(drafts(given)).map(({ id, seen }) => ({ id, seen })),
+      letters: randomSubset(drafts(situation)).map(({ id, seen }) => ({ id, seen })),
       again: true,
     })),
-    stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? nobody })),
-    stop: call('withdraw', ({ letters }) => ({ letters: ids(several(letters)) })),
+    stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? missingId })),
+    stop: call('withdraw', ({ letters }) => ({ letters: ids(randomSubset(letters)) })),
     write: call('write', ({ applications }) => ({
-      applications: several(applications),
+      applications: randomSubset(applications),
       occasion: pick(['Travel', 'accepted', 'declined']),
       again: random() < 0.5,
     })),
-    edit: call('edit', (given) => {
-      const letter = pick(drafts(given))
-      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '', subject: 's', body: 'b' }
+    edit: call('edit', (situation) => {
+      const letter = pick(drafts(situation))
+      return { letter: letter?.id ?? missingId, seen: letter?.seen ?? '', subject: 's', body: 'b' }
     }),
-    discard: call('discard', (given) => {
-      const letter = pick(drafts(given))?.id ?? nobody
+    discard: call('discard', (situation) => {
+      const letter = pick(drafts(situation))?.id ?? missingId
       discarded.add(letter)
       return { letters: [letter] }
     }),
     writeTo: call('write_to', ({ applications }) => ({
       act: crypto.randomUUID(),
-      application: pick(applications) ?? nobody,
+      application: pick(applications) ?? missingId,
       subject: 's',
       body: 'b',
     })),
     remind: call('remind', () => ({})),
     answer: call('set_answer', ({ applications }) => ({
       act: crypto.randomUUID(),
-      application: pick(applications) ?? nobody,
+      application: pick(applications) ?? missingId,
       answer: pick(['coming', 'not coming', null]) ?? null,
     })),
-    byHand: call('sent_by_hand', (given) => {
-      const letter = pick(drafts(given))
-      return { letter: letter?.id ?? nobody, seen: letter?.seen ?? '' }
+    byHand: call('sent_by_hand', (situation) => {
+      const letter = pick(drafts(situation))
+      return { letter: letter?.id ?? missingId, seen: letter?.seen ?? '' }
     }),
-    retry: call('retry', ({ letters }) => ({ letters: ids(several(letters)) })),
-    settle: call('settle', ({ letters }) => ({ letters: ids(several(letters)).slice(0, 2) })),
+    retry: call('retry', ({ letters }) => ({ letters: ids(randomSubset(letters)) })),
+    settle: call('settle', ({ letters }) => ({ letters: ids(randomSubset(letters)).slice(0, 2) })),
     readdress: call('readdress', ({ letters }) => ({
       act: crypto.randomUUID(),
-      letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? nobody,
+      letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? missingId,
       address: 'b@example.org',
     })),
     setTemplate: call('set_template', () => ({ occasion: 'Travel', version: null, ...text })),
@@ -284,7 +284,7 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
     test: call('send_test', () => ({ ...text, act: crypto.randomUUID() })),
     erase: async ({ client, applications }) => {
       const rows = await owner<{ id: string; email: string }[]>`
-        select id, email from public.retreat_applications where id = ${pick(applications) ?? nobody}`
+        select id, email from public.retreat_applications where id = ${pick(applications) ?? missingId}`
       const code = await codeOf(
         'erase',
         { applications: rows.map(({ id }) => id), email: rows[0]?.email ?? '' },
@@ -293,31 +293,31 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
       await store()
       return code
     },
-    carry: async () => {
+    sendEmail: async () => {
       const claim = await (random() < 0.3 ? claimReceipt : claimLetter)(owner)
       if (claim) await (random() < 0.1 ? giveBack(owner, claim) : record(owner, claim, pick(results) ?? sent))
       return ''
     },
-    lose: async () => {
+    loseClaim: async () => {
       await (random() < 0.5 ? claimLetter(owner) : automation.claimDue(owner, 1))
       if (random() < 0.5) await expireLeases()
       return ''
     },
-    // The running servers: a mail server, an automation beside it, or in its place.
-    work: async () => {
-      const [isPostman, isAutomation] = [random() < 0.7, random() < 0.7]
+    // Changes whether a mail sender and an automation run.
+    changeServers: async () => {
+      const [sendsMail, sendsWebhooks] = [random() < 0.7, random() < 0.7]
       await owner`
-          update private.postman set seen_at = case when ${isPostman} then now() + interval '1 day' else '-infinity' end,
-            automation_seen_at = case when ${isAutomation} then now() + interval '1 day' else '-infinity' end`
+          update private.postman set seen_at = case when ${sendsMail} then now() + interval '1 day' else '-infinity' end,
+            automation_seen_at = case when ${sendsWebhooks} then now() + interval '1 day' else '-infinity' end`
       return ''
     },
-    tell: async () => {
+    sendWebhooks: async () => {
       for (const claim of await automation.claimDue(owner, 3)) {
         await automation.record(owner, claim, pick(replies) ?? delivered)
       }
       return ''
     },
-    keep: async () => {
+    upkeep: async () => {
       await owner`update private.organisers set day_due_at = now()`
       await Promise.all([recordHeartbeat(owner, 'mail sender'), tidyNotices(owner)])
       await owner`update private.postman set seen_at = now() + interval '1 day'`
@@ -336,10 +336,10 @@ test.each(seeds)(`${acts} concurrent acts on letters, by seed %i, never deadlock
 
   const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
   expect(refusals).toEqual([])
-  // Otherwise only refusals would have been played.
+  // The test would prove little if most acts were refused.
   expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
   expect(await findFaults(owner, discarded)).toEqual([])
-  // Even after everything lost is settled, and everything waiting has arrived.
+  // The same holds once all leases have expired and every waiting delivery has arrived.
   for (let idle = 0; idle < 3; idle += 1) {
     await expireLeases()
     await recordHeartbeat(owner, 'mail sender')

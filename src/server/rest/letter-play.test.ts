@@ -16,7 +16,7 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
-/** The most acts of an hour, as in letter-acts.test.ts. */
+/** The most acts of a sequence. letter-acts.test.ts has the same setting. */
 const mostActs = Number(process.env['LETTER_ACTS'] ?? 200)
 const sequences = extent(2, 20)
 const timeLimit = 100_000 + mostActs * 500
@@ -43,15 +43,15 @@ interface Person {
   status: string
   version: number
   rsvp: string | null
-  /** The decision that they may have been told last; blank for none. */
+  /** The decisions that may be the last one that they were told; blank for none. */
   told: Set<string>
 }
 
 /** A delivery that a server has claimed and is sending. */
-interface Try {
+interface Attempt {
   person: Person
-  /** The template; blank where there is none. */
-  says: string
+  /** Blank if the letter has no template. */
+  template: string
   isMain: boolean
   isLost: boolean
   end: (result: Result) => Promise<string>
@@ -59,7 +59,7 @@ interface Try {
 
 interface Desk {
   people: Person[]
-  tries: Try[]
+  pending: Attempt[]
   discarded: Set<string>
 }
 
@@ -85,7 +85,7 @@ const results: Record<Result, [RecordedResult, DeliveryResult]> = {
 
 const isDecided = (template: string) => ['accepted', 'waitlisted', 'declined'].includes(template)
 const act = () => crypto.randomUUID()
-const which = fc.nat(2)
+const anyPerson = fc.nat(2)
 const personOf = ({ people }: Readonly<Desk>, at: number) => {
   const person = people[at]
   if (person === undefined) throw new Error('There are three people.')
@@ -98,8 +98,8 @@ const setRunning = ({ sendsMail, sendsWebhooks }: Record<'sendsMail' | 'sendsWeb
   update private.postman set seen_at = case when ${sendsMail} then now() + interval '1 day' else '-infinity' end,
     automation_seen_at = case when ${sendsWebhooks} then now() + interval '1 day' else '-infinity' end`
 
-/** A claimed delivery has the current decision, and nobody recalled it. */
-async function claimed(desk: Desk, id: string, end: Try['end']) {
+/** Checks that a claimed delivery has the current decision and was not recalled, and notes that it is being sent. */
+async function checkClaim(desk: Desk, id: string, end: Attempt['end']) {
   const [row] = await sql<
     [
       {
@@ -118,59 +118,64 @@ async function claimed(desk: Desk, id: string, end: Try['end']) {
   const person = desk.people.find((each) => each.id === row.application)
   if (person === undefined) throw new Error('a letter to nobody')
   expect(row.is_recalled).toBe(false)
-  // Beside an email, an automation is told the same as the email.
+  // Only main deliveries are checked: a webhook beside an email follows the email.
   if (isDecided(row.template) && row.is_main) expect(row.template).toBe(person.status)
   if (row.template === 'reminder') expect(person.rsvp).toBeNull()
-  desk.tries.push({ person, says: row.template, isMain: row.is_main, isLost: false, end })
+  desk.pending.push({ person, template: row.template, isMain: row.is_main, isLost: false, end })
 }
 
-/** An applicant knows this from then on, or may know it. */
-function tell({ person, says, isMain }: Pick<Try, 'person' | 'says' | 'isMain'>, isCertain: boolean) {
-  if (!isMain || !isDecided(says)) return
+/** Notes that an applicant was told this decision, or may have been told. */
+function tell(
+  { person, template, isMain }: Pick<Attempt, 'person' | 'template' | 'isMain'>,
+  isCertain: boolean,
+) {
+  if (!isMain || !isDecided(template)) return
   if (isCertain) person.told.clear()
-  person.told.add(says)
+  person.told.add(template)
 }
 
 const acts = {
-  decide: actOf('decide', [which, fc.constantFrom('accepted', 'declined', 'waitlisted', 'new')], {
+  decide: actOf('decide', [anyPerson, fc.constantFrom('accepted', 'declined', 'waitlisted', 'new')], {
     async do(desk: Desk, [at, status]) {
       const person = personOf(desk, at)
       const { id, version } = person
-      const [kept] = await ask<{ outcome: string; version: number }[]>('decide', {
+      const [decided] = await ask<{ outcome: string; version: number }[]>('decide', {
         act: act(),
         decisions: [{ id, status, version }],
       })
-      expect(kept).toMatchObject({ outcome: 'kept' })
-      Object.assign(person, { status, version: kept?.version ?? version })
+      expect(decided).toMatchObject({ outcome: 'kept' })
+      Object.assign(person, { status, version: decided?.version ?? version })
       const letters = await lettersOf(person)
-      const isBeside = ({ way, act: by }: Letter) =>
-        way === 'automation' && letters.some((mail) => mail.way === 'mail' && mail.act === by)
-      const open = letters.filter(({ state }) => ['draft', 'waiting', 'refused', 'given up'].includes(state))
-      const outdated = open.filter(({ occasion }) => isDecided(occasion) && occasion !== status)
+      const isBeside = ({ way, act: actId }: Letter) =>
+        way === 'automation' && letters.some((mail) => mail.way === 'mail' && mail.act === actId)
+      const undelivered = letters.filter(({ state }) =>
+        ['draft', 'waiting', 'refused', 'given up'].includes(state),
+      )
+      const outdated = undelivered.filter(({ occasion }) => isDecided(occasion) && occasion !== status)
       expect(outdated.filter((letter) => !isBeside(letter))).toEqual([])
     },
   }),
-  release: actOf('release', [which], {
+  release: actOf('release', [anyPerson], {
     async do(desk: Desk, [at]) {
       const letters = (await inState(personOf(desk, at), 'draft')).map(({ id, seen }) => ({ id, seen }))
-      const [{ there }] = await sql<
-        [{ there: boolean }]
-      >`select private.is_recent(seen_at) as there from private.postman`
+      const [{ running }] = await sql<
+        [{ running: boolean }]
+      >`select private.is_recent(seen_at) as running from private.postman`
       const call = ask<ReleaseOutcome[]>('release', { act: act(), letters, again: true })
-      // With only an automation running, or nothing, it may be refused.
-      const outcomes = there ? await call : await call.catch(() => [])
+      // Without a running mail sender, the release may be refused.
+      const outcomes = running ? await call : await call.catch(() => [])
       expect(outcomes.filter(({ outcome }) => outcome !== 'released' && outcome !== 'missing')).toEqual([])
     },
   }),
-  stop: actOf('stop', [which], {
+  stop: actOf('stop', [anyPerson], {
     async do(desk: Desk, [at]) {
-      const open = await inState(personOf(desk, at), 'waiting', 'sending')
-      await ask('withdraw', { letters: open.map(({ id }) => id) })
-      const left = (await inState(personOf(desk, at), 'waiting', 'sending')).map(({ state }) => state)
-      expect(left.filter((state) => state === 'waiting')).toEqual([])
+      const pending = await inState(personOf(desk, at), 'waiting', 'sending')
+      await ask('withdraw', { letters: pending.map(({ id }) => id) })
+      const stillPending = (await inState(personOf(desk, at), 'waiting', 'sending')).map(({ state }) => state)
+      expect(stillPending.filter((state) => state === 'waiting')).toEqual([])
       const drafts = await inState(personOf(desk, at), 'draft')
-      for (const { occasion, way } of open.filter(({ state }) => state === 'waiting')) {
-        if (way === 'mail' && left.length === 0 && occasion !== '')
+      for (const { occasion, way } of pending.filter(({ state }) => state === 'waiting')) {
+        if (way === 'mail' && stillPending.length === 0 && occasion !== '')
           expect(drafts.map((draft) => draft.occasion)).toContain(occasion)
       }
     },
@@ -179,19 +184,19 @@ const acts = {
     async do(desk: Desk) {
       await sql`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
       const claim = await claimLetter(sql)
-      if (claim) await claimed(desk, claim.id, (result) => record(sql, claim, results[result][0]))
+      if (claim) await checkClaim(desk, claim.id, (result) => record(sql, claim, results[result][0]))
     },
   }),
   claimDecision: actOf('claimDecision', [], {
     async do(desk: Desk) {
       for (const claim of await decisions.claimDue(sql, 1))
-        await claimed(desk, claim.id, (result) => decisions.record(sql, claim, results[result][1]))
+        await checkClaim(desk, claim.id, (result) => decisions.record(sql, claim, results[result][1]))
     },
   }),
   end: actOf('end', [fc.nat(5), fc.constantFrom<Result>('sent', 'refused', 'later', 'broken off')], {
-    can: ({ tries }: Readonly<Desk>) => tries.length > 0,
-    async do({ tries }, [at, result]) {
-      const [ended] = tries.splice(at % tries.length, 1)
+    can: ({ pending }: Readonly<Desk>) => pending.length > 0,
+    async do({ pending }, [at, result]) {
+      const [ended] = pending.splice(at % pending.length, 1)
       if (ended === undefined) return
       const outcome = await ended.end(result)
       if (outcome === 'lost') expect(ended.isLost).toBe(true)
@@ -199,16 +204,16 @@ const acts = {
       else if (result === 'broken off') tell(ended, false)
     },
   }),
-  /** The servers that are sending die, or are very slow. */
+  /** The leases of all claims expire, since the servers died or are very slow. */
   lose: actOf('lose', [fc.boolean()], {
-    can: ({ tries }: Readonly<Desk>) => tries.length > 0,
-    async do({ tries }, [isSlow]) {
+    can: ({ pending }: Readonly<Desk>) => pending.length > 0,
+    async do({ pending }, [isSlow]) {
       await sql`update private.deliveries set due_at = now() where state = 'sending'`
-      for (const each of tries) {
+      for (const each of pending) {
         each.isLost = true
         tell(each, false)
       }
-      if (!isSlow) tries.length = 0
+      if (!isSlow) pending.length = 0
     },
   }),
   wait: actOf('wait', [], {
@@ -221,29 +226,29 @@ const acts = {
       await sql`update private.postman set seen_at = now() + interval '1 day'`
     },
   }),
-  byHand: actOf('byHand', [which], {
+  byHand: actOf('byHand', [anyPerson], {
     async do(desk: Desk, [at]) {
       const person = personOf(desk, at)
       for (const { id: letter, seen, occasion } of await inState(person, 'draft')) {
         await ask('sent_by_hand', { letter, seen })
-        tell({ person, says: occasion, isMain: true }, true)
+        tell({ person, template: occasion, isMain: true }, true)
       }
     },
   }),
-  edit: actOf('edit', [which], {
+  edit: actOf('edit', [anyPerson], {
     async do(desk: Desk, [at]) {
       for (const { id: letter, seen } of await inState(personOf(desk, at), 'draft'))
         await ask('edit', { letter, seen, subject: 'Hello', body: 'As we said.' })
     },
   }),
-  discard: actOf('discard', [which], {
+  discard: actOf('discard', [anyPerson], {
     async do(desk: Desk, [at]) {
       const letters = (await inState(personOf(desk, at), 'draft')).map(({ id }) => id)
       await ask('discard', { letters })
       for (const letter of letters) desk.discarded.add(letter)
     },
   }),
-  write: actOf('write', [which, fc.constantFrom('again', 'Travel', 'again', 'reminder', '')], {
+  write: actOf('write', [anyPerson, fc.constantFrom('again', 'Travel', 'again', 'reminder', '')], {
     async do(desk: Desk, [at, template]) {
       const { id, status, rsvp } = personOf(desk, at)
       const occasion = template === 'again' ? status : template
@@ -253,7 +258,7 @@ const acts = {
         await ask('write', { applications: [id], occasion, again: true })
     },
   }),
-  answer: actOf('answer', [which, fc.constantFrom('coming', 'not coming', null)], {
+  answer: actOf('answer', [anyPerson, fc.constantFrom('coming', 'not coming', null)], {
     can: (desk: Readonly<Desk>, [at]) => personOf(desk, at).status === 'accepted',
     async do(desk, [at, answer]) {
       const person = personOf(desk, at)
@@ -267,31 +272,31 @@ const acts = {
       if (answer !== null) expect(reminders).toEqual([])
     },
   }),
-  repair: actOf('repair', [which, fc.constantFrom('retry', 'settle', 'readdress')], {
-    async do(desk: Desk, [at, way]) {
+  repair: actOf('repair', [anyPerson, fc.constantFrom('retry', 'settle', 'readdress')], {
+    async do(desk: Desk, [at, remedy]) {
       const person = personOf(desk, at)
       const failed = await inState(person, 'refused', 'given up')
-      if (way !== 'readdress') await ask(way, { letters: failed.map(({ id }) => id) })
-      for (const { id: letter, occasion, way: by } of failed) {
-        if (way === 'readdress' && by === 'mail')
+      if (remedy !== 'readdress') await ask(remedy, { letters: failed.map(({ id }) => id) })
+      for (const { id: letter, occasion, way } of failed) {
+        if (remedy === 'readdress' && way === 'mail')
           await ask('readdress', { act: act(), letter, address: 'b@example.org' })
-        if (way !== 'settle') continue
+        if (remedy !== 'settle') continue
         const [row] = await sql<[{ is_main: boolean }]>`
           select private.is_main(delivery) from private.deliveries as delivery where id = ${letter}`
-        tell({ person, says: occasion, isMain: row.is_main }, true)
+        tell({ person, template: occasion, isMain: row.is_main }, true)
       }
     },
   }),
   work: actOf('work', [fc.constantFrom('both', 'mail', 'automation', 'both')], {
-    async do(_desk: Desk, [who]) {
-      await setRunning({ sendsMail: who !== 'automation', sendsWebhooks: who !== 'mail' })
+    async do(_desk: Desk, [running]) {
+      await setRunning({ sendsMail: running !== 'automation', sendsWebhooks: running !== 'mail' })
     },
   }),
 }
 const { claim, end, decide, release, claimDecision, write } = acts
 
-/** Checks after each act that the letters are right, and that the deliveries match who was told last. */
-async function isRight({ people, discarded }: Desk) {
+/** Checks that the letters have no faults, and that the database knows which decision each person was told last. */
+async function checkLetters({ people, discarded }: Desk) {
   expect(await findFaults(sql, discarded)).toEqual([])
   for (const { id, told } of people) {
     const [row] = await sql<[{ told: string | null }]>`select private.decision_told(${id}) as told`
@@ -300,7 +305,7 @@ async function isRight({ people, discarded }: Desk) {
 }
 
 test(
-  `through ${sequences} hours of random acts on letters nothing outdated is sent, and nobody is forgotten`,
+  `in ${sequences} sequences of random acts on letters, no outdated letter is sent and no letter is lost`,
   { timeout: 2 * timeLimit },
   async () => {
     const done = await playRandomActs({
@@ -338,9 +343,9 @@ test(
         const people = rows.map(({ id }): Person => {
           return { id, status: 'new', version: 0, rsvp: null, told: new Set(['']) }
         })
-        return { people, tries: [], discarded: new Set() }
+        return { people, pending: [], discarded: new Set() }
       },
-      afterEach: isRight,
+      afterEach: checkLetters,
     })
     expect(done).toBeGreaterThan((mostActs * sequences) / 4)
   },

@@ -10,7 +10,7 @@ import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
 const deferred: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
-const unanswered: RecordedResult = {
+const uncertain: RecordedResult = {
   outcome: 'retry',
   code: null,
   reply: 'No answer came.',
@@ -72,7 +72,7 @@ const write = (id: string, occasion: string, again = false) =>
 const writeTo = (application: string) =>
   ask<Letter>('write_to', { act: crypto.randomUUID(), application, subject: 's', body: 'b' })
 
-/** Releases drafts; returns the act. */
+/** Releases drafts. Returns the id of the act. */
 async function send(occasion: string, again = false) {
   const act = crypto.randomUUID()
   const letters = (await drafts(occasion)).map(({ id, seen }) => ({ id, seen }))
@@ -87,9 +87,9 @@ function due<Claim>(claimed: Claim | undefined): Claim {
 }
 const claim = async () => due(await claimLetter(owner))
 
-/** A person who was told that they are accepted. */
-async function invited(given?: string) {
-  const id = given ?? (await store())
+/** Accepts a person and tells them by hand. Returns the id of their application. */
+async function invite(existing?: string) {
+  const id = existing ?? (await store())
   await decide(id, 'accepted')
   const [draft] = await drafts('accepted')
   await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
@@ -98,13 +98,13 @@ async function invited(given?: string) {
 const invitationOf = async (id: string) =>
   (await owner`select token, told_at, rsvp from private.invitations where application_id = ${id}`)[0]
 
-/** Acts as an organiser in a transaction, while something else begins and waits; returns that. */
-async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, begin: () => Promise<Result>) {
+/** Acts as an organiser in a transaction that a second call waits for. Returns the result of the second call. */
+async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, second: () => Promise<Result>) {
   const { data } = await client.auth.getClaims()
   const { result } = await owner.begin(async (sql) => {
     await sql`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
     await act(sql)
-    const begun = begin()
+    const begun = second()
     await expect.poll(waiting).toHaveLength(1)
     return { result: begun }
   })
@@ -113,7 +113,7 @@ async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, begin: () 
 const waiting = () => owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
 
 test.each(['accepted', 'Travel'])(
-  'after a stop and another decision a letter that was being sent is no draft: %s',
+  'a letter that is stopped while it is being sent is not drafted again after another decision: %s',
   async (occasion) => {
     const id = await store()
     await decide(id, 'accepted')
@@ -129,8 +129,8 @@ test.each(['accepted', 'Travel'])(
   },
 )
 
-test('after a stop and an RSVP a reminder that was being sent is no draft', async () => {
-  const id = await invited()
+test('a reminder that is stopped while it is being sent is not drafted again after an RSVP', async () => {
+  const id = await invite()
   await ask('remind')
   const act = await send('reminder')
   const claimed = await claim()
@@ -142,9 +142,9 @@ test('after a stop and an RSVP a reminder that was being sent is no draft', asyn
 })
 
 test.each(['accepted', 'Travel', 'reminder', ''])(
-  'a letter that was stopped while it was being sent, and did not arrive, is a draft again, even twice: %s',
+  'a letter that is stopped while it is being sent, and does not arrive, is a draft again, even twice: %s',
   async (occasion) => {
-    const id = await invited()
+    const id = await invite()
     await (occasion === '' ? writeTo(id) : write(id, occasion, true))
     for (let round = 0; round < 2; round += 1) {
       const act = await send(occasion, true)
@@ -158,11 +158,11 @@ test.each(['accepted', 'Travel', 'reminder', ''])(
   },
 )
 
-test('an organiser who erases somebody and a server that sends to them do not block each other', async () => {
+test('an organiser who erases somebody and a server that sends to them do not deadlock', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await send('accepted')
-  // PostgreSQL erases dependent rows in the order of internal numbers: here letters come last.
+  // PostgreSQL deletes dependent rows in the order of the constraints' ids: here the letters' rows come last.
   for (const table of ['letters', 'deliveries']) {
     const key = `constraint ${table}_application_id_fkey`
     await owner.unsafe(`alter table private.${table} drop ${key}, add ${key}
@@ -181,21 +181,20 @@ test('an organiser who erases somebody and a server that sends to them do not bl
   expect(await claimed).toBeUndefined()
 })
 
-test('a late rejection that may have arrived changes nothing of an acceptance that was sent since', async () => {
+test('a rejection that may have arrived does not change the invitation of an acceptance that was sent later', async () => {
   const id = await store()
   await decide(id, 'declined')
   await send('declined')
-  const late = await claim()
-  await invited(id)
+  const rejection = await claim()
+  await invite(id)
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
   const before = await invitationOf(id)
   expect(before).toMatchObject({ told_at: expect.any(Date) as Date, rsvp: 'coming' })
-  expect(await record(owner, late, unanswered)).toBe('withdrawn')
+  expect(await record(owner, rejection, uncertain)).toBe('withdrawn')
   expect(await invitationOf(id)).toEqual(before)
 })
 
-/** An acceptance whose mail was stopped while an automation is being told. */
-test('a letter that was stopped is no draft of a template that is being removed', async () => {
+test('a stopped letter does not become a draft again if its template is being removed', async () => {
   const id = await store()
   await write(id, 'Travel')
   const act = await send('Travel')
@@ -209,7 +208,7 @@ test('a letter that was stopped is no draft of a template that is being removed'
   expect(await statesOf(id)).toEqual(['Travel by mail: withdrawn'])
 })
 
-test('after a restore a stopped letter to one person is a draft, and no other letter without a template is', async () => {
+test('after a restore, a stopped letter to one person is a draft again, and one of a removed template is not', async () => {
   const [id, other] = [await store(), await store()]
   await writeTo(id)
   const act = await send('')
@@ -223,8 +222,8 @@ test('after a restore a stopped letter to one person is a draft, and no other le
   expect(await statesOf(other)).toEqual(['Travel by mail: withdrawn'])
 })
 
-test('stopping a letter stops its waiting deliveries, and counts no earlier ones or other letters', async () => {
-  const id = await invited()
+test('stopping a letter stops its waiting delivery, and counts no earlier deliveries and no other letters', async () => {
+  const id = await invite()
   await write(id, 'accepted', true)
   const [draft] = await drafts('accepted')
   await send('accepted', true)
@@ -235,27 +234,27 @@ test('stopping a letter stops its waiting deliveries, and counts no earlier ones
   await send('')
   expect(await ask('withdraw', { letters: [one.id] })).toEqual({ withdrawn: 1, left: 0 })
   expect(await drafts('')).toMatchObject([{ id: one.id }])
-  const waits = await owner`select letter_id as id from private.letter_deliveries where state = 'waiting'`
-  expect(waits).toEqual([{ id: next.id }])
+  const pending = await owner`select letter_id as id from private.letter_deliveries where state = 'waiting'`
+  expect(pending).toEqual([{ id: next.id }])
 })
 
-test('a letter that was sent by hand is noted once, with the text that its sender read', async () => {
+test('a letter that was sent by hand is recorded once, and only with the text that its sender read', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await drafts('accepted')
-  const given = { letter: draft?.id, seen: draft?.seen }
-  await expect(ask('sent_by_hand', { ...given, seen: null })).rejects.toMatchObject({ code: 'PT409' })
+  const args = { letter: draft?.id, seen: draft?.seen }
+  await expect(ask('sent_by_hand', { ...args, seen: null })).rejects.toMatchObject({ code: 'PT409' })
   expect(await statesOf(id)).toEqual(['accepted by mail: draft'])
-  const noted = await ask('sent_by_hand', given)
-  expect(await ask('sent_by_hand', given)).toEqual(noted)
+  const recorded = await ask('sent_by_hand', args)
+  expect(await ask('sent_by_hand', args)).toEqual(recorded)
   await write(id, 'accepted', true)
-  await expect(ask('sent_by_hand', given)).rejects.toMatchObject({ code: 'PT409' })
+  await expect(ask('sent_by_hand', args)).rejects.toMatchObject({ code: 'PT409' })
   expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
 })
 
-test('an application’s stamp does not change by notices to organisers or at midnight', async () => {
+test('notices to organisers and midnight do not change the stamp of an application', async () => {
   await ask('set_notices', { notices: 'each' })
-  const id = await invited()
+  const id = await invite()
   const stampOf = async () => (await ask<{ stamp: string }>('stamp', { application: id })).stamp
   const zone = (name: string) => owner`update private.places set zone = ${name}`
   await zone('Etc/GMT+12')
@@ -266,7 +265,7 @@ test('an application’s stamp does not change by notices to organisers or at mi
   await record(owner, notice, { outcome: 'sent', code: 250 })
   expect(await stampOf()).toBe(stamp)
   await zone('Pacific/Kiritimati')
-  const late = { application: { answer_state: 'late' } }
-  expect(await ask('application', { application: id })).toMatchObject(late)
+  const overdue = { application: { answer_state: 'late' } }
+  expect(await ask('application', { application: id })).toMatchObject(overdue)
   expect(await stampOf()).toBe(stamp)
 })

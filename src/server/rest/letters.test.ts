@@ -26,10 +26,10 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await server.database.owner`delete from public.retreat_applications`
-  // A postman is running.
+  // A mail sender is running.
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
   await restoreTemplates()
-  // However many an earlier test sent.
+  // Otherwise earlier tests would count against the limit of test letters.
   await server.database.owner`delete from private.deliveries where kind in ('notice', 'test')`
 })
 
@@ -38,9 +38,9 @@ interface Page {
   next: object | null
 }
 
-/** The response of a function of the desk to an organiser. */
-async function ask<Answer>(name: string, args: object = {}, asking = client): Promise<Answer> {
-  const { data, error } = await asking.rpc(`desk_${name}`, args)
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Answer>(name: string, args: object = {}, caller = client): Promise<Answer> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
   if (error) throw error
   return data as Answer
 }
@@ -79,16 +79,16 @@ async function correct(occasion: string, body: string) {
   return ask('set_template', { occasion, version: template?.version, subject: template?.subject, body })
 }
 
-/** A postman who sent everything that waits. */
-const carried = () =>
+/** Marks all waiting letters as sent. */
+const markSent = () =>
   server.database.owner`
     update private.deliveries set state = 'done', done_at = clock_timestamp(), due_at = null
     where kind = 'letter' and state = 'waiting'`
 
-/** A mail server that refused everything that waits. */
-const refuse = (answer = '550 no') =>
+/** Marks all waiting letters and receipts as refused by the mail server. */
+const refuse = (reply = '550 no') =>
   server.database.owner`
-    update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = ${answer}, attempts = 3
+    update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = ${reply}, attempts = 3
     where kind in ('letter', 'receipt') and state = 'waiting'`
 
 test('a decision sends nothing: it creates a draft, filled in for its applicant', async () => {
@@ -110,7 +110,7 @@ test('a decision sends nothing: it creates a draft, filled in for its applicant'
   expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
-test('a decision that is flipped a hundred times leaves one draft, for the last one', async () => {
+test('a decision that changes a hundred times leaves one draft, for the last decision', async () => {
   const id = await store()
   const flips = ['accepted', 'declined', 'new', 'waitlisted']
   for (let flip = 0; flip < 100; flip += 1) await decide(id, flips[flip % 4] ?? '')
@@ -119,7 +119,7 @@ test('a decision that is flipped a hundred times leaves one draft, for the last 
   expect(await lettersOf(id)).toEqual([])
 })
 
-test('a released letter is withdrawn by another decision, and drafted again when that is taken back', async () => {
+test('a released letter is withdrawn by another decision, and drafted again when that decision is undone', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const { letters } = await drafts()
@@ -128,23 +128,23 @@ test('a released letter is withdrawn by another decision, and drafted again when
   await decide(id, 'declined')
   expect(statesOf(await lettersOf(id))).toEqual(['accepted: withdrawn', 'declined: draft'])
   await decide(id, 'accepted')
-  const [withdrawn, again] = await lettersOf(id)
+  const [withdrawn, redrafted] = await lettersOf(id)
   expect(withdrawn).toMatchObject({ state: 'withdrawn' })
-  expect(again).toMatchObject({ occasion: 'accepted', state: 'draft', edition: 1 })
-  expect(again?.id).not.toBe(withdrawn?.id)
-  expect(again?.id).toBe(letters[0]?.id)
+  expect(redrafted).toMatchObject({ occasion: 'accepted', state: 'draft', edition: 1 })
+  expect(redrafted?.id).not.toBe(withdrawn?.id)
+  expect(redrafted?.id).toBe(letters[0]?.id)
 })
 
-test('a draft that somebody edited returns with its text', async () => {
+test('an edited draft keeps its text if its decision is changed and then made again', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = (await drafts()).letters
   const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you.' }
   expect(await ask('edit', edited)).toMatchObject({ is_edited: true, subject: 'For you' })
-  // A repeat after a lost response; and a change by somebody who read the former text.
+  // A repeat after a lost response, and an edit by somebody who read the former text.
   expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
   await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
-  // A letter to one person is not filled in.
+  // An edited letter is not filled in with form answers, so it cannot quote them.
   for (const text of [{ body: 'Hello {{frist_name}}' }, { subject: '{{first_name}}' }]) {
     await expect(ask('edit', { ...edited, ...text })).rejects.toMatchObject({ code: '22023' })
   }
@@ -153,35 +153,35 @@ test('a draft that somebody edited returns with its text', async () => {
   expect((await drafts()).letters).toMatchObject([
     { id: draft?.id, subject: 'For you', body: 'Only for you.', is_edited: true },
   ])
-  const [same] = (await drafts()).letters
-  expect(await ask('edit', { ...edited, seen: same?.seen, subject: '', body: '' })).toMatchObject({
+  const [returned] = (await drafts()).letters
+  expect(await ask('edit', { ...edited, seen: returned?.seen, subject: '', body: '' })).toMatchObject({
     is_edited: false,
     subject: draft?.subject,
   })
 })
 
-test('a letter is released once, by anybody and however often', async () => {
+test('a letter is released only once, even by two organisers at once and on a repeat', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const { letters } = await drafts()
   const other = (await server.signedIn()).client
   const sent = letters.map(({ id, seen }) => ({ id, seen }))
   const act = crypto.randomUUID()
-  const all = await Promise.all([
+  const both = await Promise.all([
     ask<{ outcome: string }[]>('release', { act, letters: sent }),
     ask<{ outcome: string }[]>('release', { act: crypto.randomUUID(), letters: sent }, other),
   ])
-  expect(all.map((each) => outcomesOf(each).join()).toSorted()).toEqual(['gone,gone', 'released,released'])
-  const winner = all[0]?.[0]?.outcome === 'released'
+  expect(both.map((each) => outcomesOf(each).join()).toSorted()).toEqual(['gone,gone', 'released,released'])
+  const isFirstWinner = both[0]?.[0]?.outcome === 'released'
   const repeated = await ask<{ outcome: string }[]>('release', { act, letters: sent })
-  expect(outcomesOf(repeated)).toEqual(winner ? ['released', 'released'] : ['gone', 'gone'])
+  expect(outcomesOf(repeated)).toEqual(isFirstWinner ? ['released', 'released'] : ['gone', 'gone'])
   expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
   const due = await server.database.owner<{ wait: number }[]>`
     select extract(epoch from due_at - queued_at)::int as wait from private.letter_deliveries`
   expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
-test('more than thirty are sent only with their number, and nothing without a running postman', async () => {
+test('more than thirty letters are released only with their number, and none without a running mail sender', async () => {
   await server.database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 61) as n`
@@ -214,7 +214,7 @@ test.each([
   ['edit', { subject: 's', body: 'b' }],
   ['sent_by_hand', {}],
   ['hand_over', { act: crypto.randomUUID() }],
-])('an organiser who does not say what they read does not %s a draft', async (name, args) => {
+])('desk_%s refuses to act on a draft without the text that the organiser read', async (name, args) => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -222,7 +222,7 @@ test.each([
   expect(await lettersOf(id)).toEqual([draft])
 })
 
-test('a draft that is gone cannot be edited, even with a blank text', async () => {
+test('a discarded draft cannot be edited, even with a blank text', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -231,18 +231,18 @@ test('a draft that is gone cannot be edited, even with a blank text', async () =
   await expect(ask('edit', edited)).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('letters are released by an act with an id, which can stop them', async () => {
+test('letters cannot be released without an act id', async () => {
   await decide(await store(), 'accepted')
   const { letters } = await drafts()
   await expect(release(letters, { act: null })).rejects.toMatchObject({ code: '22023' })
   expect((await drafts()).letters).toEqual(letters)
 })
 
-test('the released text is the one that was read, even by a blind reader and when the template changes meanwhile', async () => {
+test('the released text is the one that was read, even by a blind reader or if the template changed since', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
-  for (let many = 0; many < 100; many += 1)
-    await decide(await store({ email: `a${many}@example.org` }), 'accepted')
+  for (let count = 0; count < 100; count += 1)
+    await decide(await store({ email: `a${count}@example.org` }), 'accepted')
   const texts = ['One, {{first_name}}.', 'Two, {{first_name}}.'] as const
   await correct('accepted', texts[0])
   const { letters } = await drafts()
@@ -270,7 +270,7 @@ test('the released text is the one that was read, even by a blind reader and whe
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
-test('an organiser who reads blind releases no letter that is too long once it is filled in, and never a part of it', async () => {
+test('an organiser who reads blind cannot release a letter that is too long once filled in, not even cut', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   const id = await store({ company: 'x'.repeat(9000) })
@@ -290,10 +290,10 @@ test('an organiser who reads blind releases no letter that is too long once it i
   ).toEqual(['long'])
 })
 
-test('a letter is not released unless its text was read, or where it quotes a blank answer', async () => {
+test('a letter that changed after it was read, or that quotes a blank form answer, cannot be released', async () => {
   const id = await store({ team_size: '' })
   await decide(id, 'declined')
-  const { letters: before } = await drafts('declined')
+  const { letters: outdated } = await drafts('declined')
   const set = (version: number, body: string) =>
     ask<{ version: number }>('set_template', {
       occasion: 'declined',
@@ -304,7 +304,7 @@ test('a letter is not released unless its text was read, or where it quotes a bl
   const { templates } = await ask<{ templates: { occasion: string; version: number }[] }>('letters')
   const version = templates.find(({ occasion }) => occasion === 'declined')?.version ?? 0
   await set(version, 'A team of {{ team_size }}.')
-  expect(outcomesOf(await release(before))).toEqual(['changed'])
+  expect(outcomesOf(await release(outdated))).toEqual(['changed'])
   const { letters } = await drafts('declined')
   expect(letters).toMatchObject([{ missing: ['team_size'], unknown: [] }])
   expect(outcomesOf(await release(letters))).toEqual(['missing'])
@@ -312,7 +312,7 @@ test('a letter is not released unless its text was read, or where it quotes a bl
   expect(outcomesOf(await release((await drafts('declined')).letters))).toEqual(['released'])
 })
 
-test('a draft of an outdated decision is not sent in any way, however it remained', async () => {
+test('a leftover draft of an outdated decision can be neither released nor recorded as sent by hand', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const { letters } = await drafts()
@@ -328,7 +328,7 @@ test('a draft of an outdated decision is not sent in any way, however it remaine
   expect(statesOf(await lettersOf(id))).toEqual(['accepted: draft'])
 })
 
-test('deciding waits for stopping letters, so that no draft of an outdated decision remains', async () => {
+test('a decision waits while letters are being stopped, so that no draft of an outdated decision remains', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const act = crypto.randomUUID()
@@ -349,7 +349,7 @@ test('deciding waits for stopping letters, so that no draft of an outdated decis
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: withdrawn', 'declined: draft'])
 })
 
-test('a stopped letter is a draft again that follows its template, unless somebody wrote it', async () => {
+test('a stopped letter becomes a draft that follows its template again, unless somebody edited it', async () => {
   const ids = [
     await store(),
     await store({ email: 'b@example.org' }),
@@ -377,7 +377,7 @@ test('a stopped letter is a draft again that follows its template, unless somebo
   )
 })
 
-test('letters that are being released while they are stopped are stopped in both ways', async () => {
+test('stopping a letter while it is being released stops both its email and its webhook', async () => {
   const { owner } = server.database
   await owner`update private.postman set automation_seen_at = now()`
   const id = await store()
@@ -402,7 +402,7 @@ test('letters that are being released while they are stopped are stopped in both
   await owner`update private.postman set automation_seen_at = '-infinity'`
 })
 
-test('a draft that another decision withdrew is not counted as stopped', async () => {
+test('a letter that another decision withdrew is not counted as stopped', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const act = crypto.randomUUID()
@@ -411,7 +411,7 @@ test('a draft that another decision withdrew is not counted as stopped', async (
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
 })
 
-test('a letter whose template was removed is stopped, and becomes no draft', async () => {
+test('a stopped letter does not become a draft if its template was removed', async () => {
   const text = { occasion: 'Parking', subject: 'Where to park', body: 'Nowhere.' }
   await ask('set_template', { ...text, version: null })
   const id = await store()
@@ -463,11 +463,11 @@ test('a letter that was sent by hand cancels the waiting receipt', async () => {
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: sent', 'received: withdrawn'])
 })
 
-test('a person who was told is told again only knowingly, or after having been told something else', async () => {
+test('a person is told the same decision again only after a confirmation, or after another decision', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await release((await drafts()).letters)
-  await carried()
+  await markSent()
   await decide(id, 'shortlisted')
   await decide(id, 'accepted')
   expect(statesOf(await lettersOf(id))).toEqual(['accepted: sent'])
@@ -486,14 +486,14 @@ test('a person who was told is told again only knowingly, or after having been t
   await ask('discard', { letters: second.map((letter) => letter.id) })
   await decide(id, 'declined')
   await release((await drafts('declined')).letters)
-  await carried()
+  await markSent()
   await decide(id, 'accepted')
   const { letters: third } = await drafts()
   expect(third).toMatchObject([{ edition: 2 }])
   expect(outcomesOf(await release(third, { again: true }))).toEqual(['released'])
 })
 
-test('a letter that was being handed over when the decision changed is marked, and nothing is drafted twice', async () => {
+test('a letter that is being sent when the decision changes is marked as withdrawn, and not drafted again', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await release((await drafts()).letters)
@@ -512,7 +512,7 @@ test('a letter that was being handed over when the decision changed is marked, a
   expect((await drafts()).letters).toEqual([])
 })
 
-test('every form answer has its placeholder, in the words that the applicant read', async () => {
+test('every form answer has a placeholder, which quotes it in the words that the applicant read', async () => {
   const choices = [
     ...Object.keys(paidSolutions).map((value) => ['paid_solution', value, paidSolutions] as const),
     ...Object.keys(teamSizes).map((value) => ['team_size', value, teamSizes] as const),
@@ -533,7 +533,7 @@ test('every form answer has its placeholder, in the words that the applicant rea
   expect(filled).not.toContain('{{')
 })
 
-test("an applicant's text is no placeholder, and a subject stays one line", async () => {
+test("a placeholder in an applicant's text is not filled in, and a subject stays one line", async () => {
   const id = await store({ first_name: 'A{{email}}\r\nBcc: b@example.org', company: '\u2028x\\1$&' })
   const preview = await ask('preview', {
     subject: '{{first_name}} {{company}}',
@@ -568,11 +568,11 @@ test('a template with an unknown placeholder is not saved', async () => {
 })
 
 /** Writes to one person. */
-const writeTo = (application: string, changes: object = {}, asking = client) =>
+const writeTo = (application: string, changes: object = {}, caller = client) =>
   ask<Letter>(
     'write_to',
     { act: crypto.randomUUID(), application, subject: 'One question', body: 'Can you come?', ...changes },
-    asking,
+    caller,
   )
 
 test('a letter to one person needs no template: it is a draft, and is sent as written', async () => {
@@ -580,7 +580,7 @@ test('a letter to one person needs no template: it is a draft, and is sent as wr
   const act = crypto.randomUUID()
   const draft = await writeTo(id, { act })
   expect(draft).toMatchObject({ id: act, application: id, occasion: '', state: 'draft', is_edited: true })
-  // A repeat after a lost response gives the same draft; the act of another letter is refused.
+  // A repeat after a lost response gives the same draft. The same act for another person is refused.
   expect((await writeTo(id, { act })).id).toBe(act)
   await expect(writeTo(other, { act })).rejects.toMatchObject({ code: 'PT409' })
   const second = await writeTo(id, { subject: 'Another question' })
@@ -593,17 +593,17 @@ test('a letter to one person needs no template: it is a draft, and is sent as wr
     body: 'Will you come?',
   })
   expect(outcomesOf(await release([edited, second]))).toEqual(['released', 'released'])
-  await carried()
+  await markSent()
   const sent = (await lettersOf(id)).toSorted((one, next) => one.subject.localeCompare(next.subject))
   expect(sent.toReversed()).toMatchObject([
     { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
     { subject: 'Another question', state: 'sent' },
   ])
-  // A letter needs no confirmation because another one was sent before.
+  // A second letter to one person needs no confirmation.
   expect(outcomesOf(await release([await writeTo(id)]))).toEqual(['released'])
 })
 
-test('a letter to one person needs a text, has no placeholders, and is not for blind readers', async () => {
+test('a letter to one person needs a text, cannot have placeholders, and is hidden from blind readers', async () => {
   const id = await store()
   const refused = { code: '22023' }
   await expect(writeTo(id, { subject: ' ' })).rejects.toMatchObject(refused)
@@ -611,7 +611,7 @@ test('a letter to one person needs a text, has no placeholders, and is not for b
   await expect(writeTo(id, { body: 'Hello {{first_name}}' })).rejects.toThrow(/no placeholders/)
   await expect(writeTo(crypto.randomUUID())).rejects.toMatchObject({ code: 'PT404' })
   const { id: letter, seen } = await writeTo(id)
-  // It has no template to take a text from.
+  // The letter has no template to take a text from.
   await expect(ask('edit', { letter, seen, subject: '', body: '' })).rejects.toMatchObject(refused)
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
@@ -629,29 +629,29 @@ test('the text of a letter to one person is never lost: after a stop or another 
   const id = await store()
   const text = { subject: 'One question', body: 'Can you come?' }
   await decide(id, 'accepted')
-  const [left, waiting] = [await writeTo(id), await writeTo(id, { subject: 'Another question' })]
+  const [draft, waiting] = [await writeTo(id), await writeTo(id, { subject: 'Another question' })]
   await release([waiting])
   expect(await ask('withdraw', { letters: [waiting.id] })).toEqual({ withdrawn: 1, left: 0 })
-  const again = (await drafts('')).letters
-  expect(again).toMatchObject([
-    { id: left.id, ...text },
+  const back = (await drafts('')).letters
+  expect(back).toMatchObject([
+    { id: draft.id, ...text },
     { subject: 'Another question', body: text.body },
   ])
-  await release(again.slice(1))
+  await release(back.slice(1))
   await decide(id, 'declined')
   expect((await drafts('')).letters).toMatchObject([
-    { id: left.id, ...text },
+    { id: draft.id, ...text },
     { subject: 'Another question', body: text.body },
   ])
   expect(statesOf((await drafts('declined')).letters)).toEqual(['declined: draft'])
-  await ask('discard', { letters: [left.id] })
+  await ask('discard', { letters: [draft.id] })
   await decide(id, 'accepted')
   expect((await drafts('')).letters).toHaveLength(1)
 })
 
-const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
+const failedSends: [string, (claim: LetterClaim) => Promise<unknown>][] = [
   [
-    'that is refused for now',
+    'that the mail server defers',
     (claim) =>
       record(server.database.owner, claim, {
         outcome: 'retry',
@@ -671,8 +671,8 @@ const overtaken: [string, (claim: LetterClaim) => Promise<unknown>][] = [
   ],
 ]
 
-test.each(overtaken)(
-  'a letter to one person %s, which a decision overtakes on its way, is a draft again',
+test.each(failedSends)(
+  'a letter to one person %s is a draft again if a new decision was made while it was sent',
   async (_what, end) => {
     const id = await store()
     const text = { subject: 'One question', body: 'Can you come?' }
@@ -689,7 +689,7 @@ test.each(overtaken)(
   },
 )
 
-test('a template with a new name is created, changed by an organiser who saw it, used, and removed with its drafts', async () => {
+test('a new template is created, changed by an organiser who saw it, used, and removed with its drafts', async () => {
   const text = { occasion: 'Travel', subject: 'How to get there', body: 'By train.' }
   expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
   expect(await ask('set_template', { ...text, version: null })).toMatchObject({ version: 0 })
@@ -699,8 +699,8 @@ test('a template with a new name is created, changed by an organiser who saw it,
   const id = await store()
   expect(await ask('write', { applications: [id, crypto.randomUUID()], occasion: 'Travel' })).toHaveLength(2)
   expect((await drafts('Travel')).letters).toMatchObject([{ body: 'By bus.' }])
-  const keep = ask('remove_template', { occasion: 'accepted', version: 0 })
-  await expect(keep).rejects.toMatchObject({ code: '22023' })
+  const removal = ask('remove_template', { occasion: 'accepted', version: 0 })
+  await expect(removal).rejects.toMatchObject({ code: '22023' })
   expect(await ask('remove_template', { occasion: 'Travel', version: 1 })).toEqual({ removed: true })
   expect(await lettersOf(id)).toEqual([])
 })
@@ -710,7 +710,7 @@ test('an organiser who reads blind learns no name, address or text from letters'
   await decide(id, 'accepted')
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
-  const told = async () =>
+  const shown = async () =>
     JSON.stringify([
       await ask('drafts', { occasion: 'accepted' }, blind),
       await ask('letters_of', { applications: [id] }, blind),
@@ -721,7 +721,7 @@ test('an organiser who reads blind learns no name, address or text from letters'
         blind,
       ),
     ])
-  expect(await told()).not.toMatch(/Grace|grace|Hopper/)
+  expect(await shown()).not.toMatch(/Grace|grace|Hopper/)
   const { letters } = await ask<Page>('drafts', { occasion: 'accepted' }, blind)
   const [released] = await ask<{ outcome: string }[]>(
     'release',
@@ -729,20 +729,20 @@ test('an organiser who reads blind learns no name, address or text from letters'
     blind,
   )
   expect(released?.outcome).toBe('released')
-  expect(await told()).not.toMatch(/Grace|grace|Hopper/)
-  // It is still written in full.
+  expect(await shown()).not.toMatch(/Grace|grace|Hopper/)
+  // The letter itself is filled in.
   expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
 })
 
-test('an organiser who reads blind gets only what is listed for them, and no digest of what is hidden', async () => {
+test('an organiser who reads blind gets only the columns listed for them, and no digest of hidden text', async () => {
   const { owner } = server.database
   const id = await store({ first_name: 'Grace', email: 'grace@example.org' })
   await decide(id, 'accepted')
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
   const [draft] = (await drafts()).letters
-  const seenBy = async (who: SupabaseClient) =>
-    (await ask<Letter[]>('letters_of', { applications: [id] }, who)).map(({ seen }) => seen)
+  const seenBy = async (reader: SupabaseClient) =>
+    (await ask<Letter[]>('letters_of', { applications: [id] }, reader)).map(({ seen }) => seen)
   // All organisers may read the template.
   expect(await seenBy(blind)).toEqual([draft?.seen])
   const edited = { subject: 'For Grace', body: 'Dear Grace' }
@@ -756,7 +756,7 @@ test('an organiser who reads blind gets only what is listed for them, and no dig
     body: 'Dear',
   })
   await ask('edit', { letter: draft?.id, seen: between, ...edited })
-  // The same text again has another digest: it does not reveal the text.
+  // The same text gets another digest each time, so that a digest does not reveal the text.
   expect(await seenBy(blind)).not.toEqual([seen])
   await release((await drafts()).letters)
   expect(await seenBy(blind)).toEqual([''])
@@ -769,25 +769,25 @@ test('an organiser who reads blind gets only what is listed for them, and no dig
   // A future column is hidden until somebody lists it.
   await owner`alter table public.retreat_applications add column nickname text default 'Amazing'`
   try {
-    const told = [
+    const responses = [
       await ask('list', { filter: {} }, blind),
       await ask('export', { filter: {} }, blind),
       await ask('application', { application: id }, blind),
       await ask('letters_of', { applications: [id] }, blind),
       await ask('outbox', { state: 'waiting' }, blind),
     ]
-    expect(JSON.stringify(told)).not.toMatch(/grace|hopper|amazing/i)
+    expect(JSON.stringify(responses)).not.toMatch(/grace|hopper|amazing/i)
     expect(JSON.stringify(await ask('export', { filter: {} }))).toMatch(/Amazing/)
   } finally {
     await owner`alter table public.retreat_applications drop column nickname`
   }
 })
 
-test('a letter that quotes very much is cut, and not sent like that', async () => {
+test('a letter that its quotes make too long is cut in the preview, and cannot be sent', async () => {
   const id = await store({ reason: 'r'.repeat(90_000), company: 'c'.repeat(9_000) })
   const text = { occasion: 'Long', subject: 'For {{company}}', body: '{{reason}}'.repeat(2_000) }
-  for (const too of [{ subject: 'x'.repeat(201) }, { body: 'x'.repeat(20_001) }]) {
-    await expect(ask('preview', { ...text, ...too })).rejects.toMatchObject({ code: '22023' })
+  for (const tooLong of [{ subject: 'x'.repeat(201) }, { body: 'x'.repeat(20_001) }]) {
+    await expect(ask('preview', { ...text, ...tooLong })).rejects.toMatchObject({ code: '22023' })
   }
   const preview = await ask<Letter>('preview', { ...text, application: id })
   expect(preview).toMatchObject({ is_long: true, missing: [], unknown: [] })
@@ -805,9 +805,9 @@ test('a letter that quotes very much is cut, and not sent like that', async () =
   await ask('remove_template', { occasion: 'Long', version: 0 })
 })
 
-test('an organiser who reads blind sends no letter with a blank in it either', async () => {
+test('an organiser who reads blind also sees which placeholders of a letter are blank', async () => {
   const id = await store({ company: 'x' })
-  // It could be stored like this: white space that the form does not treat as blank.
+  // White space that the form does not treat as blank can be stored.
   await server.database.owner`update public.retreat_applications set company = ' ' where id = ${id}`
   await decide(id, 'declined')
   const { client: blind } = await server.signedIn()
@@ -816,7 +816,7 @@ test('an organiser who reads blind sends no letter with a blank in it either', a
   expect(letters).toMatchObject([{ missing: ['company'] }])
 })
 
-test('letters that did not arrive are retried, and letters that were sent by hand are noted', async () => {
+test('refused letters can be retried, and letters that were sent by hand are recorded', async () => {
   const ids = [await store(), await store({ email: 'b@example.org' })]
   for (const id of ids) await decide(id, 'accepted')
   const [first, second] = (await drafts()).letters
@@ -841,27 +841,27 @@ test('letters that did not arrive are retried, and letters that were sent by han
   expect(await ask('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
 })
 
-test('a refused letter is sent to another address, and so are later ones; the form answer stays as given', async () => {
+test('a refused letter and later letters are sent to another address; the form answer stays unchanged', async () => {
   const id = await store({ email: 'grace@exampel.org' })
   await decide(id, 'accepted')
   await release((await drafts()).letters)
   await refuse()
   const [letter] = await lettersOf(id)
-  const given = { act: crypto.randomUUID(), letter: letter?.id, address: 'grace@example.org' }
+  const args = { act: crypto.randomUUID(), letter: letter?.id, address: 'grace@example.org' }
   for (const address of ['', 'grace', 'a@b, c@d', 'a@b\r\nBcc: c@d', `${'a'.repeat(250)}@b.org`]) {
-    await expect(ask('readdress', { ...given, address })).rejects.toMatchObject({ code: '22023' })
+    await expect(ask('readdress', { ...args, address })).rejects.toMatchObject({ code: '22023' })
   }
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
-  await expect(ask('readdress', given, blind)).rejects.toMatchObject({ code: '22023' })
+  await expect(ask('readdress', args, blind)).rejects.toMatchObject({ code: '22023' })
   expect(await ask('write', { applications: [id], occasion: 'accepted' })).toMatchObject([
     { outcome: 'written', state: 'refused' },
   ])
   const sent = { state: 'waiting', attempts: 0, to: 'grace@example.org', answer: '' }
-  expect(await ask('readdress', given)).toMatchObject(sent)
+  expect(await ask('readdress', args)).toMatchObject(sent)
   // A repeat after a lost response.
-  expect(await ask('readdress', given)).toMatchObject(sent)
-  await expect(ask('readdress', { ...given, act: crypto.randomUUID() })).rejects.toMatchObject({
+  expect(await ask('readdress', args)).toMatchObject(sent)
+  await expect(ask('readdress', { ...args, act: crypto.randomUUID() })).rejects.toMatchObject({
     code: 'PT409',
   })
   await server.database.owner`update private.deliveries set due_at = now() where kind = 'letter'`
@@ -872,20 +872,20 @@ test('a refused letter is sent to another address, and so are later ones; the fo
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await ask('settle', { letters: [letter?.id] })).toEqual({ settled: 1 })
   expect(await lettersOf(id)).toMatchObject([{ state: 'sent', otherwise: 'told' }])
-  // They know: nothing is drafted when the decision is taken back and made again.
+  // They were told: nothing is drafted when the decision is undone and made again.
   await decide(id, 'new')
   await decide(id, 'accepted')
   expect((await drafts()).letters).toEqual([])
   await decide(id, 'declined')
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
-  // Another one replaces it; and the history decides nothing.
+  // A newer address replaces it. Changing the history changes no address.
   await release((await drafts('declined')).letters)
   await refuse()
   const [, declined] = await lettersOf(id)
   const next = { act: crypto.randomUUID(), letter: declined?.id, address: 'grace@example.net' }
   expect(await ask('readdress', next)).toMatchObject({ to: 'grace@example.net' })
-  // A repeat after that.
-  await ask('readdress', given)
+  // A late repeat of the earlier act has no effect.
+  await ask('readdress', args)
   await server.database.owner`
     update private.history set detail = detail || '{"address": "mary@example.org"}' where act = ${next.act}`
   expect(await lettersOf(id)).toMatchObject([{ to: 'grace@example.net' }, { to: 'grace@example.net' }])
@@ -898,7 +898,7 @@ test('a refused letter is sent to another address, and so are later ones; the fo
   ])
 })
 
-test('the reply address is one address, and is changed by an organiser who saw it', async () => {
+test('the reply address is a single address, and only an organiser who saw it can change it', async () => {
   const settings = async () =>
     (await ask<{ settings: { version: number; reply_to: string } }>('letters')).settings
   const { version } = await settings()
@@ -912,11 +912,11 @@ test('the reply address is one address, and is changed by an organiser who saw i
 })
 
 test('stopping all letters is recorded once', async () => {
-  const stands = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
-  expect(await stands()).toBe(false)
+  const isStopped = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
+  expect(await isStopped()).toBe(false)
   for (const stopped of [true, true, false]) {
     expect(await ask('stop', { stopped })).toEqual({ stopped, leaving: 0 })
-    expect(await stands()).toBe(stopped)
+    expect(await isStopped()).toBe(stopped)
   }
   await expect(ask('stop', { stopped: null })).rejects.toMatchObject({ code: '22023' })
   const { happenings } = await ask<{ happenings: { kind: string; detail: object; author: string }[] }>(
@@ -928,14 +928,14 @@ test('stopping all letters is recorded once', async () => {
   ])
 })
 
-test('letters that are resumed can be stopped for another minute, even on a repeat', async () => {
+test('resumed letters can be stopped for another minute, even if resuming is repeated', async () => {
   const [ada, alan] = [await store({ email: 'ada@example.org' }), await store({ email: 'alan@example.org' })]
   await decide(ada, 'accepted')
   await decide(alan, 'accepted')
   await release((await drafts()).letters)
   await server.database
     .owner`update private.deliveries set due_at = now() - interval '1 hour' where kind = 'letter'`
-  // The mail server deferred this one: its time stays unchanged.
+  // The mail server deferred this letter, so its time stays unchanged.
   await server.database.owner`
     update private.deliveries set attempts = 1 where kind = 'letter' and application_id = ${alan}`
   expect(await ask('stop', { stopped: true })).toEqual({ stopped: true, leaving: 0 })
@@ -987,7 +987,7 @@ test('stopping, releasing, deciding and erasing at the same time do not deadlock
   }
 })
 
-test('a receipt quotes only the first name, and is never sent by hand', async () => {
+test('a receipt quotes only the first name, and no organiser can write one', async () => {
   const id = await store({ first_name: 'http://evil' })
   const [receipt] = (await ask<{ templates: Template[] }>('letters')).templates
   expect(receipt).toMatchObject({ occasion: 'received' })
@@ -1017,7 +1017,7 @@ test('a receipt quotes only the first name, and is never sent by hand', async ()
   ).rejects.toMatchObject({ code: '22023' })
 })
 
-test('receipts are switched on and off by an organiser who saw the current state, and this is recorded', async () => {
+test('only an organiser who saw the current setting switches receipts on or off, and the history records it', async () => {
   const { settings } = await ask<LettersOverview>('letters')
   expect(settings).toMatchObject({ receipts: false })
   const { version, reply_to } = settings
@@ -1047,7 +1047,7 @@ test('receipts are switched on and off by an organiser who saw the current state
   ])
 })
 
-test('a receipt that was refused is retried within a day, and not later', async () => {
+test('a refused receipt can be retried within a day, and not later', async () => {
   const owner = server.database.owner
   await owner`update private.letter_settings set receipts = true`
   const id = await store()
@@ -1060,7 +1060,7 @@ test('a receipt that was refused is retried within a day, and not later', async 
   expect(await ask('retry', { letters: [receipt?.id] })).toEqual({ retried: 0 })
 })
 
-test('an organiser who tries a text out is sent it as an applicant would be, twenty times an hour', async () => {
+test('an organiser gets a test of a letter as an applicant would get it, at most twenty times an hour', async () => {
   const text = { occasion: 'accepted', subject: 'For {{first_name}}', body: 'Hello {{company}}' }
   const tests = () => server.database.owner`
     select email, subject, body from private.deliveries join auth.users on users.id = organiser_id
@@ -1086,7 +1086,7 @@ test('an organiser who tries a text out is sent it as an applicant would be, twe
   expect(JSON.stringify(await tests())).not.toContain('Zoë')
 })
 
-test('an organiser switches notices on for themselves, and the daily email comes a day later', async () => {
+test('an organiser switches notices on for themselves, and the first daily email is due a day later', async () => {
   const other = await server.signedIn()
   expect(await ask('notices')).toEqual({
     notices: 'off',
@@ -1105,11 +1105,11 @@ test('an organiser switches notices on for themselves, and the daily email comes
     return row.told.getTime()
   }
   await server.database.owner`update private.organisers set notices = 'off', told_until = '2026-01-01'`
-  const anew = await ask<object>('set_notices', { notices: 'each' })
+  const switchedOn = await ask<object>('set_notices', { notices: 'each' })
   expect(Date.now() - (await toldUntil())).toBeLessThan(86_000_000)
-  // Changing the kind of notices keeps the time of day, and what was not reported yet.
+  // Changing the kind of notices changes neither the time of day nor which applications are still to be reported.
   await server.database.owner`update private.organisers set told_until = '2026-01-01'`
-  expect(await ask('set_notices', { notices: 'daily' })).toEqual({ ...anew, notices: 'daily' })
+  expect(await ask('set_notices', { notices: 'daily' })).toEqual({ ...switchedOn, notices: 'daily' })
   expect(await toldUntil()).toBe(Date.parse('2026-01-01T00:00Z'))
   expect(await ask('notices', {}, other.client)).toMatchObject({ notices: 'off' })
   expect(await ask('set_notices', { notices: 'off' })).toMatchObject({ notices: 'off', day_due_at: null })

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 beforeEach(() => server.database.owner`update private.postman set seen_at = now()`)
 
-/** The response of a function of the desk to an organiser. */
+/** Calls a function of the desk as an organiser. Returns its response. */
 async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
@@ -52,10 +52,10 @@ const versionOf = async (name: 'door' | 'letters') =>
   name === 'door'
     ? (await ask<Door>('door')).version
     : (await ask<LettersOverview>('letters')).settings.version
-const template = (given: object) =>
-  ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...given })
+const template = (changes: object) =>
+  ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...changes })
 
-const writing: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
+const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
   sentence: async (length) => {
     const limits = { closes_at: null, closes_after: null }
     const sentence = '🌲'.repeat(length)
@@ -78,14 +78,14 @@ const writing: Record<keyof typeof maxCharacters, (length: number) => Promise<un
 const anAddress = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`
 
 test.each(Object.keys(maxCharacters) as (keyof typeof maxCharacters)[])(
-  'as many characters as the desk lets somebody type are kept, and no more: %s',
-  async (what) => {
-    await writing[what](maxCharacters[what])
-    await expect(writing[what](maxCharacters[what] + 1)).rejects.toMatchObject({ code: '22023' })
+  'the database stores as many characters as the desk lets people type, and no more: %s',
+  async (field) => {
+    await write[field](maxCharacters[field])
+    await expect(write[field](maxCharacters[field] + 1)).rejects.toMatchObject({ code: '22023' })
   },
 )
 
-test('the postman writes to every address that the desk accepts', () => {
+test('the mail sender accepts addresses as long as the desk does, and no longer', () => {
   expect(isAddress(anAddress(maxCharacters.address))).toBe(true)
   expect(isAddress(anAddress(maxCharacters.address + 1))).toBe(false)
 })
@@ -109,12 +109,12 @@ test.each<[string, (count: number) => object]>([
   ['withdraw', (count) => ({ letters: ids(count) })],
   ['retry', (count) => ({ letters: ids(count) })],
   ['discard', (count) => ({ letters: ids(count) })],
-])('a call accepts as many as the desk sends at once, and no more: %s', async (name, given) => {
-  await ask(name, given(maxPerCall))
-  await expect(ask(name, given(maxPerCall + 1))).rejects.toMatchObject({ code: '22023' })
+])('a call accepts as many items as the desk sends at once, and no more: %s', async (name, argsOf) => {
+  await ask(name, argsOf(maxPerCall))
+  await expect(ask(name, argsOf(maxPerCall + 1))).rejects.toMatchObject({ code: '22023' })
 })
 
-test('as many letters are released unconfirmed as the desk sends like that, and no more', async () => {
+test('the database releases as many letters without confirmation as the desk does, and no more', async () => {
   const release = (count: number) =>
     ask('release', { act: act(), letters: letters(count), number: null, again: false })
   await release(maxUnconfirmed)
@@ -132,20 +132,20 @@ test('the desk has the same statuses as the database', async () => {
   expect(Object.keys(counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
 })
 
-test('the desk has the same decisions for applicants, and letters that may ask for an RSVP, as the database', async () => {
+test('the desk and the database agree on which letters tell a decision and which may ask for an RSVP', async () => {
   const occasions = [...Object.keys(statuses), 'received', 'reminder', 'Travel', '']
-  const known = await server.database.owner<{ occasion: string }[]>`
+  const fromDatabase = await server.database.owner<{ occasion: string }[]>`
     select occasion, private.is_decision(occasion), private.may_ask(occasion) 
     from unnest(${occasions}::text[]) as occasion`
-  const shown = occasions.map((occasion) => ({
+  const fromDesk = occasions.map((occasion) => ({
     occasion,
     is_decision: isOfDecision(occasion),
     may_ask: mayAskForRsvp(occasion),
   }))
-  expect(known).toEqual(shown)
+  expect(fromDatabase).toEqual(fromDesk)
 })
 
-test('a door that is closed without a sentence has the one that the desk shows', async () => {
+test('a door that is closed without a sentence refuses with the default sentence that the desk shows', async () => {
   await ask('set_door', {
     version: await versionOf('door'),
     closed: true,
@@ -161,11 +161,11 @@ test.each([
   [59, true],
   [61, false],
 ])(
-  'a heartbeat of a postman %i s ago counts the same for the desk and for the command',
-  async (age, isThere) => {
+  'a mail sender whose last heartbeat is %i s old counts as running for the desk and for the command: %s',
+  async (age, isRunning) => {
     const { owner } = server.database
     await owner`update private.postman set seen_at = now() - ${age} * interval '1 second'`
-    expect((await ask<LettersOverview>('letters')).postman.is_there).toBe(isThere)
-    expect((await mailSenderState(owner)).isRunning).toBe(isThere)
+    expect((await ask<LettersOverview>('letters')).postman.is_there).toBe(isRunning)
+    expect((await mailSenderState(owner)).isRunning).toBe(isRunning)
   },
 )

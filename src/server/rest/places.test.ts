@@ -29,7 +29,7 @@ beforeAll(async () => {
   ;({ client, email: me } = await server.signedIn())
 })
 
-/** A retreat without applications. */
+/** Restores a retreat without applications. */
 async function begin() {
   await sql()`delete from public.retreat_applications`
   await sql()`delete from private.places`
@@ -72,7 +72,7 @@ async function decide(id: string, status: string) {
 
 const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
 
-/** Releases the draft of an application; returns the outcome. */
+/** Releases the draft of an application. Returns the outcome. */
 async function release(id: string, again = false) {
   const letters = (await lettersOf(id)).filter(({ state }) => state === 'draft')
   const [outcome] = await ask<ReleaseOutcome[]>('release', {
@@ -84,7 +84,7 @@ async function release(id: string, again = false) {
   return outcome?.outcome
 }
 
-/** Hands over due letters, as a server does; returns them. */
+/** Hands over a due letter, as a server does. Returns it. */
 async function send() {
   await sql()`update private.postman set next_at = '-infinity'`
   const claim = await claimLetter(sql())
@@ -95,8 +95,8 @@ async function send() {
 
 const tokenIn = (text: string) => /\/answer\/#(\S+)/.exec(text)?.[1] ?? ''
 
-/** A person who was accepted and told so; returns the end of their link too. */
-async function told(name?: string) {
+/** Stores a person, accepts them and sends them the letter. Returns their id and the token of their link. */
+async function invite(name?: string) {
   const id = await store(name)
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
@@ -104,23 +104,23 @@ async function told(name?: string) {
   return { id, token: tokenIn(body) }
 }
 
-const answer = (token: string, given: string, act: string = crypto.randomUUID()) =>
+const sendRsvp = (token: string, given: string, act: string = crypto.randomUUID()) =>
   visit('answer_place', { token, answer: given, act })
-const whole = (id: string) => ask<ApplicationDetails>('application', { application: id })
+const details = (id: string) => ask<ApplicationDetails>('application', { application: id })
 const places = () => ask<Places>('places')
 /** The date in this many days, by the database. */
 async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
-/** Lets the days pass in which nobody is reminded twice. */
+/** Lets three days pass, in which nobody is reminded twice. */
 const threeDaysPass = () =>
   sql()`update private.invitations set reminded_at = reminded_at - interval '3 days'`
-/** Lets the days pass until a person's deadline is over. */
-const late = (id: string) =>
+/** Lets a person's deadline pass. */
+const passDeadline = (id: string) =>
   sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
 
-test('an acceptance gets a link and a deadline when it is handed over, and nobody else sees the link', async () => {
+test('an acceptance gets its link and deadline when it is handed over, and the desk never shows the link', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -139,20 +139,20 @@ test('an acceptance gets a link and a deadline when it is handed over, and nobod
   expect(body).not.toContain('{{')
   const stored = JSON.stringify([
     await lettersOf(id),
-    await whole(id),
+    await details(id),
     await ask('export', {}),
     await ask('list', {}),
   ])
   expect(stored).not.toContain(invitation?.token)
   expect(await places()).toMatchObject({ not_told: 0, no_answer: 1, late: 0 })
-  expect((await whole(id)).application).toMatchObject({
+  expect((await details(id)).application).toMatchObject({
     answer_state: 'no answer',
     kept_until: await dayIn(10),
   })
 })
 
-test('the holder of the link reads the first name and the deadline, and gives an RSVP until then', async () => {
-  const { id, token } = await told('Zoë')
+test('the holder of the link sees the first name and the deadline, and can change the RSVP until then', async () => {
+  const { id, token } = await invite('Zoë')
   const until = await dayIn(10)
   const address = 'answers@example.org'
   expect(await visit('place_by_token', { token })).toEqual({
@@ -162,44 +162,44 @@ test('the holder of the link reads the first name and the deadline, and gives an
     answer: null,
     address,
   })
-  expect((await whole(id)).application.answer).toBeNull()
+  expect((await details(id)).application.answer).toBeNull()
   const act = crypto.randomUUID()
   const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming', address }
-  expect(await answer(token, 'coming', act)).toEqual(coming)
-  expect(await answer(token, 'coming', act)).toEqual(coming)
-  await expect(answer(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })
-  expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
-  expect((await whole(id)).history.filter(({ kind }) => kind === 'answer')).toMatchObject([
+  expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
+  expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
+  await expect(sendRsvp(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })
+  expect(await sendRsvp(token, 'not coming')).toMatchObject({ answer: 'not coming' })
+  expect((await details(id)).history.filter(({ kind }) => kind === 'answer')).toMatchObject([
     { author: 'applicant', detail: { answer: 'coming' } },
     { author: 'applicant', detail: { answer: 'not coming' } },
   ])
-  await expect(answer(token, 'perhaps')).rejects.toMatchObject({ code: '22023' })
+  await expect(sendRsvp(token, 'perhaps')).rejects.toMatchObject({ code: '22023' })
   // The day of the deadline is included.
   await sql()`update private.invitations set deadline = private.today()`
-  expect(await answer(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
-  await late(id)
+  expect(await sendRsvp(token, 'coming')).toMatchObject({ state: 'open', answer: 'coming' })
+  await passDeadline(id)
   const over = { state: 'over', answer: 'coming', address }
   expect(await visit('place_by_token', { token })).toMatchObject(over)
-  expect(await answer(token, 'not coming')).toMatchObject(over)
+  expect(await sendRsvp(token, 'not coming')).toMatchObject(over)
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(3)
 })
 
 test('a wrong link and one that is no longer valid get the same response', async () => {
-  const { id, token } = await told()
+  const { id, token } = await invite()
   const invalid = { state: 'invalid' }
   for (const wrong of [crypto.randomUUID(), 'example', '', `${token} `, token.toUpperCase(), `${token}0`]) {
     expect(await visit('place_by_token', { token: wrong })).toEqual(invalid)
-    expect(await answer(wrong, 'coming')).toEqual(invalid)
+    expect(await sendRsvp(wrong, 'coming')).toEqual(invalid)
   }
   await decide(id, 'waitlisted')
   expect(await visit('place_by_token', { token })).toEqual(invalid)
-  expect(await answer(token, 'coming')).toEqual(invalid)
+  expect(await sendRsvp(token, 'coming')).toEqual(invalid)
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(0)
 })
 
-test('a slip changes nothing; a person who was told something else gets another link', async () => {
-  const { id, token } = await told()
-  await answer(token, 'coming')
+test('a rejection that is undone before it is sent keeps the link and the RSVP; a sent one ends both', async () => {
+  const { id, token } = await invite()
+  await sendRsvp(token, 'coming')
   await decide(id, 'declined')
   await decide(id, 'accepted')
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', answer: 'coming' })
@@ -215,11 +215,11 @@ test('a slip changes nothing; a person who was told something else gets another 
   expect(next).not.toBe(token)
   expect(await visit('place_by_token', { token: next })).toMatchObject({ state: 'open', answer: null })
   // The former RSVP stays in the history.
-  expect((await whole(id)).history.filter(({ kind }) => kind === 'answer')).toHaveLength(1)
+  expect((await details(id)).history.filter(({ kind }) => kind === 'answer')).toHaveLength(1)
 })
 
-test('another decision that arrived after all ends the link too', async () => {
-  const { id, token } = await told()
+test('a rejection that is sent although the decision was undone meanwhile ends the link', async () => {
+  const { id, token } = await invite()
   await decide(id, 'declined')
   expect(await release(id)).toBe('released')
   await sql()`update private.postman set next_at = '-infinity'`
@@ -235,7 +235,7 @@ test('another decision that arrived after all ends the link too', async () => {
   })
 })
 
-test("an applicant's text is no link, and without a site the paragraph with the link is left out", async () => {
+test("a placeholder in an applicant's text is not filled in; without a site the link's paragraph is left out", async () => {
   const id = await store('{{answer_link}}')
   await decide(id, 'accepted')
   await sql()`update private.places set site = ''`
@@ -265,7 +265,7 @@ test("an applicant's text is no link, and without a site the paragraph with the 
   expect(body).toContain('Or just reply to this email.')
 })
 
-test('nobody is asked who is not accepted, or whose deadline has passed', async () => {
+test('a letter cannot ask for an RSVP if its person is not accepted, or after the deadline', async () => {
   const id = await store()
   const body = 'Here: {{answer_link}}'
   await ask('set_template', { occasion: 'Travel', version: null, subject: 'Travel', body })
@@ -280,7 +280,7 @@ test('nobody is asked who is not accepted, or whose deadline has passed', async 
   await ask('write', { applications: [id], occasion: 'Travel' })
   expect(await lettersOf(id)).toMatchObject([{ missing: [] }, { missing: [] }])
   await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(3) })
-  await late(id)
+  await passDeadline(id)
   expect((await lettersOf(id)).map(({ missing }) => missing.join()).toSorted()).toEqual([
     'answer_link',
     'answer_link,reply_by',
@@ -288,13 +288,13 @@ test('nobody is asked who is not accepted, or whose deadline has passed', async 
   await ask('remove_template', { occasion: 'Travel', version: 0 })
 })
 
-test('organisers note RSVPs that were given another way, and the newest counts', async () => {
-  const { id, token } = await told()
+test('organisers record RSVPs that people gave another way, and the newest RSVP counts', async () => {
+  const { id, token } = await invite()
   const set = (given: string | null, act: string = crypto.randomUUID()) =>
     ask<ApplicationDetails>('set_answer', { act, application: id, answer: given })
   const first = crypto.randomUUID()
   expect((await set('coming', first)).application).toMatchObject({ answer_state: 'coming' })
-  expect(await answer(token, 'not coming')).toMatchObject({ answer: 'not coming' })
+  expect(await sendRsvp(token, 'not coming')).toMatchObject({ answer: 'not coming' })
   // A repeat after a lost response: a later RSVP stays.
   expect((await set('coming', first)).application).toMatchObject({ answer_state: 'not coming' })
   const { application, history } = await set(null)
@@ -308,9 +308,9 @@ test('organisers note RSVPs that were given another way, and the newest counts',
   await expect(set('coming')).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('organisers set the deadline, which the reminder has too', async () => {
-  const { id, token } = await told()
-  await late(id)
+test('organisers set the deadline, and the reminder quotes it', async () => {
+  const { id, token } = await invite()
+  await passDeadline(id)
   expect(await places()).toMatchObject({ no_answer: 1, late: 1 })
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({
     drafted: 1,
@@ -333,33 +333,33 @@ test('organisers set the deadline, which the reminder has too', async () => {
   expect(body).toContain(
     `until ${new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}.`,
   )
-  // Not twice in three days, by any call.
+  // No call reminds anybody twice in three days.
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
     { outcome: 'written', state: 'sent' },
   ])
   await threeDaysPass()
-  // The first response may have been lost. A desk of version 1.0 gives no id.
+  // A repeat after a lost response. Desks of version 1.0 send no id.
   const reminding = { act: crypto.randomUUID() }
-  for (let again = 0; again < 2; again += 1)
+  for (let time = 0; time < 2; time += 1)
     expect(await ask<ReminderOutcome>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 1 })
   // A person with an RSVP is no longer reminded.
-  await answer(token, 'coming')
+  await sendRsvp(token, 'coming')
   expect((await lettersOf(id)).filter(({ state }) => state === 'draft')).toEqual([])
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
 })
 
-/** A person whose reminder is released and not sent. */
-async function reminded() {
-  const asked = await told()
+/** Invites a person and releases their reminder, but does not send it. */
+async function inviteAndRemind() {
+  const invited = await invite()
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1 })
-  expect(await release(asked.id)).toBe('released')
-  return asked
+  expect(await release(invited.id)).toBe('released')
+  return invited
 }
 
-/** Due deliveries, as a server gets them that hands them over. */
-async function taken() {
+/** Claims a due letter, as a server does before it hands the letter over. */
+async function claimDue() {
   const claimed = await claimLetter(sql())
   if (claimed === undefined) throw new Error('no letter is due')
   return claimed
@@ -367,10 +367,10 @@ async function taken() {
 
 const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
-const busy = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false } as const
+const deferred = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false } as const
 
-/** Calls the desk in a transaction that others wait for, as the signed-in organiser. */
-async function askIn(transaction: Sql) {
+/** Makes the statements of a transaction act as the signed-in organiser. */
+async function actAsOrganiser(transaction: Sql) {
   const { data } = await client.auth.getClaims()
   await transaction`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
 }
@@ -379,13 +379,13 @@ async function somebodyWaits() {
   await expect.poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
 }
 
-test('a deadline that an organiser sets while a letter is handed over is the one in it', async () => {
+test('a letter quotes the deadline that an organiser sets while the letter is being handed over', async () => {
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
   const day = await dayIn(3)
   const { claiming } = await sql().begin(async (setting) => {
-    await askIn(setting)
+    await actAsOrganiser(setting)
     await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${day})`
     const sending = send()
     await somebodyWaits()
@@ -393,43 +393,43 @@ test('a deadline that an organiser sets while a letter is handed over is the one
   })
   const [row] = await sql()<[{ shown: string }]>`select to_char(${day}::date, 'FMDD FMMonth YYYY') as shown`
   expect((await claiming).body).toContain(`until ${row.shown}.`)
-  expect((await whole(id)).application).toMatchObject({ kept_until: day })
+  expect((await details(id)).application).toMatchObject({ kept_until: day })
 })
 
 test('a repeated change of a deadline after a lost response does not overwrite a later one', async () => {
-  const { id } = await told()
+  const { id } = await invite()
   const first = { act: crypto.randomUUID(), application: id, until: await dayIn(3) }
-  const { again } = await sql().begin(async (setting) => {
-    await askIn(setting)
+  const { repeated } = await sql().begin(async (setting) => {
+    await actAsOrganiser(setting)
     await setting`select desk_keep_until(${first.act}, ${id}, ${first.until})`
     await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${await dayIn(5)})`
     const repeat = ask<ApplicationDetails>('keep_until', first)
     await somebodyWaits()
-    return { again: repeat }
+    return { repeated: repeat }
   })
-  expect((await again).application).toMatchObject({ kept_until: await dayIn(5) })
+  expect((await repeated).application).toMatchObject({ kept_until: await dayIn(5) })
 })
 
-test('after a deadline was taken back with its acceptance, the days count from the next letter again', async () => {
-  const { id } = await told()
+test('an acceptance after a rejection gets a new deadline, counted from the handover of its letter', async () => {
+  const { id } = await invite()
   await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(3) })
   await decide(id, 'declined')
   expect(await release(id)).toBe('released')
   await send()
   await decide(id, 'accepted')
   expect(await release(id, true)).toBe('released')
-  const claim = await taken()
-  expect(await record(sql(), claim, busy)).toBe('retry')
+  const claim = await claimDue()
+  expect(await record(sql(), claim, deferred)).toBe('retry')
   await sql()`
     update private.invitations set deadline = private.today() + 2 where application_id = ${id}`
   await sql()`update private.deliveries set due_at = now() where kind = 'letter' and state = 'waiting'`
   await send()
-  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
+  expect((await details(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-test('a person with an RSVP is not sent the reminder that did not arrive at first, even on a retry', async () => {
-  const { id } = await reminded()
-  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
+test('a refused reminder is not retried after its person gave an RSVP', async () => {
+  const { id } = await inviteAndRemind()
+  expect(await record(sql(), await claimDue(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
     'refused',
   )
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
@@ -437,66 +437,66 @@ test('a person with an RSVP is not sent the reminder that did not arrive at firs
   expect(await remindersOf(id)).toEqual(['withdrawn'])
 })
 
-test('a reminder that is held until its deadline has passed is not sent until the deadline is moved', async () => {
-  const { id } = await reminded()
-  await late(id)
+test('a reminder is given up once its deadline has passed, and can be retried after the deadline is moved', async () => {
+  const { id } = await inviteAndRemind()
+  await passDeadline(id)
   expect(await claimLetter(sql())).toBeUndefined()
-  const [given] = (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder')
-  expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
-  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
+  const [givenUp] = (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder')
+  expect(givenUp).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
+  expect(await ask('retry', { letters: [givenUp?.id] })).toEqual({ retried: 0 })
   await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(2) })
-  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  expect(await ask('retry', { letters: [givenUp?.id] })).toEqual({ retried: 1 })
   await send()
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 
 test.each([
-  ['a letter to one person with the day', { occasion: '', body: 'Until {{reply_by}}, please.' }],
+  ['a letter to one person with the deadline', { occasion: '', body: 'Until {{reply_by}}, please.' }],
   ['a letter to one person with the link', { occasion: '', body: 'Here: {{answer_link}}' }],
-  ['a letter of an occasion with the day', { occasion: 'Rooms', body: 'Until {{reply_by}}, please.' }],
-  ['an acceptance whose day an organiser set', { occasion: 'accepted', body: '' }],
-])('%s is not sent once the deadline has passed, until it is moved', async (_what, { occasion, body }) => {
-  const moved = (id: string, days: number) =>
+  ['a letter of a template with the deadline', { occasion: 'Rooms', body: 'Until {{reply_by}}, please.' }],
+  ['an acceptance whose deadline an organiser set', { occasion: 'accepted', body: '' }],
+])('%s is not sent after the deadline until the deadline is moved', async (_what, { occasion, body }) => {
+  const moveDeadline = (id: string, days: number) =>
     dayIn(days).then((until) => ask('keep_until', { act: crypto.randomUUID(), application: id, until }))
-  const { id } = occasion === 'accepted' ? { id: await store() } : await told()
+  const { id } = occasion === 'accepted' ? { id: await store() } : await invite()
   if (occasion === '') {
     await ask('write_to', { act: crypto.randomUUID(), application: id, subject: 'Coming?', body })
   } else if (occasion === 'accepted') {
     await decide(id, 'accepted')
-    await moved(id, 1)
+    await moveDeadline(id, 1)
   } else {
     await ask('set_template', { occasion, version: null, subject: 'Coming?', body })
     await ask('write', { applications: [id], occasion })
   }
   expect(await release(id)).toBe('released')
-  await late(id)
+  await passDeadline(id)
   expect(await claimLetter(sql())).toBeUndefined()
-  const [given] = (await lettersOf(id)).filter(({ state }) => state !== 'sent')
-  expect(given).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
-  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 0 })
-  await moved(id, 2)
-  expect(await ask('retry', { letters: [given?.id] })).toEqual({ retried: 1 })
+  const [givenUp] = (await lettersOf(id)).filter(({ state }) => state !== 'sent')
+  expect(givenUp).toMatchObject({ state: 'given up', answer: 'The last day to answer has passed.' })
+  expect(await ask('retry', { letters: [givenUp?.id] })).toEqual({ retried: 0 })
+  await moveDeadline(id, 2)
+  expect(await ask('retry', { letters: [givenUp?.id] })).toEqual({ retried: 1 })
   await send()
 })
 
-test('an acceptance that could not be handed over before its deadline is drafted and sent with a later one', async () => {
+test('an acceptance that did not arrive before its deadline is drafted again and sent with a later deadline', async () => {
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
-  expect(await record(sql(), await taken(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
+  expect(await record(sql(), await claimDue(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
     'refused',
   )
-  await late(id)
+  await passDeadline(id)
   await decide(id, 'new')
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
   expect((await send()).body).toContain(`${site}/answer/#`)
-  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
+  expect((await details(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-test('a reminder without a deadline in its text is sent even after it', async () => {
-  const { id } = await told()
-  await late(id)
+test('a reminder that does not quote the deadline is sent even after the deadline', async () => {
+  const { id } = await invite()
+  await passDeadline(id)
   await ask('remind')
   const draft = (await lettersOf(id)).find(({ state }) => state === 'draft')
   await ask('edit', {
@@ -509,26 +509,26 @@ test('a reminder without a deadline in its text is sent even after it', async ()
   expect(await send()).toMatchObject({ body: 'Please call us.' })
 })
 
-test('a reminder that is being handed over when its RSVP arrives is not retried, and nothing else is drafted', async () => {
-  const { id, token } = await reminded()
-  // They were told in another letter than that of the acceptance, which somebody removed.
+test('a reminder that is being handed over when the RSVP arrives is not retried, and nothing is drafted', async () => {
+  const { id, token } = await inviteAndRemind()
+  // They were told by a letter without a template, instead of the letter of the acceptance.
   await sql()`
     update private.letters set template = null, subject = 'Welcome', body = 'You have a place.'
     where application_id = ${id} and template = 'accepted'`
-  const claimed = await taken()
-  await answer(token, 'coming')
+  const claimed = await claimDue()
+  await sendRsvp(token, 'coming')
   expect(await remindersOf(id)).toEqual(['sending'])
-  expect(await record(sql(), claimed, busy)).toBe('withdrawn')
+  expect(await record(sql(), claimed, deferred)).toBe('withdrawn')
   expect((await lettersOf(id)).map(({ state }) => state).toSorted()).toEqual(['sent', 'withdrawn'])
 })
 
 test('a reminder that a server claims at the moment of an RSVP is not reported as stopped', async () => {
-  const { id, token } = await reminded()
+  const { id, token } = await inviteAndRemind()
   const { answering } = await sql().begin(async (claiming) => {
     await claiming`
       select from private.deliveries as waiting, private.claim_one(waiting.id, '90 seconds')
       where waiting.kind = 'letter' and waiting.state = 'waiting'`
-    const call = answer(token, 'coming')
+    const call = sendRsvp(token, 'coming')
     await expect
       .poll(
         () =>
@@ -545,7 +545,7 @@ test('a reminder that a server claims at the moment of an RSVP is not reported a
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 
-test('places add up, and the waitlist has those who wait longest', async () => {
+test('the places add up, and the waitlist begins with those who have waited longest', async () => {
   expect(await places()).toMatchObject({
     places: null,
     free: null,
@@ -562,9 +562,9 @@ test('places add up, and the waitlist has those who wait longest', async () => {
   // A repeat, and a change by somebody who saw an older version.
   expect(await ask('set_places', { version, places: 4, days: 7 })).toMatchObject({ version: version + 1 })
   await expect(ask('set_places', { version, places: 5, days: 7 })).rejects.toMatchObject({ code: 'PT409' })
-  const [coming, leaving] = [await told(), await told(), await told()]
-  await answer(coming.token, 'coming')
-  await answer(leaving.token, 'not coming')
+  const [coming, declining] = [await invite(), await invite(), await invite()]
+  await sendRsvp(coming.token, 'coming')
+  await sendRsvp(declining.token, 'not coming')
   await decide(await store(), 'accepted')
   const [first, second] = [await store(), await store()]
   await decide(second, 'waitlisted')
@@ -583,17 +583,17 @@ test('places add up, and the waitlist has those who wait longest', async () => {
   ])
 })
 
-test('a person who was accepted before there were places has a link once they are written to', async () => {
-  const [toldBefore, toldOtherwise, untold] = [await told(), await told(), await store()]
+test('a person who was accepted before there were invitations gets a link with their next letter', async () => {
+  const [toldBefore, toldOfRejection, untold] = [await invite(), await invite(), await store()]
   await decide(untold, 'accepted')
-  await decide(toldOtherwise.id, 'declined')
-  await release(toldOtherwise.id)
+  await decide(toldOfRejection.id, 'declined')
+  await release(toldOfRejection.id)
   await send()
   await sql()`delete from private.invitations`
   await sql()`update private.statuses set set_at = now() + interval '1 day'`
   await sql().begin(inviteAccepted)
   expect(await places()).toMatchObject({ no_answer: 1, late: 0, not_told: 1, coming: 0 })
-  expect((await whole(toldBefore.id)).application).toMatchObject({
+  expect((await details(toldBefore.id)).application).toMatchObject({
     answer_state: 'no answer',
     kept_until: null,
   })
@@ -604,8 +604,8 @@ test('a person who was accepted before there were places has a link once they ar
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })
 })
 
-test('reminding reads only the letters that were not sent, of however many', async () => {
-  const [{ id }, drafted, released] = [await told(), await told(), await told()]
+test('reminding reads only the letters that were not sent, however many were sent', async () => {
+  const [{ id }, drafted, released] = [await invite(), await invite(), await invite()]
   await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
   expect(await release(released.id)).toBe('released')
   const others = Array.from({ length: 2000 }, (_, at) => ({
@@ -634,11 +634,11 @@ test('reminding reads only the letters that were not sent, of however many', asy
     expect(found.wanted).toEqual([id])
     return (await readSoFar()) - before
   })
-  // The draft; and the other reminder's delivery, and its letter.
+  // The draft, and the other reminder's delivery and letter.
   expect(read).toBe(3)
 })
 
-test("an organiser's own mail program gets the link with one letter, which the history records", async () => {
+test("a letter for an organiser's own mail program contains the link, and the history records that", async () => {
   const id = await store()
   await decide(id, 'accepted')
   await sql()`update private.places set site = '', zone = null`
@@ -653,7 +653,7 @@ test("an organiser's own mail program gets the link with one letter, which the h
   const handed = await ask<{ body: string }>('hand_over', { ...given, act })
   expect(handed.body).toContain('https://desk.example/answer/#')
   expect(await ask('hand_over', { ...given, act })).toEqual(handed)
-  expect((await whole(id)).history).toMatchObject([{ kind: 'status' }, { kind: 'link', author: me }])
+  expect((await details(id)).history).toMatchObject([{ kind: 'status' }, { kind: 'link', author: me }])
   expect(await places()).toMatchObject({ zone: 'Pacific/Auckland', not_told: 1 })
   expect(await visit('place_by_token', { token: tokenIn(handed.body) })).toMatchObject({ state: 'open' })
   await ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
@@ -665,22 +665,22 @@ test("an organiser's own mail program gets the link with one letter, which the h
 })
 
 test('an RSVP is changed at most twenty times an hour', async () => {
-  const { token } = await told()
-  for (let time = 0; time < 20; time += 1) await answer(token, time % 2 === 0 ? 'coming' : 'not coming')
-  await expect(answer(token, 'coming')).rejects.toMatchObject({ code: 'PT429' })
+  const { token } = await invite()
+  for (let time = 0; time < 20; time += 1) await sendRsvp(token, time % 2 === 0 ? 'coming' : 'not coming')
+  await expect(sendRsvp(token, 'coming')).rejects.toMatchObject({ code: 'PT429' })
   expect(await visit('place_by_token', { token })).toMatchObject({ answer: 'not coming' })
 })
 
 test('organisers set the time zone of deadlines; reading the places never sets one', async () => {
   await sql()`update private.places set zone = null`
-  // As older desks ask.
+  // Older desks send a time zone.
   expect(await ask<Places>('places', { zone: 'Europe/Berlin' })).toMatchObject({
     zone: 'UTC',
     is_zone_set: false,
   })
   const { version, days } = await places()
-  const set = (zone: string | null | undefined, over = version) =>
-    ask<Places>('set_places', { version: over, places: null, days, zone })
+  const set = (zone: string | null | undefined, shownVersion = version) =>
+    ask<Places>('set_places', { version: shownVersion, places: null, days, zone })
   await expect(set('Nowhere/None')).rejects.toMatchObject({
     code: '22023',
     message: 'There is no time zone "Nowhere/None".',
@@ -690,10 +690,10 @@ test('organisers set the time zone of deadlines; reading the places never sets o
   // A repeat, and a change by somebody who saw an older version.
   expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
   await expect(set('Europe/Berlin')).rejects.toMatchObject({ code: 'PT409' })
-  const [row] = await sql()<[{ is_so: boolean }]>`
-    select private.today() = (now() at time zone 'Pacific/Kiritimati')::date as is_so`
-  expect(row.is_so).toBe(true)
-  // Older desks name none.
+  const [row] = await sql()<[{ is_equal: boolean }]>`
+    select private.today() = (now() at time zone 'Pacific/Kiritimati')::date as is_equal`
+  expect(row.is_equal).toBe(true)
+  // Older desks send no time zone.
   expect(await ask('set_places', { version: version + 1, places: 4, days })).toMatchObject({
     places: 4,
     zone: 'Pacific/Kiritimati',
@@ -706,18 +706,18 @@ test('organisers set the time zone of deadlines; reading the places never sets o
   expect(happenings[0]?.detail).not.toHaveProperty('zone')
 })
 
-test('a server sets the time zone of its machine, if PostgreSQL knows it, unless one is set', async () => {
-  const know = (zone: string) => sql()`select private.know_site('', '', ${zone})`
+test('a server stores the time zone of its machine if PostgreSQL knows that zone and none is set', async () => {
+  const setSite = (zone: string) => sql()`select private.know_site('', '', ${zone})`
   await sql()`update private.places set zone = null`
-  await know('Nowhere/None')
+  await setSite('Nowhere/None')
   expect(await places()).toMatchObject({ zone: 'UTC', is_zone_set: false })
-  await know('Europe/Berlin')
+  await setSite('Europe/Berlin')
   expect(await places()).toMatchObject({ zone: 'Europe/Berlin', is_zone_set: true })
-  await know('Pacific/Kiritimati')
+  await setSite('Pacific/Kiritimati')
   expect(await places()).toMatchObject({ zone: 'Europe/Berlin' })
 })
 
-test('a letter with a deadline is not handed to an own mail program until a time zone is set', async () => {
+test("a letter with a deadline is not handed to an organiser's mail program until a time zone is set", async () => {
   const id = await store()
   await decide(id, 'accepted')
   await sql()`update private.places set site = '', zone = null`
@@ -736,12 +736,12 @@ test('a letter with a deadline is not handed to an own mail program until a time
   }
   await expect(handOver()).rejects.toMatchObject(refusal)
   await expect(handOver({ zone: 'Nowhere/None' })).rejects.toMatchObject(refusal)
-  expect((await whole(id)).history).toMatchObject([{ kind: 'status' }])
-  expect((await whole(id)).application).toMatchObject({ kept_until: null })
+  expect((await details(id)).history).toMatchObject([{ kind: 'status' }])
+  expect((await details(id)).application).toMatchObject({ kept_until: null })
   const { version } = await places()
   await ask('set_places', { version, places: null, days: 10, zone: 'Pacific/Kiritimati' })
   expect((await handOver()).body).toContain('https://desk.example/answer/#')
-  expect((await whole(id)).application).toMatchObject({ kept_until: await dayIn(10) })
+  expect((await details(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
 /** A person, and what the test knows about them without asking the database. */
@@ -751,9 +751,10 @@ interface Guest {
   isTold: boolean
   answer: string | null
   isLate: boolean
-  /** The links that they were sent, the newest last; those before another told decision are invalid. */
+  /** The tokens of the links that they were sent, the newest last. */
   links: string[]
-  isDead: boolean
+  /** Whether they have no valid link: none was sent, or a rejection was sent after it. */
+  hasNoLink: boolean
 }
 
 interface Retreat {
@@ -761,19 +762,19 @@ interface Retreat {
   total: number | null
 }
 
-const three = 3
-const which = fc.nat(three - 1)
-const guestOf = ({ guests }: Readonly<Retreat>, place: number) => {
-  const guest = guests[place]
+const guestCount = 3
+const anyGuest = fc.nat(guestCount - 1)
+const guestOf = ({ guests }: Readonly<Retreat>, index: number) => {
+  const guest = guests[index]
   if (guest === undefined) throw new Error('There are three guests.')
   return guest
 }
-const isKept = (retreat: Readonly<Retreat>, [place]: [number]) => {
-  const { isTold, status } = guestOf(retreat, place)
+const isInvited = (retreat: Readonly<Retreat>, [index]: [number]) => {
+  const { isTold, status } = guestOf(retreat, index)
   return isTold && status === 'accepted'
 }
 
-/** Hands over everything that is due, and tells each person what their letter says. */
+/** Hands over everything that is due, and notes what each person is told. */
 async function deliverTo({ guests }: Retreat) {
   for (;;) {
     await sql()`update private.postman set next_at = '-infinity'`
@@ -785,15 +786,15 @@ async function deliverTo({ guests }: Retreat) {
     const guest = guests.find(({ id }) => id === letter.application)
     if (guest === undefined) throw new Error('a letter to nobody')
     const token = tokenIn(claim.body)
-    // A valid link is the same in every letter; another one is a new one.
-    const isRight = guest.isDead ? !guest.links.includes(token) : token === guest.links.at(-1)
+    // A valid link is repeated in every letter. After an invalid one, the link is new.
+    const isRight = guest.hasNoLink ? !guest.links.includes(token) : token === guest.links.at(-1)
     expect(token === '' || isRight).toBe(true)
     if (token !== '') {
-      if (guest.isDead) guest.links.push(token)
-      guest.isDead = false
+      if (guest.hasNoLink) guest.links.push(token)
+      guest.hasNoLink = false
       guest.isTold = true
     } else {
-      Object.assign(guest, { isTold: false, answer: null, isLate: false, isDead: true })
+      Object.assign(guest, { isTold: false, answer: null, isLate: false, hasNoLink: true })
     }
   }
 }
@@ -801,10 +802,10 @@ async function deliverTo({ guests }: Retreat) {
 const retreatActs = {
   decide: actOf(
     'decide',
-    [which, fc.constantFrom('accepted', 'shortlisted', 'accepted', 'waitlisted', 'declined')],
+    [anyGuest, fc.constantFrom('accepted', 'shortlisted', 'accepted', 'waitlisted', 'declined')],
     {
-      async do(retreat: Retreat, [place, status]) {
-        const guest = guestOf(retreat, place)
+      async do(retreat: Retreat, [index, status]) {
+        const guest = guestOf(retreat, index)
         guest.status = status
         await decide(guest.id, status)
       },
@@ -814,25 +815,25 @@ const retreatActs = {
     can: ({ guests }: Readonly<Retreat>) => guests.some(({ status }) => status !== 'new'),
     async do(retreat, [released]) {
       await sql()`update private.postman set seen_at = now()`
-      for (const place of released) await release(guestOf(retreat, place).id, true)
+      for (const index of released) await release(guestOf(retreat, index).id, true)
       await deliverTo(retreat)
     },
   }),
-  answer: actOf('answer', [which, fc.nat(3), fc.constantFrom('coming', 'not coming')], {
-    can: (retreat: Readonly<Retreat>, [place]) => guestOf(retreat, place).links.length > 0,
-    async do(retreat, [place, before, given]) {
-      const guest = guestOf(retreat, place)
-      const token = guest.links[Math.max(guest.links.length - 1 - before, 0)] ?? ''
-      const holds = guest.status === 'accepted' && !guest.isDead && token === guest.links.at(-1)
-      const said = await answer(token, given)
-      expect(said).toMatchObject({ state: holds ? (guest.isLate ? 'over' : 'open') : 'invalid' })
-      if (holds && !guest.isLate) guest.answer = given
+  answer: actOf('answer', [anyGuest, fc.nat(3), fc.constantFrom('coming', 'not coming')], {
+    can: (retreat: Readonly<Retreat>, [index]) => guestOf(retreat, index).links.length > 0,
+    async do(retreat, [index, linkAge, given]) {
+      const guest = guestOf(retreat, index)
+      const token = guest.links[Math.max(guest.links.length - 1 - linkAge, 0)] ?? ''
+      const isValid = guest.status === 'accepted' && !guest.hasNoLink && token === guest.links.at(-1)
+      const response = await sendRsvp(token, given)
+      expect(response).toMatchObject({ state: isValid ? (guest.isLate ? 'over' : 'open') : 'invalid' })
+      if (isValid && !guest.isLate) guest.answer = given
     },
   }),
-  note: actOf('note', [which, fc.constantFrom('coming', 'not coming', null)], {
-    can: (retreat: Readonly<Retreat>, [place]) => guestOf(retreat, place).status === 'accepted',
-    async do(retreat, [place, given]) {
-      const guest = guestOf(retreat, place)
+  note: actOf('note', [anyGuest, fc.constantFrom('coming', 'not coming', null)], {
+    can: (retreat: Readonly<Retreat>, [index]) => guestOf(retreat, index).status === 'accepted',
+    async do(retreat, [index, given]) {
+      const guest = guestOf(retreat, index)
       guest.answer = given
       await ask('set_answer', { act: crypto.randomUUID(), application: guest.id, answer: given })
     },
@@ -844,18 +845,18 @@ const retreatActs = {
       await threeDaysPass()
     },
   }),
-  passDays: actOf('passDays', [which], {
-    can: isKept,
-    async do(retreat: Retreat, [place]) {
-      const guest = guestOf(retreat, place)
+  passDays: actOf('passDays', [anyGuest], {
+    can: isInvited,
+    async do(retreat: Retreat, [index]) {
+      const guest = guestOf(retreat, index)
       guest.isLate = true
-      await late(guest.id)
+      await passDeadline(guest.id)
     },
   }),
-  keepLonger: actOf('keepLonger', [which], {
-    can: isKept,
-    async do(retreat: Retreat, [place]) {
-      const guest = guestOf(retreat, place)
+  moveDeadline: actOf('moveDeadline', [anyGuest], {
+    can: isInvited,
+    async do(retreat: Retreat, [index]) {
+      const guest = guestOf(retreat, index)
       guest.isLate = false
       await ask('keep_until', { act: crypto.randomUUID(), application: guest.id, until: await dayIn(2) })
     },
@@ -869,7 +870,7 @@ const retreatActs = {
 }
 const { decide: decides, answer: answers } = retreatActs
 
-/** The desk's sums match the guests. */
+/** Checks that the sums of the desk match the guests. */
 async function sumsAreRight({ guests, total }: Retreat) {
   const accepted = guests.filter(({ status }) => status === 'accepted')
   const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
@@ -887,7 +888,7 @@ async function sumsAreRight({ guests, total }: Retreat) {
 
 const retreats = extent(3, 40)
 
-test(`through random decisions, letters, RSVPs, reminders and places of ${retreats} retreats, the sums are right`, async () => {
+test(`after random decisions, letters, RSVPs, reminders and places in ${retreats} retreats the sums are right`, async () => {
   const done = await playRandomActs({
     // Frequent acts are listed several times.
     acts: [...Object.values(retreatActs), decides, answers, answers],
@@ -897,9 +898,9 @@ test(`through random decisions, letters, RSVPs, reminders and places of ${retrea
     async begin() {
       await begin()
       const guests = await Promise.all(
-        Array.from({ length: three }, async (): Promise<Guest> => {
+        Array.from({ length: guestCount }, async (): Promise<Guest> => {
           const id = await store()
-          return { id, status: 'new', isTold: false, answer: null, isLate: false, links: [], isDead: true }
+          return { id, status: 'new', isTold: false, answer: null, isLate: false, links: [], hasNoLink: true }
         }),
       )
       return { guests, total: null }

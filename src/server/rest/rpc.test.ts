@@ -8,7 +8,7 @@ import { createApp } from '../app.ts'
 let server: SignInServer
 let client: SupabaseClient
 
-// Functions of these tests: they are read once, so they exist before the first call.
+// The server reads the functions once, so these must exist before the first call.
 beforeAll(async () => {
   server = await startSignIn()
   await server.database.owner.unsafe(`
@@ -38,12 +38,12 @@ beforeAll(async () => {
 })
 
 async function post(name: string, body: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${server.origin}/rest/v1/rpc/${name}`, {
+  const response = await fetch(`${server.origin}/rest/v1/rpc/${name}`, {
     method: 'POST',
     headers: { apikey: anonKey, 'content-type': 'application/json', ...(await bearerOf(client)), ...headers },
     body,
   })
-  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
 
 test('arguments are passed by name, in any order, and omitted ones get their defaults', async () => {
@@ -63,7 +63,7 @@ test('arguments are passed by name, in any order, and omitted ones get their def
   })
 })
 
-test("a missing argument, an unknown one and an unknown function are not found, with PostgREST's message", async () => {
+test("a call with a missing or unknown argument, or of an unknown function, gets PostgREST's 404 and message", async () => {
   const refusal = async (name: string, args: object) => {
     const { status, data, error } = await client.rpc(name, args)
     return { status, data, code: error?.code, message: error?.message, details: error?.details }
@@ -93,7 +93,7 @@ test("a missing argument, an unknown one and an unknown function are not found, 
   expect(await post('desk_probe', '{"word":"a","__proto__":1}')).toMatchObject({ status: 404 })
 })
 
-test('a reading function runs in a read-only transaction, a writing one does not; both as the caller', async () => {
+test('a stable function runs in a read-only transaction, a volatile one does not; both run as the caller', async () => {
   expect((await client.rpc('desk_probe_mode')).data).toEqual({ read_only: 'on', role: 'authenticated' })
   expect((await server.client().rpc('desk_probe_mode')).data).toMatchObject({ role: 'anon' })
   expect((await client.rpc('desk_probe_writing')).data).toEqual({ read_only: 'off' })
@@ -105,24 +105,27 @@ test('the response is the JSON itself, of any type', async () => {
     type: 'application/json; charset=utf-8',
     text: '[1, null]',
   })
-  const answered = async (kind: string) => (await client.rpc('desk_probe_any', { kind })).data as unknown
-  expect(await answered('number')).toBe(12.5)
-  expect(await answered('text')).toBe('ä"')
-  expect(await answered('null')).toBeNull()
+  const resultOf = async (kind: string) => (await client.rpc('desk_probe_any', { kind })).data as unknown
+  expect(await resultOf('number')).toBe(12.5)
+  expect(await resultOf('text')).toBe('ä"')
+  expect(await resultOf('null')).toBeNull()
   // SQL's null becomes JSON's.
   expect(await post('desk_probe_any', '{"kind":null}')).toMatchObject({ status: 200, text: 'null' })
 })
 
-test.each(['{', 'word', '{"word":"a"} {}', '{"word":}', '\u0000'])('%j is no JSON', async (body) => {
-  const { status, text } = await post('desk_probe', body)
-  expect(status).toBe(400)
-  expect(JSON.parse(text)).toEqual({
-    code: 'PGRST102',
-    message: 'Empty or invalid json',
-    details: null,
-    hint: null,
-  })
-})
+test.each(['{', 'word', '{"word":"a"} {}', '{"word":}', '\u0000'])(
+  'a body that is not JSON is refused: %j',
+  async (body) => {
+    const { status, text } = await post('desk_probe', body)
+    expect(status).toBe(400)
+    expect(JSON.parse(text)).toEqual({
+      code: 'PGRST102',
+      message: 'Empty or invalid json',
+      details: null,
+      hint: null,
+    })
+  },
+)
 
 test.each([
   ['an integer', { word: 'a', amount: 'many' }, '22P02'],
@@ -130,7 +133,7 @@ test.each([
   ['an id', { word: 'a', ids: ['1'] }, '22P02'],
   ['an array', { word: 'a', ids: 'x' }, '22P02'],
   ['text that can be stored', { word: '\u0000' }, '22P05'],
-])('a value that is not %s is refused by its SQLSTATE', async (_what, args, code) => {
+])('a value that is not %s is refused with its SQLSTATE', async (_what, args, code) => {
   expect(await client.rpc('desk_probe', args)).toMatchObject({ status: 400, data: null, error: { code } })
 })
 
@@ -142,13 +145,13 @@ test.each([
   ['P0001', 400],
   ['23505', 409],
   ['42501', 403],
-])('%s of a function becomes %i, with all its details', async (code, status) => {
-  const answer = await post('desk_probe_refusal', JSON.stringify({ code }))
-  expect({ status: answer.status, type: answer.type }).toEqual({
+])('SQLSTATE %s of a function becomes status %i, with its message, detail and hint', async (code, status) => {
+  const response = await post('desk_probe_refusal', JSON.stringify({ code }))
+  expect({ status: response.status, type: response.type }).toEqual({
     status,
     type: 'application/json; charset=utf-8',
   })
-  expect(JSON.parse(answer.text)).toEqual({
+  expect(JSON.parse(response.text)).toEqual({
     code,
     message: 'what it says, 100%',
     details: 'the detail',
@@ -156,12 +159,12 @@ test.each([
   })
 })
 
-test('a bearer that is no token, and a schema that is not served, are refused', async () => {
+test('an invalid bearer token and an unserved schema are refused', async () => {
   expect(await post('desk_me', '{}', { authorization: 'Bearer a.b.c' })).toMatchObject({ status: 401 })
   expect(await post('desk_me', '{}', { 'content-profile': 'private' })).toMatchObject({ status: 406 })
 })
 
-test('a signed-in person reads and writes no table through the interface', async () => {
+test('a signed-in person cannot read or write a table through the data interface', async () => {
   const table = client.from('retreat_applications')
   expect(await table.select()).toMatchObject({ status: 403, error: { code: '42501' } })
   expect(await table.update({ company: 'x' }).eq('company', 'y')).toMatchObject({ status: 403 })
@@ -172,16 +175,16 @@ test('a signed-in person reads and writes no table through the interface', async
   }
 })
 
-test('slow calls of one organiser delay nobody else', async () => {
+test('slow calls of one organiser do not delay another organiser', async () => {
   const { owner } = server.database
   const { client: another } = await server.signedIn()
-  let letGo = () => {}
-  let isHeld = () => {}
-  const holding = new Promise<void>((resolve) => (isHeld = resolve))
+  let release = () => {}
+  let reportHeld = () => {}
+  const holding = new Promise<void>((resolve) => (reportHeld = resolve))
   const held = owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(4711)`
-    isHeld()
-    await new Promise<void>((resolve) => (letGo = resolve))
+    reportHeld()
+    await new Promise<void>((resolve) => (release = resolve))
   })
   await holding
   const slow = Promise.all(Array.from({ length: 6 }, () => client.rpc('desk_probe_slow')))
@@ -190,20 +193,20 @@ test('slow calls of one organiser delay nobody else', async () => {
       await owner`select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted`
     expect(row?.['waiting']).toBeGreaterThan(1)
   })
-  const answered = await Promise.race([another.rpc('desk_probe', { word: 'quick' }), slow])
-  expect(answered).toMatchObject({ status: 200 })
-  letGo()
+  const first = await Promise.race([another.rpc('desk_probe', { word: 'quick' }), slow])
+  expect(first).toMatchObject({ status: 200 })
+  release()
   await held
-  // Each has its turn.
+  // The slow calls succeed once the lock is released.
   expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
 })
 
 test('a function that the public key may not call is refused before it reaches the database', async () => {
-  const asked: string[] = []
+  const roles: string[] = []
   const { database } = server
   const as: typeof database.as = (caller) =>
     wrapStatements(database.as(caller), (run) => {
-      asked.push(caller.role)
+      roles.push(caller.role)
       return run()
     })
   const settings = {
@@ -219,7 +222,7 @@ test('a function that the public key may not call is refused before it reaches t
   const refused = await call('desk_list', {})
   expect(refused.statusCode).toBe(401)
   expect(refused.json()).toMatchObject({ code: '42501', message: 'permission denied for function desk_list' })
-  expect(asked).toEqual([])
+  expect(roles).toEqual([])
   expect((await call('door_is_open', {})).statusCode).toBe(200)
-  expect(asked).toEqual(['anon'])
+  expect(roles).toEqual(['anon'])
 })

@@ -6,16 +6,16 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
 /**
- * A limit for other requests' sake: comparing the keys of 100,000 rows blocks the server. It exceeds the number of complete
- * applications that fit into 256 KiB.
+ * The most rows of a request: comparing the keys of 100,000 rows would block the server. More complete applications do not
+ * fit into 256 KiB.
  */
 const maxRows = 2_500
 
 /**
  * Reads the rows that a request asks to insert.
  *
- * @param missingAsDefault Whether a value that one of several rows lacks becomes the column's default.
- * @throws {HttpError} where PostgREST would not accept the body, or a column does not exist.
+ * @param missingAsDefault Whether a value that a row lacks becomes the column's default, and not null.
+ * @throws {HttpError} if PostgREST would not accept the body, or a column does not exist.
  */
 export function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
@@ -26,8 +26,8 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const named = columnsParameter(request)
   if (named !== undefined) {
     const names = knownColumns(named)
-    const whole = missingAsDefault ? undefined : wholeRow(json, names)
-    if (whole !== undefined) return whole
+    const complete = missingAsDefault ? undefined : completeRow(json, names)
+    if (complete !== undefined) return complete
     // The request names the columns, so only PostgreSQL parses the body.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
@@ -40,24 +40,25 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   if (rows.length > maxRows)
     throw new HttpError(413, 'HTTP413', `At most ${maxRows} rows are accepted at once.`)
   const names = rows.length === 0 ? [] : knownColumns(keysOf(rows))
-  const isWhole = isObject(value) && names.length === columns.length && !missingAsDefault
+  const isCompleteRow = isObject(value) && names.length === columns.length && !missingAsDefault
   return {
     json,
     isArray,
     count: rows.length,
     columns: names,
-    ...(isWhole ? { formAnswers: value } : {}),
+    ...(isCompleteRow ? { formAnswers: value } : {}),
     missingAsDefault,
   }
 }
 
-/** Characters of the longest body that is parsed although the columns are named, to see whether it is one complete row. */
+/** The longest body, in characters, that is parsed to look for one complete row although the columns are named. */
 const maxParsedLength = 16_384
 
 /**
- * One complete application, bare or alone in an array, which can be inserted together with others; undefined for any other body.
+ * Finds one complete application, bare or alone in an array, which can be inserted together with others. Returns undefined
+ * for any other body.
  */
-function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
+function completeRow(json: string, names: InsertColumn[]): SentRows | undefined {
   if (
     json.length > maxParsedLength ||
     names.length !== columns.length ||
@@ -84,9 +85,9 @@ function wholeRow(json: string, names: InsertColumn[]): SentRows | undefined {
 }
 
 /**
- * Reads the arguments of a function call: the JSON text of an object, and its keys, sorted. An empty body has none.
+ * Reads the arguments of a function call: the JSON text of an object, and its keys, sorted. An empty body has no arguments.
  *
- * @throws {HttpError} where the body is not JSON.
+ * @throws {HttpError} if the body is not JSON.
  */
 export function argumentsOf({ body }: FastifyRequest): { json: string; names: string[] } {
   const json = decode(body)
