@@ -14,7 +14,7 @@ import type { LetterCursor, LettersOverview, OutboxState } from '../../../client
 import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 import { refreshArgumentsOf, readList, readMore, readRows, type List } from './list.ts'
-import { withOpened, type OpenedList } from './neighbours.ts'
+import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query key. */
 type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'door'

@@ -1,5 +1,4 @@
 import type { ListPosition } from '../../../client/desk/applications.ts'
-import { formatNumber } from './format.ts'
 import type { List } from './list.ts'
 
 type ReadRows = Pick<List, 'applications' | 'next' | 'readAt'>
@@ -66,29 +65,4 @@ export function withOpened(
 /** The ids of a list, as far as it was read. */
 export function idsOf(list: Pick<ReadRows, 'applications'> | undefined): string[] {
   return list?.applications.map(({ id }) => id) ?? []
-}
-
-/**
- * The ids before and after an application, and its position in words; blank if unknown.
- *
- * @param decided Number of decided applications in the list; null if the list is not limited to undecided ones.
- */
-export function neighboursIn(
-  { ids, first, count, more }: OpenedList,
-  id: string,
-  decided: number | null = null,
-) {
-  const index = ids.indexOf(id)
-  if (index === -1) return { previous: undefined, next: undefined, words: '' }
-  const number = first === null ? null : first + index
-  const total = Math.max(count, number ?? 0)
-  const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
-  return {
-    previous: ids[index - 1],
-    next: ids[index + 1],
-    words:
-      number === null
-        ? ''
-        : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${toRead}`,
-  }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { ListedApplication, ListPosition } from '../../../client/desk/applications.ts'
-import { withOpened, neighboursIn, type OpenedList } from './neighbours.ts'
+import { withOpened, type OpenedList } from '../kit/opened-list.ts'
+import { neighboursIn } from './neighbours.ts'
 
 const page = (ids: string[], isLast: boolean) => ({
   applications: ids.map((id) => ({ id }) as ListedApplication),

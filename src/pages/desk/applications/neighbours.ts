@@ -1,0 +1,27 @@
+import { formatNumber } from '../kit/format.ts'
+import type { OpenedList } from '../kit/opened-list.ts'
+
+/**
+ * The ids before and after an application, and its position in words; blank if unknown.
+ *
+ * @param decided Number of decided applications in the list; null if the list is not limited to undecided ones.
+ */
+export function neighboursIn(
+  { ids, first, count, more }: OpenedList,
+  id: string,
+  decided: number | null = null,
+) {
+  const index = ids.indexOf(id)
+  if (index === -1) return { previous: undefined, next: undefined, words: '' }
+  const number = first === null ? null : first + index
+  const total = Math.max(count, number ?? 0)
+  const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
+  return {
+    previous: ids[index - 1],
+    next: ids[index + 1],
+    words:
+      number === null
+        ? ''
+        : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${toRead}`,
+  }
+}
