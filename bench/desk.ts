@@ -53,6 +53,13 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'search, none': ({ call }) => call('desk_list', { filter: { search: 'nobodysaidthis' } }),
   'team size and dates': ({ call }) =>
     call('desk_list', { filter: { team_size: '10+', since: '2020-01-01', until: '2100-01-01' } }),
+  'most Yes first': ({ call }) => call('desk_list', { filter: { order: 'most yes' } }),
+  'shuffled, not marked': ({ call }) =>
+    call('desk_list', { filter: { order: 'shuffled', marks: 'none of mine' } }),
+  'where organisers disagree': ({ call }) => call('desk_list', { filter: { marks: 'disagree' } }),
+  'a mark': ({ call, undecided }) =>
+    call('desk_mark', { act: randomUUID(), application: undecided[1], mark: 'yes', why: randomUUID() }),
+  'junk that is suggested': ({ call }) => call('desk_junk', {}),
   counts: ({ call }) => call('desk_overview', { filter: {} }),
   'counts of a search': ({ call }) => call('desk_overview', { filter: { search: 'silence' } }),
 }

@@ -1,3 +1,4 @@
+import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { startDesk } from '../testing/desk.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { importFrom } from './version.ts'
@@ -37,7 +38,27 @@ export async function fill(sql: Sql, count: number): Promise<void> {
         select * from public.retreat_applications order by created_at desc limit ${Math.round(count / 1000)}) as newest
       on conflict do nothing;
     ${search.definition}`)
+  await storeMarks(sql)
   await sql`vacuum analyze`
+}
+
+/**
+ * Stores marks of the newest tenth of all applications, in turns by the organiser who measures and by somebody else. Earlier
+ * versions have no marks.
+ */
+async function storeMarks(sql: Sql) {
+  const [{ exists }] = await sql<
+    [{ exists: boolean }]
+  >`select to_regclass('private.marks') is not null as exists`
+  if (!exists) return
+  await addOrganiser(sql, 'ada@example.org')
+  await sql`
+    insert into private.marks (application_id, account_id, author, mark)
+    select newest.id, case when row % 2 = 0 then ada.id else md5('another')::uuid end,
+      case when row % 2 = 0 then ada.email else 'another@example.org' end, (array['yes', 'maybe', 'no'])[1 + row % 3]
+    from (select id, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
+      join auth.users as ada on ada.email = 'ada@example.org'
+    where row <= (select count(*) from public.retreat_applications) / 10`
 }
 
 /**
