@@ -44,7 +44,7 @@ test('a list refreshes whenever it is opened, and matches the number on its tab'
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 4')
 })
 
-test('the counts and changes of the list arrive in one later call, then the letters, and no new rows are offered', async ({
+test('the counts and changes of the list arrive in one later call, then letters and junk, and no new rows are offered', async ({
   visitor,
 }) => {
   await desk.store(people(120))
@@ -61,9 +61,9 @@ test('the counts and changes of the list arrive in one later call, then the lett
   await expect.poll(async () => (await tabs()).at(-1)).toBe('All 120')
   expect(await names()).toHaveLength(50)
   expect(await page.locator('.list-news').count()).toBe(0)
-  await expect.poll(() => requests).toEqual(['desk_list', 'desk_refresh', 'desk_letters'])
+  await expect.poll(() => requests).toEqual(['desk_list', 'desk_refresh', 'desk_letters', 'desk_junk'])
   await tab('New').click()
-  await expect.poll(() => requests.slice(3)).toEqual(['desk_list', 'desk_refresh'])
+  await expect.poll(() => requests.slice(4)).toEqual(['desk_list', 'desk_refresh'])
 })
 
 test('visible rows stay and show their current status, and new rows are offered', async ({ visitor }) => {
@@ -118,7 +118,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await button('Filters').click()
   await order.selectOption('Oldest first')
   await expect.poll(names).toEqual(oldestFirst)
-  await page.getByRole('table', { name: 'Applications, the oldest first' }).waitFor()
+  await page.getByRole('table', { name: 'Applications, oldest first' }).waitFor()
   expect(new URL(page.url()).hash).toBe('#/?order=oldest')
   // The order is no filter.
   await button('Filters').waitFor()

@@ -928,7 +928,7 @@ test('keys search, open, decide, note, select, undo and go back, but not inside 
     .first()
     .evaluate((cell) => getComputedStyle(cell).boxShadow)
   expect(mark).toMatch(/inset$/)
-  await page.getByRole('table', { name: /j and k go from row to row/ }).waitFor()
+  await page.getByRole('table', { name: /j and k move between rows/ }).waitFor()
   for (const [key, statusName] of [
     ['s', 'Shortlisted'],
     ['a', 'Accepted'],

@@ -124,10 +124,12 @@ export function deskForTestFile(
 }
 
 /** Names of this many people, numbered from 1. */
-export function people(count: number): { first_name: string; last_name: string }[] {
+export function people(count: number): { first_name: string; last_name: string; reason: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     first_name: 'Person',
     last_name: String(index + 1),
+    // The same reason from several people would be junk.
+    reason: `To think.\nWithout a screen, as person ${index + 1}.`,
   }))
 }
 

@@ -10,6 +10,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql.unsafe(`
     delete from public.retreat_applications;
     delete from private.history;
+    delete from auth.users where email = 'tim@example.org';
     update private.letter_settings set receipts = false;
     update private.organisers set notices = 'off', blind = false;
     update private.places set version = version + 1, places = 24, days = 10;
@@ -26,7 +27,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       (array['just-me', '1-3', '3-10', '10+', ''])[1 + n % 5],
       (array['To hear myself think.', 'Because my phone knows me better than my friends do.',
         'I have not finished a book in two years.', 'To build one thing slowly, with others.'])[1 + n % 4]
-        || E'\\n\\nWithout a phone, with a pen. The rest of the year is loud enough.', true
+        || E'\\n\\nWithout a phone, with a pen. The rest of the year is loud enough, all ' || 200 + n || ' days of it.', true
     from generate_series(1, 148) as n;
     insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
@@ -74,6 +75,25 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByText('No application matches.').waitFor()
   },
   application: open,
+  async marks(page, { sql }) {
+    await sql.unsafe(`
+      with account as (insert into auth.users (id, email) values (gen_random_uuid(), 'tim@example.org') returning id)
+      insert into private.organisers (account_id) select id from account;
+      insert into private.marks (application_id, account_id, author, mark, why)
+        select application.id, users.id, users.email, 'no', 'Reads like a pitch.'
+        from public.retreat_applications as application, auth.users where users.email = 'tim@example.org'`)
+    await open(page)
+    await page.getByRole('button', { name: 'Yes', exact: true }).click()
+    await page.getByText('Reads like a pitch.').waitFor()
+  },
+  async junk(page, { sql }) {
+    await sql`
+      update public.retreat_applications set reason = case when email < 'p2' then 'Best SEO now!' else 'https://shop.example' end
+      where email < 'p4'`
+    await page.reload()
+    await page.getByRole('button', { name: 'like junk' }).click()
+    await page.getByRole('dialog').waitFor()
+  },
   async noted(page) {
     await open(page)
     await page.getByLabel('Note').fill('Met in Lisbon. Asks good questions.')

@@ -54,6 +54,16 @@ export const organisers: readonly Break[] = [
       'on the embedded database, all our objects belong to a role that cannot log in and has no other rights',
   },
   {
+    promise:
+      "no organiser gets another's mark, or learns that there is one, before their own mark or a decision",
+    effect: 'An organiser who took their mark back sees the others',
+    changedFile: 'supabase/schemas/05_marks.sql',
+    find: 'own.account_id = account and own.mark is not null',
+    replace: 'own.account_id = account',
+    testFile: 'src/server/rest/marks.test.ts',
+    testTitle: 'marks of others are hidden until an organiser has marked the application too',
+  },
+  {
     promise: "each function that the API's roles may execute asks first",
     effect: 'Every caller can add a note',
     changedFile: 'supabase/schemas/05_decisions.sql',

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState, type ComponentType } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
@@ -26,8 +26,6 @@ const ApplicationPlots = lazyScreen(
   async () => (await import('./deferred.ts')).ApplicationPlots,
   PartNotLoaded,
 )
-
-const JunkNotice = lazyScreen(async () => (await import('./deferred.ts')).JunkNotice, PartNotLoaded)
 
 interface ApplicationListProps {
   filters: Filters
@@ -70,12 +68,19 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     if (isAlone) onAlone()
     wasAlone.current = isAlone
   }, [isAlone])
+  // Loaded after the list. Without it, the list is complete.
+  const [JunkNotice, setJunkNotice] = useState<ComponentType>()
+  const isRead = overview !== undefined
+  useEffect(() => {
+    if (isRead)
+      import('./deferred.ts').then((deferred) => setJunkNotice(() => deferred.JunkNotice), reportError)
+  }, [isRead])
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && overview && <JunkNotice />}
+        {isAlone && JunkNotice && <JunkNotice />}
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
       {isAlone && <Welcome />}
