@@ -14,7 +14,7 @@ export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables that may have rows in a new database, and their keys. Restored rows replace those. */
+/** Tables that may have rows in a new database, and the columns of their keys. Restored rows replace those. */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -24,6 +24,7 @@ export const seededTables: Record<string, string> = {
   'private.places': 'is_only',
   'private.erasures': 'digest',
   [editions]: 'id',
+  'private.visits': 'day, source',
 }
 /** Tables of which only some columns are backed up. The others hold a server's state, or the site's address. */
 export const backupColumns: Record<string, string> = {

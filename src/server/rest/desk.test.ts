@@ -1080,6 +1080,7 @@ test('an organiser who reads blind finds and reads none of what is hidden, by an
     // This one reveals; these are for organisers who read everything.
     desk_reveal: [],
     door_is_open: [{}],
+    desk_visits: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
     desk_set_places: [{ version: 0, places: 40, days: 10 }],
     desk_set_answer: [{ act: act(), application: id, answer: 'coming' }],
