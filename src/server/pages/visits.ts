@@ -40,9 +40,8 @@ export interface Visits {
  * counts twice.
  *
  * @param sql Queries the database, as the schema's owner.
- * @param interval Milliseconds between two batches.
  */
-export function createVisits(sql: Sql, log: FastifyBaseLogger, interval = flushInterval): Visits {
+export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Visits {
   let counts = new Map<string, { visits: number; starts: number }>()
   let isFailing = false
 
@@ -71,7 +70,7 @@ export function createVisits(sql: Sql, log: FastifyBaseLogger, interval = flushI
     if (!isFailing) log.warn({ err: error }, 'visits could not be saved: the next try includes them')
     isFailing = true
   }
-  const polling = startPolling(save, interval, report)
+  const polling = startPolling(save, flushInterval, report)
 
   return {
     visit: ({ headers, query }) => {
