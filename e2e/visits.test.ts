@@ -85,7 +85,7 @@ test('documents and the script are counted by source until the stop, and robots 
   ])
 })
 
-test('whatever a visitor writes into `from`, the server keeps at most 200 names a day', async () => {
+test('the server keeps at most 200 names a day of anything that visitors write into `from`', async () => {
   const { get, saved } = await startCounting()
   const hostile = [
     `from=${'x'.repeat(41)}`,

@@ -40,8 +40,7 @@ const stored = () =>
     Batch[]
   >`select source, visits, starts from private.visits order by visits desc, source`
 const named = (names: string[]) => names.map((source, index) => ({ source, visits: 1000 - index, starts: 0 }))
-const names = (count: number, prefix = 'name') =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
+const names = (length: number, prefix = 'name') => Array.from({ length }, (_, index) => `${prefix}-${index}`)
 const lastDay = ({ days }: PageVisits) => days.at(-1) as VisitedDay
 
 test('batches of several servers add up by day and source', async () => {
@@ -66,8 +65,8 @@ test('batches of several servers add up by day and source', async () => {
 test('a day has at most 200 names, also of several servers at once; the rest is `other`', async () => {
   await count([...named(names(150)), { source: '', visits: 1, starts: 1 }])
   await Promise.all(
-    ['a', 'b', 'c', 'd'].map((server) =>
-      count([...named(names(40, server)), { source: 'name-0', visits: 1, starts: 0 }]),
+    ['a', 'b', 'c', 'd'].map((prefix) =>
+      count([...named(names(40, prefix)), { source: 'name-0', visits: 1, starts: 0 }]),
     ),
   )
   const rows = await stored()

@@ -83,7 +83,7 @@ const minDays = 14
 
 interface DaysPlotProps {
   caption: string
-  /** What is counted: one thing, or several. */
+  /** The counted things, one or several. */
   things: readonly string[]
   /** The number of each thing on each day, such as `2026-12-31`. */
   days: readonly { day: string; counts: readonly number[] }[]
