@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
+import { until } from '../../../testing/until.ts'
 import type { PageVisits, VisitedDay } from '../../client/desk/retreat.ts'
 
 let server: SignInServer
@@ -86,6 +87,24 @@ test('a day has at most 200 names, also of several servers at once; the rest is 
   await server.database.owner`update private.visits set day = day - 1`
   await count(named(['z-new']))
   expect((await stored()).find(({ source }) => source === 'z-new')?.visits).toBe(1000)
+})
+
+test('a batch waits for that of another server, and counts its names', async () => {
+  const { owner } = server.database
+  const batch = JSON.stringify(named(names(150, 'first')))
+  const second = await owner.begin(async (transaction) => {
+    await transaction`select private.count_visits(${batch}::text::jsonb)`
+    let isDone = false
+    const counting = Promise.resolve(count(named(names(150, 'second')))).finally(() => (isDone = true))
+    await until('the second to wait', async () => {
+      const waiting = await transaction`
+        select from pg_locks where relation = 'private.visits'::regclass and not granted`
+      return isDone || waiting.length > 0
+    })
+    return { counting }
+  })
+  await second.counting
+  expect(await stored()).toHaveLength(201)
 })
 
 test('of too many names in one batch, those with the most visits are kept', async () => {
