@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 
+import type { PageVisits } from '../src/client/desk/retreat.ts'
 import { getDesk, people } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
@@ -63,14 +64,30 @@ export async function makeUnsavedDecisions(page: Page): Promise<void> {
   await getDesk(page).alert.getByText('and 1 other').waitFor()
 }
 
+/** Visits with large numbers, and with names as long as they may be. */
+const visitsOfMonths: PageVisits = {
+  is_counted: true,
+  days: Array.from({ length: 90 }, (_, index) => ({
+    day: new Date(Date.UTC(2026, 8, 1 + index)).toISOString().slice(0, 10),
+    visits: index < 80 ? 0 : 1_234_567 - index,
+    starts: index % 7,
+    applications: 0,
+  })),
+  sources: ['', 'w'.repeat(40), '-'.repeat(40), 'newsletter', 'other'].map((source, index) => ({
+    source,
+    visits: 10 ** (7 - index),
+  })),
+}
+
 /** States of the desk with long or hostile content or with failures, and how an organiser reaches each from the list. */
 export const extremeStates: Record<string, (page: Page, desk: Desk) => Promise<void>> = {
   async glance(page) {
+    await page.route('**/rpc/desk_visits', (route) => route.fulfill({ json: visitsOfMonths }))
     const charts = getDesk(page).button('Charts')
     // On a phone the button is among the filters.
     if (!(await charts.isVisible())) await getDesk(page).button('Filters').click()
     await charts.click()
-    await page.getByRole('figure').first().waitFor()
+    await page.getByRole('region', { name: 'Visits' }).getByRole('figure').first().waitFor()
   },
   async filtered(page) {
     await getDesk(page).button('Filters').click()

@@ -24,6 +24,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_erase: { applications: [], email: '' },
   desk_door: {},
   desk_places: { zone: null },
+  desk_visits: {},
   desk_set_places: { version: -1, places: null, days: 0, zone: null },
   desk_set_answer: { act: null, application: id, answer: null },
   desk_keep_until: { act: null, application: id, until: null },

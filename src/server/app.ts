@@ -24,6 +24,7 @@ import { answerPage } from './pages/answer.ts'
 import { deskPage } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
 import { formPage } from './pages/page.ts'
+import { createVisits } from './pages/visits.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
 /** The parts that the application puts together. */
@@ -109,7 +110,10 @@ export async function createApp({
   await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups })
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
-  await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert })
+  const visits = createVisits(database.server, app.log)
+  // Runs after the last response.
+  app.addHook('onClose', () => visits.stop())
+  await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert, visits })
   await app.register(deskPage, {
     anonKey: settings.anonKey,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',

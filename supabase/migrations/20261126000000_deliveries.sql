@@ -522,6 +522,17 @@ revoke all on function private.count_aside() from public, anon, authenticated;
 create trigger count_aside after update of status on private.statuses
   for each row when ((old.status = 'aside') <> (new.status = 'aside')) execute function private.count_aside();
 
+-- Visits to the page, by day and by the `from` of its address.
+create table private.visits (
+  day date not null,
+  source text not null check (source ~ '^[a-z0-9_-]{0,40}$'),
+  visits integer not null,
+  starts integer not null,
+  primary key (day, source)
+);
+alter table private.visits enable row level security;
+revoke all on table private.visits from public, anon, authenticated;
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- A limit against abuse, far longer than any real answer. A trigger instead of a constraint keeps older rows valid,
 -- including restored ones, and gives applicants a readable message.
@@ -4370,6 +4381,83 @@ end
 $$;
 
 revoke all on function private.end_lost_deliveries() from public, anon, authenticated;
+
+-- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
+-- and all servers together keep to that.
+create function private.count_visits(counts jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  today date := private.today();
+  room integer;
+begin
+  -- One batch after the other, so that two servers neither pass the limit together nor deadlock.
+  lock table private.visits in share row exclusive mode;
+  select 200 - count(*) into room from private.visits where day = today and source not in ('', 'other');
+  insert into private.visits as stored (day, source, visits, starts)
+    select today, case when is_known or position <= room then source else 'other' end, sum(visits), sum(starts)
+    from (
+      select batch.*, is_known, row_number() over (partition by is_known order by batch.visits desc, source) as position
+      from jsonb_to_recordset(counts) as batch (source text, visits integer, starts integer)
+        cross join lateral (
+          select source in ('', 'other')
+            or exists (select from private.visits as former where former.day = today and former.source = batch.source)
+        ) as known (is_known)
+    ) as numbered
+    group by 2
+  on conflict (day, source) do update
+    set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
+end
+$$;
+
+revoke all on function private.count_visits(jsonb) from public, anon, authenticated;
+
+-- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. The 20 sources with the most visits
+-- in these days. `is_counted`: whether a server has ever counted.
+create function public.desk_visits() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  zone text := (select coalesce(places.zone, 'UTC') from private.places);
+  today date := private.today();
+  first_day date := today - 89;
+begin
+  return jsonb_build_object(
+    'is_counted', exists (select from private.visits),
+    'days', (
+      select jsonb_agg(jsonb_build_object('day', day, 'visits', coalesce(counted.visits, 0),
+        'starts', coalesce(counted.starts, 0), 'applications', received - put_aside) order by day)
+      from (select first_day + number as day from generate_series(0, 89) as number) as days
+        left join (
+          select visits.day, sum(visits.visits) as visits, sum(visits.starts) as starts
+          from private.visits where visits.day between first_day and today group by 1
+        ) as counted using (day)
+        -- A range of two indexes for each day.
+        cross join lateral (
+          select day::timestamp at time zone zone as begins, (day + 1)::timestamp at time zone zone as ends
+        ) as bounds
+        cross join lateral (
+          select count(*) as received from public.retreat_applications where created_at >= begins and created_at < ends
+        ) as applied
+        cross join lateral (
+          select count(*) as put_aside from private.statuses
+          where status = 'aside' and created_at >= begins and created_at < ends
+        ) as aside
+    ),
+    'sources', (
+      select coalesce(jsonb_agg(jsonb_build_object('source', source, 'visits', total) order by total desc, source), '[]')
+      from (
+        select source, sum(visits.visits) as total from private.visits where day between first_day and today
+        group by 1 having sum(visits.visits) > 0 order by total desc, source limit 20
+      ) as most
+    )
+  );
+end
+$$;
+
+revoke all on function public.desk_visits() from public, anon, authenticated;
+grant execute on function public.desk_visits() to authenticated;
 
 drop function private.accepted_by(text);
 

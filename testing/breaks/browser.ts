@@ -52,6 +52,15 @@ export const browser: readonly Break[] = [
     testTitle: 'typed text survives Back and a reload, and is gone after its author signs out',
   },
   {
+    promise: 'visits are counted without anything about a person',
+    effect: 'A visit without a source is stored with the browser that made it',
+    changedFile: 'src/server/pages/visits.ts',
+    find: 'add(sourceOf(query), 1, 0)',
+    replace: "add(`${sourceOf(query)}${headers['user-agent'] ?? ''}`, 1, 0)",
+    testFile: 'src/server/pages/visits.test.ts',
+    testTitle: '10,000 different sources become a thousand and `other`, and nothing else is kept',
+  },
+  {
     promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",
     effect: 'Search engines index the page that a letter links to',
     changedFile: 'src/pages/headers.ts',

@@ -31,7 +31,14 @@ import type {
   WriteOutcome,
 } from './letters.ts'
 import type { Marks, MarkValue, Reading } from './marks.ts'
-import type { Door, GeneralHistoryEntry, HistoryPage, Places, ReminderOutcome } from './retreat.ts'
+import type {
+  Door,
+  GeneralHistoryEntry,
+  HistoryPage,
+  PageVisits,
+  Places,
+  ReminderOutcome,
+} from './retreat.ts'
 
 /** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
 interface Reads {
@@ -56,6 +63,7 @@ interface Reads {
   desk_preview: [PreviewText, Preview | null]
   desk_notices: [object, Notices]
   desk_places: [object, Places]
+  desk_visits: [object, PageVisits]
 }
 
 /** The calls that change something. */

@@ -83,3 +83,23 @@ export interface ReminderOutcome {
   /** Whether more than 1,000 people need a reminder, so that the rest got no draft. */
   more: boolean
 }
+
+/** The visits to the applicants' page in the last 90 days. */
+export interface PageVisits {
+  /** Whether a server of ours has ever counted. A hosted page counts no visits. */
+  is_counted: boolean
+  /** Each day, the oldest first. A day is such as `2026-12-31`, in the time zone of deadlines. */
+  days: VisitedDay[]
+  /** The twenty with the most visits, those first. Blank where the address had no `from`. */
+  sources: { source: string; visits: number }[]
+}
+
+/** The numbers of one day. */
+export interface VisitedDay {
+  day: string
+  visits: number
+  /** How often the page's script was fetched. */
+  starts: number
+  /** Without those put aside. */
+  applications: number
+}

@@ -63,7 +63,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
     columns ??= Object.keys(row)
       .map((column) => `"${column.replaceAll('"', '""')}"`)
       .join(', ')
-    if (key !== undefined) keys.push(row[key])
+    if (key !== undefined) keys.push(key.split(', ').map((column) => row[column]))
   }
   const restored = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
@@ -72,7 +72,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
     key === undefined
       ? ['', []]
       : [
-          `where to_json(${key})::text in (select value::text from json_array_elements($1::text::json))`,
+          `where jsonb_build_array(${key}) in (select value from jsonb_array_elements($1::text::jsonb))`,
           [JSON.stringify(keys)],
         ]
   for await (const lines of readLines(transaction, `${query} ${where}`, batchSize, parameters)) {

@@ -14,7 +14,7 @@ export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables that may have rows in a new database, and their keys. A restored row replaces the row with the same key. */
+/** Tables that may have rows in a new database, and the columns of their keys. A restored row replaces the one with its key. */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -24,6 +24,7 @@ export const seededTables: Record<string, string> = {
   'private.places': 'is_only',
   'private.erasures': 'digest',
   [editions]: 'id',
+  'private.visits': 'day, source',
 }
 /** The columns that are backed up, if not all are. The other columns have a server's state, or the site's address. */
 export const backupColumns: Record<string, string> = {

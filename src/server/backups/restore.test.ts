@@ -12,6 +12,7 @@ import { startDispatcher } from '../deliveries/dispatcher.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
+import { checkRestore } from './check.ts'
 import { deliveries, fileOf, letters, manifestName, type Manifest } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
@@ -133,4 +134,25 @@ test('a restore has a rule for each trigger, and all triggers are enabled afterw
     triggers.map(({ table, name }) => named(table, name)).toSorted(),
   )
   expect(made.filter(({ enabled }) => enabled !== 'O')).toEqual([])
+})
+
+test('a restore replaces the visits of the same days, and its check compares each row', async () => {
+  const [from, to, aside] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const directory = await temporaryDirectory()
+  const folder = join(directory.path, 'backup')
+  const count = ({ server }: Database, source: string, visits: number) =>
+    server`select private.count_visits(${JSON.stringify([{ source, visits, starts: 1 }])}::text::jsonb)`
+  const stored = ({ owner }: Database) =>
+    owner`select day, source, visits, starts from private.visits order by day, source`
+  await count(from, 'mail', 2)
+  await from.owner`update private.visits set day = day - 1`
+  await count(from, 'mail', 3)
+  await count(from, '', 4)
+  await backUp(from.owner, folder)
+
+  // The server of the new database has already counted.
+  await Promise.all([count(to, 'mail', 50), count(aside, 'mail', 50), count(aside, 'mail-2', 60)])
+  await restore(to.owner, await checkBackup(folder))
+  expect(await stored(to)).toEqual(await stored(from))
+  expect(await checkRestore(aside.owner, await checkBackup(folder))).toMatchObject({ compared: 'rows' })
 })

@@ -14,6 +14,7 @@ import type { Allowance } from '../http/limits.ts'
 import { onResponseEnd } from '../http/response-end.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
 import { acceptForms } from './form.ts'
+import type { Visits } from './visits.ts'
 
 /** The dependencies of the page's routes. */
 export interface PageOptions {
@@ -26,7 +27,12 @@ export interface PageOptions {
   queueParsing: ParseQueue
   /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
+  /** Counts who opens the page and who begins to fill in the form. */
+  visits: Pick<Visits, 'visit' | 'start'>
 }
+
+/** The page's script, of this build or an earlier one. */
+const pageScript = /^\/assets\/apply-[\w-]+\.js(?:\?|$)/
 
 /** The most characters of form answers that a refused form shows again. In the document, each can become eleven. */
 const maxEchoedLength = 16 * 1024
@@ -39,7 +45,7 @@ const maxInFlight = 32 * 1024 * 1024
  */
 export async function formPage(
   app: FastifyInstance,
-  { settings, door, allow, queueParsing, insert }: PageOptions,
+  { settings, door, allow, queueParsing, insert, visits }: PageOptions,
 ) {
   const render = (outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
@@ -56,6 +62,14 @@ export async function formPage(
     if (closed?.sentence !== sentence)
       closed = { sentence, document: prepareDocument(render(null, sentence)) }
     return sendDocument(request, reply, await closed.document)
+  })
+
+  // After the response, so that nobody waits for it.
+  app.addHook('onResponse', (request, { statusCode }, done) => {
+    done()
+    if (request.method !== 'GET' || (statusCode !== 200 && statusCode !== 304)) return
+    if (request.routeOptions.url === '/') visits.visit(request)
+    else if (pageScript.test(request.url)) visits.start(request)
   })
 
   app.addHook('onRequest', (_request, reply, done) => {

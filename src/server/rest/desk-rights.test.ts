@@ -84,6 +84,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_sent_by_hand: { letter: someId, seen: '' },
   desk_stop: { stopped: true },
   desk_places: { zone: 'Europe/Berlin' },
+  desk_visits: {},
   desk_set_places: { version: 0, places: 40, days: 10 },
   desk_set_answer: { act: someId, application: someId, answer: 'coming' },
   desk_keep_until: { act: someId, application: someId, until: '2100-01-01' },

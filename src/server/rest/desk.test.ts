@@ -1090,6 +1090,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     // Functions without calls reveal fields, or are only for organisers who read everything.
     desk_reveal: [],
     door_is_open: [{}],
+    desk_visits: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
     desk_set_places: [{ version: 0, places: 40, days: 10 }],
     desk_set_answer: [{ act: act(), application: id, answer: 'coming' }],

@@ -203,6 +203,7 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
     desk_preview: [{ occasion: 'accepted', subject: '{{reason}}', body: '{{first_name}}', application: id }],
     desk_notices: [{}],
     desk_places: [{}],
+    desk_visits: [{}],
   }
 }
 

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+
+import { fromFirst } from './Visits.tsx'
+
+const day = (number: number, counts = {}) => ({
+  day: `2026-11-0${number}`,
+  visits: 0,
+  starts: 0,
+  applications: 0,
+  ...counts,
+})
+
+test('the days begin with the first on which anything happened, and later ones without anything stay', () => {
+  for (const counts of [{ visits: 1 }, { starts: 1 }, { applications: 1 }]) {
+    const days = [day(1), day(2), day(3, counts), day(4), day(5)]
+    expect(fromFirst(days)).toEqual(days.slice(2))
+  }
+  expect(fromFirst([day(1), day(2)])).toEqual([])
+})

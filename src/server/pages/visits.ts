@@ -1,0 +1,105 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+
+import type { Sql } from '../database/sql.ts'
+import { startPolling } from '../polling.ts'
+import { within } from '../within.ts'
+
+/** Milliseconds between two batches. */
+const flushInterval = 10_000
+/** Milliseconds that a stop waits for the last batch. */
+const stopLimit = 5_000
+/** The most different sources between two batches. The database keeps 200 a day. */
+const maxSources = 1_000
+/** The source of visits whose `from` is no name, or is beyond a limit. */
+const other = 'other'
+
+/** Without the flag `u`, no other letter counts as a variant of these. */
+const name = /^[a-z0-9_-]{1,40}$/i
+/**
+ * Words of programs that say what they are, and addresses, which no browser has. No library is used (`isbot` has a list of
+ * hundreds): programs that do not say so cannot be told from people anyway, and these words find those that do. A Cubot is a
+ * phone.
+ */
+const robot =
+  /(?<!cu)bot|crawl|spider|slurp|preview|monitor|headless|whatsapp\/|curl\/|wget\/|python|https?:\/\//i
+/** Requests for a page that somebody may never see. */
+const ahead = /prefetch|prerender|preview/i
+
+/** Counts visits to the applicants' page in memory, and saves them in batches. Nothing about a person is kept. */
+export interface Visits {
+  /** Counts a served document. */
+  visit: (request: Pick<FastifyRequest, 'headers' | 'query'>) => void
+  /** Counts a request for the page's script. */
+  start: (request: Pick<FastifyRequest, 'headers'>) => void
+  /** Saves the last batch, or logs that it is lost. */
+  stop: () => Promise<void>
+}
+
+/**
+ * Starts to count visits. A batch that cannot be saved is counted again with the next one. If only its response was lost, it
+ * counts twice.
+ *
+ * @param sql Queries the database, as the schema's owner.
+ */
+export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Visits {
+  let counts = new Map<string, { visits: number; starts: number }>()
+  let isFailing = false
+
+  const add = (source: string, visits: number, starts: number) => {
+    const isKept = source === '' || counts.has(source) || counts.size < maxSources
+    const kept = isKept ? source : other
+    const former = counts.get(kept)
+    counts.set(kept, { visits: (former?.visits ?? 0) + visits, starts: (former?.starts ?? 0) + starts })
+  }
+  const save = async () => {
+    if (counts.size === 0) return
+    const batch = counts
+    counts = new Map()
+    try {
+      const rows = JSON.stringify([...batch].map(([source, count]) => ({ source, ...count })))
+      await sql`select private.count_visits(${rows}::text::jsonb)`
+      isFailing = false
+    } catch (error) {
+      const meanwhile = counts
+      counts = batch
+      for (const [source, { visits, starts }] of meanwhile) add(source, visits, starts)
+      throw error
+    }
+  }
+  const report = (error: unknown) => {
+    if (!isFailing) log.warn({ err: error }, 'visits could not be saved: the next try includes them')
+    isFailing = true
+  }
+  const polling = startPolling(save, flushInterval, report)
+
+  return {
+    visit: ({ headers, query }) => {
+      if (isSeen(headers)) add(sourceOf(query), 1, 0)
+    },
+    start: ({ headers }) => {
+      if (isSeen(headers)) add('', 0, 1)
+    },
+    stop: () =>
+      within(stopLimit, polling.stop().then(save), () => new Error('late')).catch((error: unknown) =>
+        log.warn({ err: error }, 'the last visits were not saved'),
+      ),
+  }
+}
+
+/**
+ * The source of a visit.
+ *
+ * @param query The parsed query of the page's address.
+ * @returns Blank without a `from`, and `other` where it is no name.
+ */
+export function sourceOf(query: unknown): string {
+  const from = typeof query === 'object' && query !== null && 'from' in query ? query.from : ''
+  if (from === '') return ''
+  return typeof from === 'string' && name.test(from) ? from.toLowerCase() : other
+}
+
+/** Whether a person probably sees the response: the request is by no program that says so, and not ahead of time. */
+export function isSeen(headers: FastifyRequest['headers']): boolean {
+  const isAhead = [headers['sec-purpose'], headers['purpose']].some((purpose) => ahead.test(String(purpose)))
+  return !isAhead && !robot.test(headers['user-agent'] ?? '')
+}

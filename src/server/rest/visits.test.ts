@@ -1,0 +1,181 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import { until } from '../../../testing/until.ts'
+import type { PageVisits, VisitedDay } from '../../client/desk/retreat.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+})
+
+beforeEach(async () => {
+  const { owner } = server.database
+  await owner`delete from private.visits`
+  await owner`delete from public.retreat_applications`
+  await owner`update private.places set zone = 'UTC'`
+})
+
+async function read(): Promise<PageVisits> {
+  const { data, error } = await client.rpc('desk_visits')
+  if (error) throw error
+  return data as PageVisits
+}
+
+interface Batch {
+  source: string
+  visits: number
+  starts: number
+}
+
+const count = (batch: Batch[]) =>
+  server.database.server`select private.count_visits(${JSON.stringify(batch)}::text::jsonb)`
+const stored = () =>
+  server.database.owner<
+    Batch[]
+  >`select source, visits, starts from private.visits order by visits desc, source`
+const named = (names: string[]) => names.map((source, index) => ({ source, visits: 1000 - index, starts: 0 }))
+const names = (length: number, prefix = 'name') => Array.from({ length }, (_, index) => `${prefix}-${index}`)
+const lastDay = ({ days }: PageVisits) => days.at(-1) as VisitedDay
+
+test('batches of several servers add up by day and source', async () => {
+  expect(await read()).toMatchObject({ is_counted: false, sources: [] })
+  await count([
+    { source: '', visits: 5, starts: 2 },
+    { source: 'newsletter', visits: 3, starts: 0 },
+  ])
+  await Promise.all([
+    count([{ source: 'newsletter', visits: 4, starts: 0 }]),
+    count([{ source: '', visits: 0, starts: 1 }]),
+  ])
+  const visits = await read()
+  expect(visits.is_counted).toBe(true)
+  expect(visits.sources).toEqual([
+    { source: 'newsletter', visits: 7 },
+    { source: '', visits: 5 },
+  ])
+  expect(lastDay(visits)).toMatchObject({ visits: 12, starts: 3, applications: 0 })
+})
+
+test('a day has at most 200 names, also of several servers at once; the rest is `other`', async () => {
+  await count([...named(names(150)), { source: '', visits: 1, starts: 1 }])
+  await Promise.all(
+    ['a', 'b', 'c', 'd'].map((prefix) =>
+      count([...named(names(40, prefix)), { source: 'name-0', visits: 1, starts: 0 }]),
+    ),
+  )
+  const rows = await stored()
+  expect(rows).toHaveLength(202)
+  expect(rows.find(({ source }) => source === 'name-0')?.visits).toBe(1004)
+  const sent = [
+    ...named(names(150)),
+    ...Array(4)
+      .fill(named(names(40)))
+      .flat(),
+  ] as Batch[]
+  const total = (all: readonly Batch[]) => all.reduce((sum, { visits }) => sum + visits, 0)
+  expect(total(rows)).toBe(total(sent) + 5)
+  // Each of the others was in the first 110.
+  expect(rows.find(({ source }) => source === 'other')?.visits).toBeGreaterThan(110 * 900)
+  // A new day begins with none.
+  await server.database.owner`update private.visits set day = day - 1`
+  await count(named(['z-new']))
+  expect((await stored()).find(({ source }) => source === 'z-new')?.visits).toBe(1000)
+})
+
+test('a batch waits for that of another server, and counts its names', async () => {
+  const { owner } = server.database
+  const batch = JSON.stringify(named(names(150, 'first')))
+  const second = await owner.begin(async (transaction) => {
+    await transaction`select private.count_visits(${batch}::text::jsonb)`
+    let isDone = false
+    const counting = Promise.resolve(count(named(names(150, 'second')))).finally(() => (isDone = true))
+    await until('the second to wait', async () => {
+      const waiting = await transaction`
+        select from pg_locks where relation = 'private.visits'::regclass and not granted`
+      return isDone || waiting.length > 0
+    })
+    return { counting }
+  })
+  await second.counting
+  expect(await stored()).toHaveLength(201)
+})
+
+test('of too many names in one batch, those with the most visits are kept', async () => {
+  await count(named(names(300)).toReversed())
+  const rows = await stored()
+  expect(rows).toHaveLength(201)
+  expect(rows.filter(({ source }) => source !== 'other').map(({ source }) => source)).toEqual(names(200))
+})
+
+test('the database refuses a source that is no name', async () => {
+  for (const source of ['<b>', 'Newsletter', 'x'.repeat(41), 'ä', 'a b', 'a\n'])
+    await expect(count([{ source, visits: 1, starts: 0 }])).rejects.toMatchObject({ code: '23514' })
+  expect(await stored()).toEqual([])
+})
+
+test('an organiser gets 90 days and the first 20 sources of them', async () => {
+  const { owner } = server.database
+  await owner`
+    insert into private.visits (day, source, visits, starts) values
+      (private.today() - 90, 'too-old', 1000, 1000), (private.today() - 89, 'old', 30, 7)`
+  await count([...named(names(25)), { source: 'started-only', visits: 0, starts: 4 }])
+  const visits = await read()
+  const [{ today } = { today: '' }] = await owner<{ today: string }[]>`select private.today()::text as today`
+  expect(visits.days).toHaveLength(90)
+  expect(visits.days[0]).toMatchObject({ visits: 30, starts: 7 })
+  expect(visits.days[1]).toMatchObject({ visits: 0, starts: 0 })
+  expect(lastDay(visits)).toMatchObject({ day: today, starts: 4 })
+  expect(new Set(visits.days.map(({ day }) => day)).size).toBe(90)
+  expect(visits.sources.map(({ source }) => source)).toEqual(names(20))
+})
+
+test('applications count on their day in the time zone of deadlines, and not while they are put aside', async () => {
+  const { owner } = server.database
+  const [{ noon } = { noon: '' }] = await owner<{ noon: string }[]>`
+    select ((private.today() - 1)::timestamp at time zone 'UTC' + interval '12 hours')::text as noon`
+  const at = (hours: number) => new Date(new Date(noon).getTime() + hours * 3_600_000)
+  const ids: string[] = []
+  // The last two are a second before and after the 90 days.
+  for (const hours of [0, 11.5, -11.5, -88 * 24 - 12, -88 * 24 - 12 - 1 / 3600]) {
+    const [row] = await owner<{ id: string }[]>`insert into public.retreat_applications
+      ${valuesOf({ ...anApplication(), created_at: at(hours) })} returning id`
+    ids.push(row?.id ?? '')
+  }
+  const applied = async () => (await read()).days.map(({ applications }) => applications)
+  const during = async () => {
+    const all = await applied()
+    return { last: all.slice(-3), first: all[0], sum: all.reduce((sum, each) => sum + each) }
+  }
+  expect(await during()).toEqual({ last: [0, 3, 0], first: 1, sum: 4 })
+  // Eleven hours behind, only 00:30 is on another day.
+  await owner`update private.places set zone = 'Etc/GMT+11'`
+  const [{ yesterday } = { yesterday: 0 }] = await owner<{ yesterday: number }[]>`
+    select private.today() - (${noon}::timestamptz at time zone 'Etc/GMT+11')::date as yesterday`
+  const there = await applied()
+  expect(there.at(-1 - yesterday)).toBe(2)
+  expect(there.at(-2 - yesterday)).toBe(1)
+  await owner`update private.places set zone = 'UTC'`
+  await client.rpc('desk_decide', {
+    act: crypto.randomUUID(),
+    decisions: [{ id: ids[0], status: 'aside', version: 0 }],
+  })
+  expect(await during()).toEqual({ last: [0, 2, 0], first: 1, sum: 3 })
+})
+
+test('neither visitors nor organisers may count or read the table', async () => {
+  const { owner } = server.database
+  const [rights] = await owner`
+    select bool_or(has_function_privilege(role, 'private.count_visits(jsonb)', 'execute')) as may_count,
+      bool_or(has_table_privilege(role, 'private.visits', 'select, insert, update, delete')) as may_touch
+    from unnest('{anon,authenticated}'::text[]) as role`
+  expect(rights).toEqual({ may_count: false, may_touch: false })
+  expect((await server.client().rpc('desk_visits')).error?.code).toBe('42501')
+  expect((await client.rpc('count_visits', { counts: [] })).error?.code).toBe('PGRST202')
+})
