@@ -80,7 +80,7 @@ async function textsIn(folder: string) {
 
 test('the links of the README also work in the release archive', async () => {
   const [, listed = ''] =
-    /^const copied = \[([^\]]*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
+    /^const copiedFiles = \[([^\]]*)\]$/m.exec(await readFile('tools/archive.ts', 'utf8')) ?? []
   const copied = Array.from(listed.matchAll(/'([^']+)'/g), ([, name]) => name)
   const readme = pages.find(({ path }) => path === 'README.md')?.text ?? ''
   const links = Array.from(readme.matchAll(/(?<!!)\[[^\]]*\]\(([^)#\s]+)/g), ([, to = '']) => to).filter(
