@@ -24,6 +24,8 @@ const labels: Record<Status, string> = {
   aside: 'Put aside',
 }
 
+const markLabels = { yes: 'Yes', maybe: 'Maybe', no: 'No' }
+
 /** An organiser at a screen. */
 interface OrganiserScreen {
   email: string
@@ -136,9 +138,13 @@ async function expectOpenList(screen: OrganiserScreen) {
     })
     .toBe(0)
   const countOf = (status: Status) => listOf(rows, { ...screen, list: status }).length
+  // The last tab is there while it is open, or has any.
+  const shownStatuses = names.filter(
+    (status) => status !== 'aside' || screen.list === 'aside' || countOf('aside') > 0,
+  )
   await expect
-    .poll(async () => (await tabs()).slice(0, names.length))
-    .toEqual(names.map((status) => `${statuses[status]} ${countOf(status)}`))
+    .poll(async () => (await tabs()).slice(0, -1))
+    .toEqual(shownStatuses.map((status) => `${statuses[status]} ${countOf(status)}`))
 }
 
 /** Expects an open application to show its status and each decision once, or that it was erased. */
@@ -260,7 +266,45 @@ const hasBack = ({ depth }: Readonly<OrganiserScreen>) => depth > 0
 const acts = {
   tab: deskAct('tab', [anyStatus], {
     async do(model, screen, [wanted]) {
+      const isEmpty = listOf(await rowsInDatabase(), { ...screen, list: wanted }).length === 0
+      if (wanted === 'aside' && isEmpty) return
+      if (screen.list !== null) await waitForRefresh(screen)
       await openList(screen, wanted)
+      await expectNoDecision(model, screen)
+    },
+  }),
+
+  mark: deskAct('mark', [fc.constantFrom('yes', 'maybe', 'no', null)], {
+    can: isAtApplication,
+    async do(model, screen, [wanted]) {
+      const { page } = screen
+      const id = screen.application ?? ''
+      const region = page.getByRole('region', { name: 'Your mark' })
+      const marks = await desk.sql<{ author: string; mark: keyof typeof markLabels }[]>`
+        select author, mark from private.marks where application_id = ${id} and mark is not null`
+      const own = marks.find(({ author }) => author === screen.email)?.mark ?? null
+      await expect
+        .poll(() => region.getByRole('button', { pressed: true }).allTextContents())
+        .toEqual(own === null ? [] : [markLabels[own]])
+      if (wanted === own) return
+      const pressed = markLabels[wanted ?? own ?? 'yes']
+      const words = await announcementAfter(screen, () =>
+        region.getByRole('button', { name: pressed, exact: true }).click(),
+      )
+      expect(words).toMatch(
+        wanted === null ? /: no mark$/ : new RegExp(`: your mark is ${markLabels[wanted]}$`),
+      )
+      const [stored] = await desk.sql<{ mark: string | null }[]>`
+        select mark from private.marks where application_id = ${id} and author = ${screen.email}`
+      expect(stored?.mark).toBe(wanted)
+      // Marks of others are shown beside one's own, or after a decision.
+      const isDecided = ['accepted', 'waitlisted', 'declined'].includes(await desk.statusOf(id))
+      const others = marks.filter(({ author }) => author !== screen.email).map(({ author }) => author)
+      await expect
+        .poll(async () =>
+          (await region.locator('li').allTextContents()).map((text) => / (\S+@[^:, ]+)/.exec(text)?.[1]),
+        )
+        .toEqual(wanted !== null || isDecided ? others : [])
       await expectNoDecision(model, screen)
     },
   }),
