@@ -15,7 +15,7 @@ import { organisers } from './desks.ts'
 import { refuseClosedDomain, fill, sender } from './fill.ts'
 import { makeFolder, removeLeftovers } from './folder.ts'
 import { serveMailbox } from './mailbox.tsx'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 /** The environment variables that the demonstration reads: paths, the port and the time zone. */
 const keptVariables = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
@@ -56,7 +56,7 @@ function startReaper(path: string) {
   })
 }
 
-/** Starts the server. Resolves when it is ready, with a promise that resolves when it ends. */
+/** Starts the server. Resolves when it is ready, with an object whose `ended` resolves when it ends. */
 async function startServer(settings: Record<string, string>) {
   const { PORT: _, ...environment } = process.env
   const child = spawn(
@@ -85,7 +85,7 @@ async function startServer(settings: Record<string, string>) {
   return { ended: exited }
 }
 
-/** Starts everything. Resolves when the server is ready, with a promise that resolves when the server ends. */
+/** Starts everything. Resolves when the server is ready, with an object whose `ended` resolves when the server ends. */
 async function start(signal: AbortSignal) {
   const port = await findPort()
   const site = `http://127.0.0.1:${port}`
@@ -102,7 +102,7 @@ async function start(signal: AbortSignal) {
   const mailbox = await serveMailbox(mail.received)
   cleanups.push(mailbox.close)
 
-  const sql = connectToFiles(folder.path)
+  const sql = connectToEmbedded(folder.path)
   try {
     // Commits need not wait for the disk, because the demonstration does not survive a power cut.
     await sql`set synchronous_commit = off`

@@ -7,7 +7,7 @@ import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { newToken, waitForInvitation, invitations, mockInvitations } from '../testing/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
 const failedRequest = /Failed to load resource/
@@ -19,7 +19,7 @@ let sql: Pool
 beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
-  sql = connectToFiles(directory.path)
+  sql = connectToEmbedded(directory.path)
 })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })

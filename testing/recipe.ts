@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Reads a recipe of `deploy/`, with a test's values in place of those that an organiser edits. */
+/** Reads a recipe of `deploy/`, with a test's values in place of those that an operator edits. */
 export async function readRecipe(name: string, replacements: Record<string, string>): Promise<string> {
   const path = join('deploy', name)
   return replaceAll(path, await readFile(path, 'utf8'), replacements)

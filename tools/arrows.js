@@ -28,7 +28,7 @@ const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
  *
  * @type {Rule}
  */
-const allowed = {
+const allowedRule = {
   // With `refuseAll` the rule refuses each import, so that a test learns which imports it sees.
   meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
   create(context) {
@@ -78,4 +78,4 @@ function namesOf(importer, specifier) {
   return [/^(?:node:|(?:@[^/]+\/)?[^/]+)/.exec(specifier)?.[0] ?? specifier, '*']
 }
 
-export default { meta: { name: 'arrows' }, rules: { allowed } }
+export default { meta: { name: 'arrows' }, rules: { allowed: allowedRule } }

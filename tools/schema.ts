@@ -1,7 +1,8 @@
 /**
- * Writes the second part of each open migration: the changes of functions to the declared ones. The first part changes
- * tables, columns and rows. It is written by hand and never overwritten. Without an open migration, `npm run schema` prints
- * the missing changes, and `-- <words>` begins a migration.
+ * Writes the second part of each open migration: the statements that change functions into the declared ones. A migration is
+ * open until a release contains it. Its first part changes tables, columns and rows, is written by hand and never overwritten.
+ * Without an open migration, `npm run schema` prints the missing statements, and `npm run schema -- <words>` begins a
+ * migration.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -10,7 +10,7 @@ import { freePort } from '../../testing/ports.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 let postgres: TestPostgres
 
@@ -215,7 +215,7 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   await runCommand(['organisers', '--link', 'ada@example.org'], settings)
-  const secrets = connectToFiles(settings.DATA_DIR)
+  const secrets = connectToEmbedded(settings.DATA_DIR)
   const [key] = await secrets<
     { kid: string; d: string }[]
   >`select kid, jwk ->> 'd' as d from private.signing_keys`

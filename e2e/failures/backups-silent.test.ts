@@ -8,7 +8,7 @@ import { anApplication } from '../../testing/form.ts'
 import { cannotRun, noMount } from '../../testing/requirements.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { makeUnresponsive } from '../../testing/unresponsive-folder.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
 /** The timeout for calls that would hang forever if the product failed, in milliseconds. */
@@ -34,7 +34,7 @@ test('a hanging folder of backups is reported, and does not block requests or th
   expect(await send(server.origin, anApplication())).toBe(201)
   await server.waitForOutput('"backup made"')
   await makeUnresponsiveForTest(backups, skip)
-  const sql = connectToFiles(settings.DATA_DIR)
+  const sql = connectToEmbedded(settings.DATA_DIR)
   await sql`delete from public.retreat_applications`
   await sql.end()
   await server.waitForOutput(/whose files do not answer.*"the list of erasures failed"/)

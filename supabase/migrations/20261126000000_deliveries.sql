@@ -2041,29 +2041,29 @@ create function private.drop_letters(application uuid, template text default nul
   language plpgsql set search_path = ''
 as $$
 declare
-  recalled uuid[] := array(
+  to_recall uuid[] := array(
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
     where delivery.application_id = application and private.is_main(delivery)
       and delivery.state in ('waiting', 'sending', 'failed')
       and (drop_letters.template is null or letters.template = drop_letters.template)
   );
 begin
-  perform private.recall(recalled);
+  perform private.recall(to_recall);
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
       drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
-        -- A letter to one person becomes a draft even if it may have arrived.
-        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
+        -- A letter written for one person, without a template, becomes a draft even if it may have arrived.
+        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (to_recall))
       ));
 end
 $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
 
--- Runs after each change of a status: drops other letters, and drafts the letter about a decision. A receipt says nothing
--- about decisions, so it is still sent.
+-- Drops the letters that have not arrived, then drafts the one for the new decision. Runs after the first decision, and after
+-- each change of a status. A receipt says nothing about decisions, so it is still sent.
 create or replace function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -2382,8 +2382,9 @@ $$;
 
 revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
--- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
+-- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
+-- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
 -- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
 -- Without a mail server the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
@@ -2515,6 +2516,7 @@ $$;
 
 revoke all on function private.retry_letters(uuid[]) from public, anon, authenticated;
 
+-- `letters` are the ids of deliveries.
 create or replace function public.desk_retry(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2525,7 +2527,7 @@ begin
 end
 $$;
 
--- Notes that an organiser sent a draft from their own mail program.
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
 create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2564,8 +2566,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be
--- stopped for a minute, as after its release.
+-- Sends a letter that did not arrive again, to another address. All letters to this applicant go there from then on. It can
+-- be stopped for a minute, as after its release. `letter` is the id of the failed delivery.
 create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2598,7 +2600,8 @@ begin
 end
 $$;
 
--- Notes that organisers reached the applicants of failed deliveries another way. The result counts these deliveries.
+-- Records that organisers told the applicants of failed letters another way. `letters` are the ids of the failed deliveries.
+-- The result counts these deliveries.
 create or replace function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3505,7 +3508,7 @@ $$;
 
 revoke all on function private.lock_accepted(uuid) from public, anon, authenticated;
 
--- Notes an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
+-- Records an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
 create or replace function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

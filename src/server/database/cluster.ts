@@ -76,7 +76,7 @@ export async function ensureCluster(
   const socket = socketOf(files)
   if (Buffer.byteLength(socket) > maxSocketPath) {
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${maxSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
+      `DATA_DIR is "${dataDir}" but should be shorter: the path of the database's socket in it may be at most ${maxSocketPath} bytes long and is ${Buffer.byteLength(socket)}.`,
     )
   }
   const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {

@@ -27,8 +27,8 @@ export async function checkBackups(
   if (dir === undefined)
     return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
   const ownerId = await database?.read(readOwnerId)
-  const files = createFileWork(dir, folderTimeout)
-  const { newest, stats, writeError } = await files(async () => {
+  const runFileWork = createFileWork(dir, folderTimeout)
+  const { newest, stats, writeError } = await runFileWork(async () => {
     const options = { now, ...(ownerId !== undefined && { ownerId }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
     await refuseFolderWritableByOthers(dir)

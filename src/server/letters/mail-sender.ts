@@ -43,7 +43,7 @@ const logMessages = {
   lost: 'reply to a letter came too late: another try had begun',
 }
 
-/** When this many connections were closed over one letter, the letter counts as the cause. */
+/** When this many connections were closed in reply to one letter, the letter counts as the cause. */
 const maxClosings = 3
 /** Concurrent connections. */
 const workers = 5
@@ -57,7 +57,10 @@ interface Job {
   letter: Message
 }
 
-/** Makes the failure one of the letter if connections were closed over it too often. Otherwise it would delay all others. */
+/**
+ * Counts the failure as this letter's own if connections were closed in reply to it too often, so that it does not delay the
+ * other letters.
+ */
 function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }

@@ -108,9 +108,9 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
-      const hasNoReply =
+      const wasNotSent =
         result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
-      if (cancelled?.aborted === true && hasNoReply && result.code === null) {
+      if (cancelled?.aborted === true && wasNotSent && result.code === null) {
         return { outcome: 'broken off', code: null }
       }
       clearTimeout(idleTimer)

@@ -20,7 +20,7 @@ export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
   /** The sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
-  /** Counts the rows that an address sends. */
+  /** Throws when a network address inserts too many rows. */
   allow: Allowance
   /** Queues large bodies. */
   queueParsing: ParseQueue
@@ -28,7 +28,7 @@ export interface PageOptions {
   insert: (caller: Caller, rows: SentRows) => Promise<number>
 }
 
-/** The most characters of form answers that a refused form shows again. In the document, each can become eleven. */
+/** The most characters of form answers that a refused form shows again. In the document, a character can take up to eleven when escaped. */
 const maxEchoedLength = 16 * 1024
 /** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
 const maxInFlight = 32 * 1024 * 1024

@@ -81,6 +81,7 @@ test('undoing a decision is refused after its letter was sent, but a new decisio
     const { data } = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
     return data as object
   }
+  // `told`: the undo was refused, because the applicant has been told of the decision.
   expect(await decide(true)).toMatchObject([{ outcome: 'told', status: 'accepted', version: 1 }])
   expect(await decide(false)).toMatchObject([{ outcome: 'kept', status: 'declined', version: 2 }])
 })

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react'
 
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
-import { formatNumber, shortDayOf } from '../kit/format.ts'
+import { formatNumber, chartDayOf } from '../kit/format.ts'
 
 /** Counts of the list's applications, as charts and as tables for screen readers. */
 export function ApplicationPlots({ overview }: { overview: Overview }) {
@@ -96,7 +96,7 @@ const minDays = 14
 
 /** A bar for each day. */
 function DaysPlot({ days }: { days: readonly Day[] }) {
-  const rows = days.map(({ day, count }) => ({ name: shortDayOf(day), count }))
+  const rows = days.map(({ day, count }) => ({ name: chartDayOf(day), count }))
   const max = Math.max(...rows.map(({ count }) => count))
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null

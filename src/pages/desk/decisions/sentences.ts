@@ -88,7 +88,7 @@ export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]]
   return [...groups.values()]
 }
 
-/** Whether the current status is known, so that the organiser can keep it. */
+/** Whether the current status is known, so that the organiser can leave the application at the status that somebody else set. */
 export function isStatusKnown({ kind }: Refusal['reason']): boolean {
   return kind === 'stale' || kind === 'told'
 }
@@ -98,7 +98,7 @@ export function isStatusKnown({ kind }: Refusal['reason']): boolean {
  *
  * @param others Number of other applications with the same refusal.
  */
-export function refusalOf(refusal: Refusal, others: number): string {
+export function sentenceOfRefusal(refusal: Refusal, others: number): string {
   const { application, wanted, reason } = refusal
   const isOne = others === 0
   const subject = isOne

@@ -64,7 +64,10 @@ export function siteOfDesk(): string {
   return siteRoot().replace(/\/$/, '')
 }
 
-/** Whether a server sends letters of this occasion, not an organiser. An automation takes only decisions. */
+/**
+ * Whether letters of this occasion are sent automatically, by a mail sender or by an automation. An automation sends only
+ * letters about decisions.
+ */
 export function isSentByServer(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }

@@ -136,7 +136,7 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
       <ConfirmButton
         question={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}? What was sent stays.`}
         confirm="Remove for good"
-        keep="Keep"
+        cancel="Keep"
         isPending={remove.isPending}
         onConfirm={() => remove.press({ occasion, version })}
       >
