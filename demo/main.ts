@@ -36,8 +36,11 @@ async function findPort() {
   try {
     return await freePort(wanted)
   } catch (cause) {
+    const code = codeOf(cause)
     throw new OperatorError(
-      `PORT is "${wanted}", which cannot be listened on (${codeOf(cause)}): stop what does, or set PORT to another.`,
+      code === 'EADDRINUSE'
+        ? `PORT is "${wanted}", which is in use (${code}): stop the program there, or set another PORT.`
+        : `PORT is "${wanted}", which cannot be used (${code}): set another PORT.`,
       { cause },
     )
   }
@@ -120,12 +123,12 @@ async function start(signal: AbortSignal) {
     const link = deskLink(new URL(site), { secret: await operatorSecret(sql, email), type: 'magiclink' })
     console.log(`
 This is a demonstration: all people are invented, and nothing leaves this machine.
-It is gone when it ends, with Ctrl-C.
+Ctrl-C ends it and removes everything.
 
 The page:   ${site}/
 The desk:   ${link}
-            signs ${email} in once, within an hour; later, ask there for a mail
-Its mails:  ${mailbox.address}
+            signs ${email} in once, within an hour; afterwards, ask there for a code by email
+Its emails: ${mailbox.address}
 `)
     return server
   } finally {
@@ -139,7 +142,7 @@ await runProgram(async () => {
     const { ended } = await start(stopping.signal)
     await Promise.race([ended, stopped])
     stopping.signal.throwIfAborted()
-    throw new OperatorError('The server of the demonstration ended by itself.')
+    throw new OperatorError('The server of the demonstration ended unexpectedly.')
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {

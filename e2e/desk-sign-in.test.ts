@@ -211,7 +211,7 @@ test('a code can be sent again, and the newest code works', async ({ visitor }) 
   await mail.waitFor(1, email)
   await sql`delete from private.mail_requests`
   await desk.button('Send again').click()
-  await page.getByText('It was sent again.').waitFor()
+  await page.getByText('Sent again.').waitFor()
   const received = await mail.waitFor(2, email)
   await desk.code.fill(received.at(-1)?.code ?? '')
   await desk.signIn.click()

@@ -31,7 +31,7 @@ export async function readCommands(
 function replaceAll(source: string, text: string, replacements: Record<string, string>) {
   let result = text
   for (const [documented, actual] of Object.entries(replacements)) {
-    if (!result.includes(documented)) throw new Error(`${source} says nowhere "${documented}"`)
+    if (!result.includes(documented)) throw new Error(`${source} does not contain "${documented}"`)
     result = result.replaceAll(documented, actual)
   }
   return result

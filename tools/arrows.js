@@ -46,7 +46,7 @@ const allowedRule = {
       if (!refuseAll && names.some((name) => name === room || allowedNames?.includes(name))) return
       context.report({
         node,
-        message: `${room} may not import ${names[0]}: tools/arrows.txt does not let it in.`,
+        message: `${room} may not import ${names[0]}: tools/arrows.txt does not allow it.`,
       })
     }
     return {

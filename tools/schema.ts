@@ -126,9 +126,9 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
 async function describeDifferences(migrated: Sql, declared: Sql): Promise<string[]> {
   return (await compare(migrated, declared)).map(({ what, migrated: actual, declared: expected }) => {
     if (actual === undefined) return `No migration makes ${what}.`
-    if (expected === undefined) return `No migration takes ${what} away.`
+    if (expected === undefined) return `No migration drops ${what}.`
     if (isFunction(what)) return `No migration changes ${what}.`
-    return `No migration changes ${what}, which is\n    ${actual}\n  and shall be\n    ${expected}`
+    return `No migration changes ${what}, which is\n    ${actual}\n  and should be\n    ${expected}`
   })
 }
 
@@ -180,7 +180,7 @@ try {
   }
   const differences = await describeDifferences(migrated, declared)
   for (const sentence of differences) console.error(sentence)
-  if (differences.length === 0) console.log('The migrations come to the declared schema.')
+  if (differences.length === 0) console.log('The migrations produce the declared schema.')
   await Promise.all([migrated.end(), declared.end()])
 } finally {
   await server.close()

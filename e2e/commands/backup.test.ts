@@ -363,7 +363,7 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   await send(server.origin, anApplication())
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], settings)).code).toBe(0)
-  await oneSentence(['backup', '--to', folder], /is there already/)
+  await oneSentence(['backup', '--to', folder], /already exists/)
   await oneSentence(['backup', '--to', '/dev/null/backup'], /cannot be used/)
   await oneSentence(['restore', '--from', folder], /holds applications already/)
 
@@ -400,7 +400,7 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   const damaged = ['null', '[]', '"1"', '{"format":1}', JSON.stringify(withoutList)]
   for (const text of [...damaged, JSON.stringify({ ...withoutList, files: { [basename(rows)]: null } })]) {
     await writeFile(join(folder, 'manifest.json'), text)
-    await expectRefusal(/is not a whole backup: its manifest\.json is not what was written there/)
+    await expectRefusal(/is not a whole backup: its manifest\.json was changed since the backup was written/)
     await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
   }
   // These errors are detected only by the database.
@@ -576,7 +576,7 @@ test('a check restores a backup into a temporary database, compares it row by ro
   expect(await check()).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^The backup of .* comes back: 2 applications and the account of 1 organiser, .* compared row by row/,
+      /^The backup of .* can be restored: 2 applications and the account of 1 organiser, .* compared row by row/,
     ) as string,
   })
 
@@ -611,12 +611,14 @@ test('a check restores a backup into a temporary database, compares it row by ro
   await rewrite(rows ?? '')
   const currentManifest = await readFile(path('manifest.json'), 'utf8')
   await writeFile(path('manifest.json'), currentManifest.replace('"timeZone":"UTC",', ''))
-  expect((await check()).stdout).toMatch(/restored aside and counted; the version that made it/)
+  expect((await check()).stdout).toMatch(
+    /restored in a temporary database and counted; the version that made it/,
+  )
   for (const name of await readdir(folder)) {
     if (!name.includes('applications')) await rm(path(name))
   }
   await writeFile(path('private.webhook_outbox.jsonl'), '')
-  expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
+  expect((await check()).stdout).toMatch(/^The backup can be restored: 2 applications, .* but not compared: /)
 })
 
 test('a full or read-only disk for backups is reported, applications are still stored, and no erasure is lost', async ({

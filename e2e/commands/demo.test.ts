@@ -92,7 +92,7 @@ test('the demonstration has people and letters, ignores all settings, and remove
   const used = await createFolder('used')
   await (await createFolder('killed')).abandon()
   const demo = runDemo()
-  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.waitForValue))
+  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its emails'].map(demo.waitForValue))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
   // The folder of another running demonstration is kept, and the folder of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))

@@ -42,10 +42,10 @@ test('an installed PostgreSQL runs the same files, and after a change of the min
   await sql.end()
   const before = await contentOf(DATA_DIR)
   expect((await runCommand(['doctor'], { DATA_DIR, POSTGRES_BIN: programs })).stdout).toContain(
-    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). Newer ones mend faults, up to 18.7, which this version knows: update it, and restart the server.`,
+    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). Newer versions fix bugs (the newest known is 18.7): update it, and restart the server.`,
   )
   expect((await runCommand(['doctor'], { DATA_DIR })).stdout).toMatch(
-    /PostgreSQL 18\.1 of .* runs, and the next start takes 18\.4 of .*: restart the server\./,
+    /PostgreSQL 18\.1 of .* runs, and the next start will use 18\.4 from .*: restart the server\./,
   )
   await former.stop()
 

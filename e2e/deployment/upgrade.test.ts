@@ -269,6 +269,6 @@ test('a table that is not ours prevents the conversion of older files, and the m
   await stopFiles(old)
   const { code, stderr } = await runCommand([], { DATA_DIR: directory.path })
   expect(code).toBe(1)
-  expect(stderr).toContain('would not bring over (public.guests)')
+  expect(stderr).toContain('cannot copy (public.guests)')
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
 })

@@ -37,8 +37,8 @@ test('a hanging folder of backups is reported, and does not block requests or th
   const sql = connectToEmbedded(settings.DATA_DIR)
   await sql`delete from public.retreat_applications`
   await sql.end()
-  await server.waitForOutput(/whose files do not answer.*"the list of erasures failed"/)
-  await server.waitForOutput(/whose files do not answer.*"the backup failed"/)
+  await server.waitForOutput(/whose files do not respond.*"the list of erasures failed"/)
+  await server.waitForOutput(/whose files do not respond.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
   // Scripts and passwords need the thread pool too.
@@ -58,7 +58,9 @@ test('a hanging folder of backups is reported, and does not block requests or th
   ])
   expect(new Set(statuses)).toEqual(new Set([200, 400, 201]))
   const doctor = await runCommand(['doctor'], settings)
-  expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
+  expect(doctor.stdout).toMatch(
+    /^backups +wrong +BACKUP_DIR is ".*", whose files do not respond: check the disk/m,
+  )
   expect(doctor.code).not.toBe(0)
   // The server ends itself by the signal, because Node.js would wait for the hanging thread. PostgreSQL has stopped before.
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')

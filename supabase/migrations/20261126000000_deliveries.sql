@@ -538,7 +538,7 @@ declare
   me record := private.caller();
 begin
   if desk_set_blind.blind is null then
-    raise exception 'Blind reading is on or off.' using errcode = '22023';
+    raise exception 'Blind reading must be on or off.' using errcode = '22023';
   end if;
   if me.blind <> desk_set_blind.blind then
     update private.organisers set blind = desk_set_blind.blind where account_id = me.id;
@@ -1504,7 +1504,7 @@ begin
     if set_door.closes_at <= now() then
       raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
-      raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
+      raise exception 'The closing time must be before the year 10000.' using errcode = '22023';
     end if;
   end if;
   -- A new sentence alone does not open a door that closed automatically.
@@ -1648,6 +1648,30 @@ begin
   end if;
   return text || jsonb_build_object('application', application_row.id, 'name', case when not blind then
     btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
+end
+$$;
+
+-- Refuses an invalid template.
+create or replace function private.check_template(occasion text, subject text, body text) returns void
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(null::public.retreat_applications, false);
+  unknown text;
+begin
+  perform private.check_text(subject, body);
+  if occasion = 'received' then answers := '{"first_name": ""}'; end if;
+  if private.may_ask(occasion) then answers := answers || '{"answer_link": "", "reply_by": ""}'; end if;
+  select min(name) into unknown
+    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
+  if unknown is not null then
+    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
+      else '{{' || unknown || '}}' || case
+        when occasion = 'received' then ' in a receipt'
+        when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
+        else '' end end
+      using errcode = '22023';
+  end if;
 end
 $$;
 
@@ -2327,6 +2351,17 @@ begin
 end
 $$;
 
+-- Refuses an invalid address of a site.
+create or replace function private.check_site(site text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
+    raise exception 'This is not a site''s address.' using errcode = '22023';
+  end if;
+end
+$$;
+
 -- A draft with its link, for an organiser's own mail program. The history records that the organiser got the link. `site` is
 -- used if no server has stored the site's address. Older desks also send the time zone. A letter with a deadline is refused
 -- until a time zone is set.
@@ -2350,7 +2385,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter uses a question that was left blank.' using errcode = '22023';
+    raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
@@ -2556,7 +2591,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);
@@ -2814,12 +2849,38 @@ begin
       order by queued_at desc, id desc limit 50
     );
   else
-    raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
+    raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
   end if;
   return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
     'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
+end
+$$;
+
+create or replace function public.desk_letters_of(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
+  end if;
+  return private.letters_of(applications, me.blind);
+end
+$$;
+
+-- For desks that were opened before an update. Newer desks get this with the list.
+create or replace function public.desk_letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
+  end if;
+  return private.letter_states(applications);
 end
 $$;
 
@@ -3176,7 +3237,7 @@ begin
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
   if not found then

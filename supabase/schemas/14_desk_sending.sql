@@ -183,7 +183,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);

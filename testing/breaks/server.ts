@@ -38,7 +38,7 @@ export const server: readonly Break[] = [
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
 `,
-    replace: `const drained = 64 * 1024 * 1024
+    replace: `const maxDrainedBytes = 64 * 1024 * 1024
 const pace = Infinity
 `,
     testFile: 'src/server/http/unread.test.ts',

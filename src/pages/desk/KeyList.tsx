@@ -12,7 +12,7 @@ const meanings = [
   ['d', 'decline'],
   ['r', 'back to new'],
   ['n', 'note'],
-  ['Ctrl+Enter, Esc', 'add a note, leave it'],
+  ['Ctrl+Enter, Esc', 'save the note, leave the field'],
   ['x', 'select'],
   ['z', 'undo'],
   ['?', 'this list'],

@@ -80,7 +80,7 @@ export async function writeBackup(
 ): Promise<BackupCounts> {
   const { scheduled, runFileWork = runDirectly, now = () => new Date() } = options
   if (await runFileWork(() => stat(folder).catch(() => undefined))) {
-    throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
+    throw new OperatorError(`The folder "${folder}" already exists: name a new folder for each backup.`)
   }
   let temporaryFolder: string | undefined
   try {

@@ -23,7 +23,7 @@ test('work that hangs times out, no other work begins until it ends, and later w
   const hanging = runFileWork(() => (reading = readFile(path, 'utf8')))
   const queued = runFileWork(async () => (begun += 1))
   await expect(hanging).rejects.toThrow(FileTimeoutError)
-  await expect(queued).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
+  await expect(queued).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not respond')
   await expect(runFileWork(async () => (begun += 1))).rejects.toThrow(FileTimeoutError)
   expect(begun).toBe(0)
   const writer = await open(path, 'w')

@@ -45,7 +45,7 @@ export async function checkBackups(
         `Every user of this machine may use ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
       age === undefined &&
         writeError === undefined &&
-        `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
+        `There is no whole backup in ${dir}: the server makes one within a minute after it starts; if it does not, see its log.`,
       age !== undefined &&
         age > maxAge &&
         `The newest backup is ${Math.round(age / hour)} hours old, though one is due each day at ${backupAt}: see that the server runs, and its log.`,

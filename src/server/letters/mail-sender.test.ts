@@ -195,7 +195,7 @@ test.each(problems)(
     })
     expect(lines).toMatchObject([
       {
-        message: 'letters are kept for a while',
+        message: 'the mail server is unavailable; letters will be retried',
         details: { host: '127.0.0.1', port: server.port, problem: expect.stringMatching(problem) as string },
       },
     ])
@@ -317,7 +317,10 @@ test('the third time that a connection is closed because of a letter counts as a
   const { postman, lines } = postmanFor(server)
   for (const [closings, wait] of [6, 16].entries()) {
     await expect.poll(() => lines).toHaveLength(closings + 1)
-    expect(lines[closings]).toMatchObject({ message: 'letters are kept for a while', details: { code: 421 } })
+    expect(lines[closings]).toMatchObject({
+      message: 'the mail server is unavailable; letters will be retried',
+      details: { code: 421 },
+    })
     expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
     await advanceTime(wait)
     postman.wake()
@@ -356,7 +359,7 @@ test('a mail server that accepts emails and drops the connection gets each email
       attempts: 3,
       uncertain: 3,
       due_at: null,
-      answer: expect.stringMatching(/three times, and nobody knows/) as string,
+      answer: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,
     },
   ])
   expect(await database.owner`select state, body from private.deliveries where kind = 'test'`).toEqual([

@@ -40,7 +40,7 @@ const logMessages = {
   retry: 'letter deferred; it will be retried',
   'given up': 'letter given up',
   withdrawn: 'letter withdrawn before it was accepted',
-  lost: 'reply to a letter came too late: another try had begun',
+  lost: 'result of a letter ignored: its lease had expired',
 }
 
 /** When this many connections were closed in reply to one letter, the letter counts as the cause. */
@@ -98,7 +98,10 @@ export function startMailSender({
       await giveBack(sql, claim, result)
       if (isFirst) {
         const { code, problem, cause } = result
-        log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
+        log.warn(
+          { ...hostAndPort(mailServer), code, problem, cause },
+          'the mail server is unavailable; letters will be retried',
+        )
       }
       return
     }

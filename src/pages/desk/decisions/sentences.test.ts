@@ -50,7 +50,7 @@ test.each<[string, DecisionAct]>([
     act(saved('1', 'waitlisted'), saved('2'), saved('3'), refused('4', 'declined')),
   ],
   ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
-  ['Person 1: Accepted; stopped, 2 left as they were', act(saved('1'), stopped('2'), stopped('3'))],
+  ['Person 1: Accepted; stopped, 2 not changed', act(saved('1'), stopped('2'), stopped('3'))],
   // Undoing does not mention the former statuses.
   ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
   [

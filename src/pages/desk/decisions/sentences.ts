@@ -22,7 +22,7 @@ export function outcomeOf(act: DecisionAct): string {
   const [one] = refusals
   if (one)
     parts.push(`${decisions.length > 1 ? refusals.length : `${one.application.name}:`} ${notSaved(one)}`)
-  if (stopped > 0) parts.push(`stopped, ${stopped} left as they were`)
+  if (stopped > 0) parts.push(`stopped, ${stopped} not changed`)
   return parts.join('; ')
 }
 

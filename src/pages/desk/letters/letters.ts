@@ -197,7 +197,7 @@ export function wordsOfLetter(letter: Letter): string {
  */
 export function leavingWords(count: number, seconds: number): string {
   if (count === 0) return 'Sending resumed.'
-  return `${countOf(count, 'letter')} ${count === 1 ? 'leaves' : 'leave'} in ${clockOf(seconds)}.`
+  return `${countOf(count, 'letter')} will be sent in ${clockOf(seconds)}.`
 }
 
 /** Seconds in clock format: `1:05`. */
