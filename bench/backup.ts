@@ -7,7 +7,7 @@ import { runCommand, startServer, temporaryDirectory } from '../testing/server.t
 import { fill } from './growth.ts'
 import { insertLoad } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 30
 const seconds = 1
@@ -25,7 +25,7 @@ export async function benchBackup(): Promise<void> {
     string,
   ]
   const filling = await startServer({ DATA_DIR: dataDir })
-  const sql = connectToFiles(dataDir)
+  const sql = connectToEmbedded(dataDir)
   await fill(sql, applicationCount)
   await sql.end()
   await filling.stop()

@@ -6,7 +6,7 @@ import { benchDeskPage } from './desk-page.ts'
 import { filledDesk } from './filled-desk.ts'
 import { insertLoad } from './load.ts'
 import { median, printTable, ratio, spread } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
@@ -155,7 +155,7 @@ async function benchInserts() {
     ways.map(async ({ name, checkout, change }) => {
       const directory = await temporaryDirectory()
       const server = await startServer({ DATA_DIR: directory.path }, checkout)
-      const sql = connectToFiles(directory.path)
+      const sql = connectToEmbedded(directory.path)
       await sql.unsafe(change)
       await sql.end()
       return { name, directory, server, rates: [] as number[], p99: [] as number[], p999: [] as number[] }
@@ -172,7 +172,7 @@ async function benchInserts() {
   }
   printTable(
     'Inserts with the search index (50 connections, 7 rounds of 4 s, in turns)',
-    ['', 'inserts/s', 'to the first', 'p99, ms', 'p99.9, ms'],
+    ['way', 'inserts/s', 'ratio to the first way', 'p99, ms', 'p99.9, ms'],
     sides.map(({ name, rates, p99, p999 }) => [
       name,
       spread(rates),

@@ -7,7 +7,7 @@ import { startMailServer } from '../testing/mail-server.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { median, printTable, checkPromise } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 200
 /** Milliseconds after which no work is pending. An email starts after a quarter of a second, and SMTP takes a tenth. */
@@ -94,7 +94,7 @@ export async function benchEnumeration(): Promise<void> {
     ['with a mail server that never answers', (silent.address() as AddressInfo).port, ['otp', 'recover']],
   ] as const) {
     const server = await startServer(settings(port))
-    const sql = connectToFiles(directory.path)
+    const sql = connectToEmbedded(directory.path)
     const call = callTo(server.origin)
     const hash = await hashPassword(password)
     const rows: string[][] = []

@@ -12,7 +12,7 @@ import { insertLoad } from './load.ts'
 import { startTime } from './start.ts'
 import { median, printTable, spread } from './table.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 5
 const applicationCount = 1_000_000
@@ -74,7 +74,7 @@ export async function benchGrowth(): Promise<void> {
   await startTime(full.path)
 
   const fillingServer = await startServer({ DATA_DIR: full.path })
-  const sql = connectToFiles(full.path)
+  const sql = connectToEmbedded(full.path)
   const started = performance.now()
   await fill(sql, applicationCount)
   console.log(
@@ -99,7 +99,7 @@ export async function benchGrowth(): Promise<void> {
   await Promise.all(servers.map((server) => server.stop()))
   // Removes the rows that the load stored on the empty side, so that the other figures are of a nearly empty table.
   const emptyServer = await startServer({ DATA_DIR: empty.path })
-  const emptySql = connectToFiles(empty.path)
+  const emptySql = connectToEmbedded(empty.path)
   await emptySql`truncate public.retreat_applications cascade`
   await emptySql`insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     values ('a', 'b', 'c', 'd', 'e', 'f', 'g', true)`
@@ -114,7 +114,7 @@ export async function benchGrowth(): Promise<void> {
   }
   printTable(
     `Growth (${rounds} rounds of 4 s, in turns, 50 connections)`,
-    ['applications', 'inserts/s', 'to the empty table', 'start to first page, s'],
+    ['applications', 'inserts/s', 'ratio to the empty table', 'start to first page, s'],
     rows,
   )
   printTable('Start on an empty directory', ['', 's'], [['first start', spread(onEmptyDirectory, 2)]])
@@ -151,7 +151,7 @@ export async function benchGrowth(): Promise<void> {
   for (const { name, path } of sides) {
     // Only one delivery is left, so the figures measure the query and not a queue.
     const server = await startServer({ DATA_DIR: path })
-    const owner = connectToFiles(path)
+    const owner = connectToEmbedded(path)
     await owner`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`
     await owner`update private.deliveries set state = 'waiting', due_at = now(), done_at = null
       where id = (select id from private.deliveries limit 1)`

@@ -5,7 +5,7 @@ import { anApplication } from '../testing/form.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { printTable } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const seconds = 5
 const connections = 100
@@ -57,7 +57,7 @@ export async function benchLaunch(): Promise<void> {
     rows,
   )
 
-  const admin = connectToFiles(directory.path)
+  const admin = connectToEmbedded(directory.path)
   const [size] = await admin<{ applications: number; bytes: number }[]>`
     select count(*)::float as applications,
       (pg_total_relation_size('public.retreat_applications')

@@ -7,7 +7,7 @@ import { migrations } from '../src/server/database/migrations.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { temporaryDirectory } from '../testing/server.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import { printTable, checkPromise } from './table.ts'
 
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
@@ -152,9 +152,9 @@ export async function benchMigration(): Promise<void> {
 async function updateFrom(release: string, last: string) {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)
-  const sql = connectToFiles(directory.path, 2)
+  const sql = connectToEmbedded(directory.path, 2)
   await migrate(sql, { files: migrations.filter(({ version }) => version <= last) })
-  const visitorSql = connectToFiles(directory.path)
+  const visitorSql = connectToEmbedded(directory.path)
   await fill(visitorSql)
   const copied = await copiedBytes(sql)
   const pgdata = join(directory.path, 'pgdata')

@@ -59,7 +59,7 @@ export async function benchPage(): Promise<void> {
     (paints[index] ?? []).map((measured) => measured[figure])
   printTable(
     `First visit in Chromium: 150 ms round trip, 1.6 Mbit/s, 4x CPU (${rounds} rounds, in turns)`,
-    ['', 'bytes', 'requests', 'first paint, ms', 'to the floor', 'LCP, ms', 'to the floor'],
+    ['', 'bytes', 'requests', 'first paint, ms', 'ratio to the floor', 'LCP, ms', 'ratio to the floor'],
     sides.map(({ name }, index) => [
       name,
       spread(valuesOf(index, 'bytes')),
@@ -88,7 +88,16 @@ export async function benchPage(): Promise<void> {
     (audits[index] ?? []).map((result) => result[figure])
   printTable(
     `Lighthouse, mobile, simulated (${lighthouseRounds} rounds, in turns)`,
-    ['', 'performance', 'FCP, ms', 'to the floor', 'LCP, ms', 'to the floor', 'blocking, ms', 'CLS'],
+    [
+      '',
+      'performance',
+      'FCP, ms',
+      'ratio to the floor',
+      'LCP, ms',
+      'ratio to the floor',
+      'blocking, ms',
+      'CLS',
+    ],
     sides.map(({ name }, index) => [
       name,
       spread((audits[index] ?? []).map(({ scores }) => scores['performance'] ?? 0)),

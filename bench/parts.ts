@@ -68,7 +68,7 @@ export async function benchParts(): Promise<void> {
   const floor = paints.get('the floor') ?? []
   printTable(
     `First paint of a slow phone, without one part at a time (${rounds} rounds, in turns)`,
-    ['', 'bytes', 'first paint, ms', 'to the floor'],
+    ['', 'bytes', 'first paint, ms', 'ratio to the floor'],
     [...paints].map(([name, all]) => [name, String(sizes.get(name)), spread(all), ratio(all, floor)]),
   )
   for (const { close } of Object.values(documents)) close()

@@ -6,16 +6,16 @@ import { valuesOf } from '../testing/sql.ts'
 const rounds = 15
 const ordinaryCount = 21_000
 
-/** Reasons that are the most expensive to search for their length. Two hundred applications have each. */
+/** Reasons that are, for their length, the most expensive to search. Each is the reason of two hundred applications. */
 const costlyReasons: Record<string, string> = {
-  'none of them': '',
-  '10,000 letters that fold into eighteen': 'ﷺ'.repeat(10_000),
-  '5,000 words of a letter': 'a b c d e f g h i j '.repeat(500),
-  '800 words of a letter, not long enough to be kept': 'a b c d e f g h i j '.repeat(80),
-  '500 letters that fold into eighteen': 'ﷺ'.repeat(500),
+  'no newer ones': '',
+  '10,000 characters that each fold into eighteen': 'ﷺ'.repeat(10_000),
+  '5,000 words of one character': 'a b c d e f g h i j '.repeat(500),
+  '800 words of one character, not long enough for a stored vector': 'a b c d e f g h i j '.repeat(80),
+  '500 characters that each fold into eighteen': 'ﷺ'.repeat(500),
 }
 
-/** The acts of organisers, as calls of the desk. */
+/** The calls of the desk that are measured. */
 const calls: Record<string, [name: string, args: object]> = {
   list: ['desk_list', { filter: {} }],
   'search, common': ['desk_list', { filter: { search: 'silence' } }],
@@ -59,8 +59,8 @@ export async function benchSearch(): Promise<void> {
     }
   }
   printTable(
-    `The desk's calls behind 200 that are costly to search in, in ms (${rounds} rounds, in turns, beside ${ordinaryCount.toLocaleString('en')} ordinary ones)`,
-    ['', 'behind', 'ms', 'to the first'],
+    `The desk's calls with 200 newer applications that are costly to search (${rounds} rounds, in turns, beside ${ordinaryCount.toLocaleString('en')} ordinary ones)`,
+    ['call', 'reason of the newer ones', 'ms', 'ratio to no newer ones'],
     rows,
   )
   for (const { desk } of sides) await desk.close()

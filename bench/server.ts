@@ -5,7 +5,7 @@ import { columns } from '../src/application/application.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { insertLoad, type Load } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 7
 const seconds = 3
@@ -34,7 +34,7 @@ function memoryOf(pid: number | undefined) {
 export async function benchServer(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
-  const admin = connectToFiles(directory.path)
+  const admin = connectToEmbedded(directory.path)
   await admin.unsafe(`
     create table plain (like public.retreat_applications including defaults including constraints);
     grant insert (${columns.join(', ')}) on plain to anon`)

@@ -9,7 +9,7 @@ import { anApplication } from '../testing/form.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { fill } from './growth.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 const run = promisify(execFile)
 const rounds = 7
@@ -29,9 +29,7 @@ type Way = (connections: number) => Promise<Round>
 /** Compares combined inserts with single inserts, and with the database without HTTP. */
 export async function benchTogether(): Promise<void> {
   if (!(await isInstalled('wrk', '-v'))) {
-    return console.log(
-      '\nwrk is not installed (apt-get install wrk): inserts that travel together were not measured.',
-    )
+    return console.log('\nwrk is not installed (apt-get install wrk): combined inserts were not measured.')
   }
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
@@ -55,7 +53,11 @@ export async function benchTogether(): Promise<void> {
     'one by one': (connections) => load(url, connections, { SINGLY: '1', REPEATED: '1' }),
     together: (connections) => load(url, connections, { REPEATED: '1' }),
   }
-  await compare('New ones, while every other one is stored already', waysWithRepeats, [50, 200])
+  await compare(
+    'New applications, while every other request repeats a stored one',
+    waysWithRepeats,
+    [50, 200],
+  )
 
   await server.stop()
   await directory.remove()
@@ -68,7 +70,7 @@ async function benchFullTable() {
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
   if (empty === undefined || full === undefined) return
   const servers = [await startServer(empty), await startServer(full)]
-  const admin = connectToFiles(full.DATA_DIR)
+  const admin = connectToEmbedded(full.DATA_DIR)
   await fill(admin, applicationCount)
   await admin.end()
   const [few, most] = servers.map(
@@ -78,8 +80,8 @@ async function benchFullTable() {
   )
   if (few && most) {
     await compare(
-      'Together, beside so many',
-      { none: few, [applicationCount.toLocaleString('en')]: most },
+      'Combined inserts into an empty and into a full table',
+      { 'empty table': few, [`${applicationCount.toLocaleString('en')} applications`]: most },
       [50, 200],
     )
   }
@@ -117,7 +119,7 @@ async function compare(title: string, ways: Record<string, Way>, connections: nu
   }
   printTable(
     `${title} (${rounds} rounds of ${seconds} s, in turns)`,
-    ['connections', '', 'stored/s', 'to the first', 'median, ms', 'p99, ms'],
+    ['connections', 'way', 'stored/s', 'ratio to the first way', 'median, ms', 'p99, ms'],
     rows,
   )
 }

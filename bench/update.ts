@@ -6,7 +6,7 @@ import { fill } from './filled-desk.ts'
 import { printTable, spread } from './table.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectTo, connectToFiles } from '../testing/sql.ts'
+import { connectTo, connectToEmbedded } from '../testing/sql.ts'
 
 const applications = 100_000
 /** The number of responses to wait for before an update and after it. */
@@ -26,7 +26,7 @@ async function embeddedTarget(): Promise<DatabaseTarget> {
   return {
     name: 'embedded database',
     settings: { DATA_DIR: directory.path },
-    connect: () => connectToFiles(directory.path),
+    connect: () => connectToEmbedded(directory.path),
     remove: () => directory.remove(),
   }
 }

@@ -36,12 +36,12 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <title>Mails · Unplugged.</title>
+        <title>Emails · Unplugged.</title>
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>
-        <h1>Mails</h1>
-        <p>What the demonstration sends ends here. Reload to see what came since.</p>
+        <h1>Emails</h1>
+        <p>Emails of the demonstration arrive here. Reload to see new ones.</p>
         {newest.map(({ at, to, raw }, index) => {
           const { subject, text } = readMail(raw)
           return (

@@ -15,7 +15,7 @@ import { organisers } from './desks.ts'
 import { refuseClosedDomain, fill, sender } from './fill.ts'
 import { makeFolder, removeLeftovers } from './folder.ts'
 import { serveMailbox } from './mailbox.tsx'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 
 /** The environment variables that the demonstration reads: paths, the port and the time zone. */
 const keptVariables = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']
@@ -36,8 +36,11 @@ async function findPort() {
   try {
     return await freePort(wanted)
   } catch (cause) {
+    const code = codeOf(cause)
     throw new OperatorError(
-      `PORT is "${wanted}", which cannot be listened on (${codeOf(cause)}): stop what does, or set PORT to another.`,
+      code === 'EADDRINUSE'
+        ? `PORT is "${wanted}", which is in use (${code}): stop the program there, or set another PORT.`
+        : `PORT is "${wanted}", which cannot be used (${code}): set another PORT.`,
       { cause },
     )
   }
@@ -56,7 +59,7 @@ function startReaper(path: string) {
   })
 }
 
-/** Starts the server. Resolves when it is ready, with a promise that resolves when it ends. */
+/** Starts the server. Resolves when it is ready, with an object whose `ended` resolves when it ends. */
 async function startServer(settings: Record<string, string>) {
   const { PORT: _, ...environment } = process.env
   const child = spawn(
@@ -85,7 +88,7 @@ async function startServer(settings: Record<string, string>) {
   return { ended: exited }
 }
 
-/** Starts everything. Resolves when the server is ready, with a promise that resolves when the server ends. */
+/** Starts everything. Resolves when the server is ready, with an object whose `ended` resolves when the server ends. */
 async function start(signal: AbortSignal) {
   const port = await findPort()
   const site = `http://127.0.0.1:${port}`
@@ -102,7 +105,7 @@ async function start(signal: AbortSignal) {
   const mailbox = await serveMailbox(mail.received)
   cleanups.push(mailbox.close)
 
-  const sql = connectToFiles(folder.path)
+  const sql = connectToEmbedded(folder.path)
   try {
     // Commits need not wait for the disk, because the demonstration does not survive a power cut.
     await sql`set synchronous_commit = off`
@@ -120,12 +123,12 @@ async function start(signal: AbortSignal) {
     const link = deskLink(new URL(site), { secret: await operatorSecret(sql, email), type: 'magiclink' })
     console.log(`
 This is a demonstration: all people are invented, and nothing leaves this machine.
-It is gone when it ends, with Ctrl-C.
+Ctrl-C ends it and removes everything.
 
 The page:   ${site}/
 The desk:   ${link}
-            signs ${email} in once, within an hour; later, ask there for a mail
-Its mails:  ${mailbox.address}
+            signs ${email} in once, within an hour; afterwards, ask there for a code by email
+Its emails: ${mailbox.address}
 `)
     return server
   } finally {
@@ -139,7 +142,7 @@ await runProgram(async () => {
     const { ended } = await start(stopping.signal)
     await Promise.race([ended, stopped])
     stopping.signal.throwIfAborted()
-    throw new OperatorError('The server of the demonstration ended by itself.')
+    throw new OperatorError('The server of the demonstration ended unexpectedly.')
   } catch (error) {
     if (!stopping.signal.aborted) throw error
   } finally {

@@ -274,7 +274,7 @@ export function people(): Application[] {
     }
   }
   const [opener, detail, wish] = [shuffledCycle(openers), shuffledCycle(details), shuffledCycle(wishes)]
-  const [stem, kind, path] = [
+  const [stem, kind, customSolution] = [
     shuffledCycle(splitList(stems)),
     shuffledCycle(splitList(kinds)),
     shuffledCycle(splitList(customSolutions, ';')),
@@ -329,7 +329,7 @@ export function people(): Application[] {
         [`linkedin.com/in/${handle}`, `https://www.linkedin.com/in/${handle}`, `in/${handle}`][upTo(3)] ?? '',
       company,
       paid_solution: paidSolution,
-      custom_solution: paidSolution === 'custom' ? path() : '',
+      custom_solution: paidSolution === 'custom' ? customSolution() : '',
       team_size: size(),
       reason: reasonsByFirstName[firstName] ?? (index === 17 ? longReason : reason()),
       consent: true,

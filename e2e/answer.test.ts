@@ -7,7 +7,7 @@ import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { newToken, waitForInvitation, invitations, mockInvitations } from '../testing/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
 const failedRequest = /Failed to load resource/
@@ -19,7 +19,7 @@ let sql: Pool
 beforeAll(async () => {
   directory = await dataDirectory()
   server = await startServer({ DATA_DIR: directory.path })
-  sql = connectToFiles(directory.path)
+  sql = connectToEmbedded(directory.path)
 })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -58,7 +58,8 @@ test('a guest reads the state of their invitation, with the same deadline in eve
   const page = await visitor.open(`${server.origin}/answer/`, options, (opened) =>
     mockInvitations(opened, (token) => tokens.get(token) ?? invitations.invalid),
   )
-  const incompleteLink = 'This link is incomplete. | Please open it in the letter again, or copy all of it.'
+  const incompleteLink =
+    'This link is incomplete. | Please open the link in the letter again, or copy the whole link.'
   expect(await shownText(page)).toBe(incompleteLink)
   const questions = 'Questions? Please write to team@example.org.'
   const sentences = [
@@ -242,7 +243,7 @@ test('if the invitation cannot be loaded, the page says so, and retries on reque
       route.fulfill({ status: 401, json: { message: 'Invalid API key' } }),
     ),
   )
-  const failure = 'Your place could not be looked up. Please check your connection.'
+  const failure = 'Your invitation could not be loaded. Please check your connection.'
   await page.getByText(failure).waitFor()
   await button(page, 'Try again').click()
   await expect.poll(() => focused(page)).toBe(failure)

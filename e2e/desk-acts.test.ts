@@ -181,7 +181,7 @@ async function runAct(
   await call.end()
   await page.evaluate(() => (location.hash = '/history'))
   await getDesk(page).heading('History').waitFor()
-  await page.locator('.history-list, .desk-frame :text("Nothing")').first().waitFor()
+  await page.locator('.history-list, .desk-frame :text("No changes yet")').first().waitFor()
   expect(call.tries()).toBe(tries)
   expect(await countOf(actCase)).toBe(failure === undefined ? 1 : 0)
 }
@@ -271,10 +271,10 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
   await getDesk(other).button('Send the stopped letter').waitFor({ timeout: 30_000 })
   expect(await getDesk(other).button('Stop 1 letter').count()).toBe(0)
   await button('Send the stopped letter').click()
-  await status.getByText('1 letter leaves in 1:00.').waitFor()
+  await status.getByText('1 letter will be sent in 1:00.').waitFor()
   await page
     .locator('.letters-leaving')
-    .getByText(/^1 letter leaves in (1:00|0:\d\d)\.$/)
+    .getByText(/^1 letter will be sent in (1:00|0:\d\d)\.$/)
     .waitFor()
   expect(await desk.sql`select from private.deliveries where due_at > now() + interval '1 minute'`).toEqual(
     [],

@@ -181,8 +181,9 @@ test('a desk that cannot open without a connection opens automatically after rec
 }) => {
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '', {
-    isEarly: true,
-    // The back-off stays: a browser may report that it is online before requests succeed.
+    skipsWait: true,
+    // Unlike other tests, this one keeps the back-off of reads: a browser may report that it is online before requests
+    // succeed.
     prepare: (opened) => opened.route('**/rest/v1/**', (route) => route.abort()),
   })
   await page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

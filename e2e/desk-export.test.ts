@@ -124,7 +124,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
     if (calls !== 3) await route.continue()
   })
   await button.click()
-  await page.getByText('2,000 came…').waitFor()
+  await page.getByText('2,000 received…').waitFor()
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
   await expectAnnouncement(page, 'The download was stopped. Nothing was saved.')
   await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true)

@@ -92,11 +92,11 @@ test('two decisions make drafts, one draft is changed, and both letters are sent
 
   await button('Send 2 letters').click()
   await dialog.getByRole('heading', { name: 'Send 2 letters?' }).waitFor()
-  await dialog.getByText('They leave in a minute. Until then you can stop them.').waitFor()
+  await dialog.getByText('They will be sent in a minute. Until then you can stop them.').waitFor()
   await dialog.getByRole('button', { name: 'Send 2 letters' }).click()
   const bar = page.getByRole('region', { name: 'On their way' })
   await bar.waitFor()
-  expect(await bar.locator('p').textContent()).toMatch(/^2 letters leave in (1:00|0:\d\d)\.$/)
+  expect(await bar.locator('p').textContent()).toMatch(/^2 letters will be sent in (1:00|0:\d\d)\.$/)
   await page.getByText('No drafts here.').waitFor()
   expect(await statesInDatabase()).toEqual(['waiting', 'waiting'])
   // The bar also appears after a reload, which clears all state.
@@ -137,7 +137,7 @@ test.for([
     await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 62 })
     const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
     const bar = page.getByRole('region', { name: 'On their way' })
-    await bar.getByText(/^1 letter leaves in (1:00|0:5\d)\.$/).waitFor()
+    await bar.getByText(/^1 letter will be sent in (1:00|0:5\d)\.$/).waitFor()
     await getDesk(page).button(focusOn).focus()
     await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
     await page.clock.fastForward(60_000)
@@ -169,7 +169,7 @@ test('the result of stopping a letter is announced, even after the letter’s mi
   await read
   // The first call times out.
   await stops[0]?.abort()
-  await bar.getByText('Not confirmed. No answer came in time.').waitFor()
+  await bar.getByText('Not confirmed. The server did not respond in time.').waitFor()
   await pressStop(2)
   await stops[1]?.continue()
   await status.getByText('1 letter stopped.').waitFor()
@@ -433,7 +433,7 @@ test('an organiser writes to one person without a template, stops the letter, se
 
   const send = async () => {
     await button('Send 1 letter').click()
-    await dialog.getByText('It leaves in a minute. Until then you can stop it.').waitFor()
+    await dialog.getByText('It will be sent in a minute. Until then you can stop it.').waitFor()
     await dialog.getByRole('button', { name: 'Send 1 letter' }).click()
     await status.getByText('1 letter on the way').waitFor()
     await button('Stop 1 letter').waitFor()
@@ -649,7 +649,7 @@ test("a refused letter shows the mail server's reply, and can be retried", async
   await page.getByText('Letter “Accepted” was refused by the mail server: 550 5.1.1 no such user').waitFor()
   await page.goBack()
   await button('Try again: Zoë Zola').click()
-  await status.getByText('Zoë Zola: is tried again').waitFor()
+  await status.getByText('Zoë Zola: will be retried').waitFor()
   expect(await statesInDatabase()).toEqual(['waiting'])
 
   const refuse = () =>
@@ -894,7 +894,7 @@ test('a check of the mail server shows what the checking server found', async ({
   await page.getByText('Connection: ok').waitFor()
   await page.getByText('Sender: wrong').waitFor()
   await page.getByText('example.org has no SPF').waitFor()
-  await page.getByText('Please tell whoever runs this site.').waitFor()
+  await page.getByText('Please tell the person who runs this site.').waitFor()
   await button('Check the mail server').waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await server.stop()

@@ -172,7 +172,7 @@ test('a former organiser reads that they are not an organiser, sees no row, and 
   await desk.sql`
     delete from private.organisers using auth.users where account_id = users.id and email = 'mary@example.org'`
   visitor.allowConsoleError(/Failed to load resource/)
-  const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, isEarly: true })
+  const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, skipsWait: true })
   await page.getByRole('heading', { name: 'Not an organiser' }).waitFor()
   await page.getByText('mary@example.org').waitFor()
   expect(await page.getByText('Person 1').count()).toBe(0)
@@ -195,7 +195,7 @@ test('an organiser with a second factor is asked for it before the list is reque
   let names: string[] = []
   const page = await desk.open(visitor, '', {
     as: { email: 'rosalind@example.org', client },
-    isEarly: true,
+    skipsWait: true,
     prepare: async (opened) => {
       names = recordCalls(opened)
     },
@@ -407,7 +407,7 @@ test('if the session ends while the first list is shown, the sign-in appears wit
   const released = new Promise<void>((resolve) => (release = resolve))
   const page = await desk.open(visitor, '', {
     as: { email: 'mary@example.org', client },
-    isEarly: true,
+    skipsWait: true,
     prepare: (opened) =>
       opened.route('**/rpc/desk_me', async (route) => {
         await released

@@ -60,7 +60,7 @@ test('RSVPs are counted, saving places overwrites no other change, and each numb
   await heading('Places').waitFor()
   const answers = ['1 Coming', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet']
   await expect.poll(() => tileTexts(page)).toEqual(answers)
-  await page.getByText('Nobody has said how many places there are.').waitFor()
+  await page.getByText('The number of places is not set.').waitFor()
   const zone = page.getByLabel('Time zone')
   expect(await zone.inputValue()).toBe('UTC')
   const field = page.getByLabel('Places', { exact: true })
@@ -187,7 +187,7 @@ test('accepting the person who waited longest takes a free place, can be undone,
   // Without a number of places everybody can be accepted. Another organiser's decision is not overwritten.
   await desk.sql`update private.places set places = null`
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  await page.getByText('Nobody has said how many places there are.').waitFor()
+  await page.getByText('The number of places is not set.').waitFor()
   await page.route(
     '**/rpc/desk_decide',
     async (route) => {
@@ -201,7 +201,7 @@ test('accepting the person who waited longest takes a free place, can be undone,
   await button('Leave it Declined').click()
   expect(await desk.statusOf(ids[1] ?? '')).toBe('declined')
   await page.getByText('2 wait for a place.').waitFor()
-  await link('The whole waitlist').click()
+  await link('Show the whole waitlist').click()
   await expect.poll(getDesk(page).names).toHaveLength(2)
 })
 
@@ -314,7 +314,7 @@ test('templates can use link and deadline if recipients can give an RSVP, and an
   // A server that sends letters uses its SITE_URL, which is not set here.
   await setPostman(true)
   await page.reload()
-  await page.getByText('Nobody knows the site’s address (SITE_URL)').waitFor()
+  await page.getByText('The site’s address (SITE_URL) is not set').waitFor()
   expect(await letter.textContent()).not.toContain('here:')
   await page.evaluate(() => (location.hash = '#/letters/templates/waitlisted'))
   await button('{{company}}').waitFor()

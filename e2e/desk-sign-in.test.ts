@@ -17,7 +17,7 @@ import {
 import { unusedIpAddress, anonKey, codeOf } from '../testing/sign-in.ts'
 import { withoutBackOff } from '../testing/back-off.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
 const refusedRequest = /Failed to load resource/
@@ -38,7 +38,7 @@ beforeAll(async () => {
     TRUST_PROXY: '1',
   }
   server = await startServer(settings, strictCheckout())
-  sql = connectToFiles(directory.path)
+  sql = connectToEmbedded(directory.path)
 })
 
 let organiserCount = 0
@@ -211,7 +211,7 @@ test('a code can be sent again, and the newest code works', async ({ visitor }) 
   await mail.waitFor(1, email)
   await sql`delete from private.mail_requests`
   await desk.button('Send again').click()
-  await page.getByText('It was sent again.').waitFor()
+  await page.getByText('Sent again.').waitFor()
   const received = await mail.waitFor(2, email)
   await desk.code.fill(received.at(-1)?.code ?? '')
   await desk.signIn.click()

@@ -13,7 +13,7 @@ import { freePort } from '../testing/ports.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 import { until } from '../testing/until.ts'
 import { within } from '../testing/within.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
 const requestedEngines = process.argv.slice(2)
@@ -374,7 +374,7 @@ async function startWorker() {
     MAIL_FROM: 'hello@example.org',
   }
   const server = await startServer(settings)
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   const stored = async (email: string) => {
     const { stdout } = await runCommand(['applications', '--json'], settings)
     const rows = stdout.split('\n').filter((line) => line.includes(`"${email}"`))

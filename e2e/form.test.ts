@@ -465,13 +465,14 @@ test.for([
       const words = element.querySelector('h2')
       if (!hills || !words) return undefined
       return {
-        isClipped: getComputedStyle(hills).overflow,
+        overflow: getComputedStyle(hills).overflow,
         isApart: hills.getBoundingClientRect().bottom <= words.getBoundingClientRect().top,
-        ground: [element, ...element.querySelectorAll('.near, h2, p')].flatMap((each) => each.getAnimations())
-          .length,
+        animationsOutsideTheHills: [element, ...element.querySelectorAll('.near, h2, p')].flatMap((each) =>
+          each.getAnimations(),
+        ).length,
       }
     })
-    expect(still).toEqual({ isClipped: 'hidden', isApart: true, ground: 0 })
+    expect(still).toEqual({ overflow: 'hidden', isApart: true, animationsOutsideTheHills: 0 })
     const below = await form.firstName.boundingBox()
     expect(below?.y).toBeGreaterThan((await box.boundingBox())?.y ?? Infinity)
     expect(await form.firstName.inputValue()).toBe('')

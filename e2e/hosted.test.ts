@@ -70,7 +70,7 @@ test('the static build sends the eleven columns with the public key, then calls 
   const application = anApplication()
   const page = await visitor.open(origin)
   const logged = page.waitForEvent('console', (message) =>
-    message.text().startsWith('Webhook answered: 200 thanks'),
+    message.text().startsWith('Webhook response: 200 thanks'),
   )
   const form = getForm(page)
   await form.fill(application)
@@ -140,7 +140,7 @@ test('if the state of the door is not available, the form works as usual', async
     opened.route('**/rpc/door_is_open', (route) => route.abort()),
   )
   const logged = page.waitForEvent('console', (message) =>
-    message.text().startsWith('Whether applications are taken'),
+    message.text().startsWith('Could not check whether applications are open'),
   )
   await waitForHydration(page)
   await logged

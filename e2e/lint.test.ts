@@ -60,7 +60,7 @@ test('a forbidden import is refused in every notation, and so is a cycle of type
   const { diagnostics } = await lint(folder, resolve('.oxlintrc.json'))
   const found = diagnostics.filter(({ code }) => /^arrows|no-cycle/.test(code))
   const refusal = (room: string, target: string) =>
-    `${room} may not import ${target}: tools/arrows.txt does not let it in.`
+    `${room} may not import ${target}: tools/arrows.txt does not allow it.`
   expect(found.map(({ message }) => message).toSorted()).toEqual(
     [
       ...Array.from({ length: 6 }, () => refusal('src/server/http', 'src/server/rest/data-interface.ts')),

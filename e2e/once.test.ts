@@ -6,7 +6,7 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../testing/server.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import { withoutBackOff } from '../testing/back-off.ts'
 import { waitForHydration, test } from '../testing/visitor.ts'
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const directory = await dataDirectory()
   receiver = await startReceiver()
   server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }, strictCheckout())
-  sql = connectToFiles(directory.path)
+  sql = connectToEmbedded(directory.path)
 })
 
 const stored = (email: string) => sql`select from public.retreat_applications where email = ${email}`

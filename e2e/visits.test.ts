@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
-import { connectToFiles } from '../testing/sql.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
 import { until } from '../testing/until.ts'
 import { test, waitForHydration } from '../testing/visitor.ts'
 
@@ -31,7 +31,7 @@ async function startCounting() {
   const saved = async () => {
     expect(await server.stop()).toBe(0)
     await startServer({ DATA_DIR: path })
-    return connectToFiles(path)<Row[]>`select source, visits, starts from private.visits order by source`
+    return connectToEmbedded(path)<Row[]>`select source, visits, starts from private.visits order by source`
   }
   return { origin: server.origin, get, saved }
 }

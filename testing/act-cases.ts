@@ -222,7 +222,7 @@ export const actCases: Record<ActName, ActCase> = {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',
     button: buttonNamed('Try again: Ada Lovelace'),
-    announcement: 'Ada Lovelace: is tried again',
+    announcement: 'Ada Lovelace: will be retried',
     failure: 'Not tried again.',
     query: `select from private.deliveries where kind = 'letter' and state = 'waiting'`,
   },

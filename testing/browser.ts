@@ -60,7 +60,7 @@ function installChromium() {
       console.log(error instanceof Error ? error.message : error)
     }
   }
-  throw new Error('No Chromium is to be had: install Chromium or Chrome, or set CHROMIUM_PATH to one.')
+  throw new Error('No Chromium is available: install Chromium or Chrome, or set CHROMIUM_PATH to one.')
 }
 
 function run(command: string, args: string[]) {

@@ -34,8 +34,8 @@ interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndResta
 interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
-  /** Whether the test delays responses and needs the page before the script has data. */
-  isEarly?: boolean
+  /** Whether `open` does not wait for the data of the script, for a test that delays or refuses responses. */
+  skipsWait?: boolean
 }
 
 /**
@@ -106,7 +106,7 @@ export function deskForTestFile(
       return row?.status ?? 'new'
     },
     async open(visitor, path = '', options = {}) {
-      const { as = running().ada, prepare = async () => {}, isEarly = false, ...context } = options
+      const { as = running().ada, prepare = async () => {}, skipsWait = false, ...context } = options
       const address = `${desk.origin}/desk${path === '' ? '' : `#${path}`}`
       const opened = await visitor.open(address, context, async (page) => {
         page.setDefaultTimeout(20_000)
@@ -114,7 +114,7 @@ export function deskForTestFile(
         await prepare(page)
       })
       // The script replaces rows that were drawn early, and a test must not hold elements that disappear.
-      if (!isEarly) await opened.waitForFunction(() => !window.earlyList)
+      if (!skipsWait) await opened.waitForFunction(() => !window.earlyList)
       return opened
     },
     killAndRestart: () => running().server.killAndRestart(),

@@ -5,7 +5,7 @@ import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { atTestEnd, currentScope } from './cleanup.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer, strictCheckout } from './server.ts'
-import { connectToFiles } from './sql.ts'
+import { connectToEmbedded } from './sql.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 
@@ -37,7 +37,7 @@ export async function startDesk(
   let server = await startServer(serverSettings, checkout)
   const { origin } = server
   const inScope = currentScope()
-  const sql = connectToFiles(path)
+  const sql = connectToEmbedded(path)
   const close = atTestEnd(async () => {
     await sql.end()
     await server.stop()

@@ -6,7 +6,7 @@ import { atTestEnd } from './cleanup.ts'
 import { waitForExit, postmasterOf } from './postmaster.ts'
 import { dataDirectory } from './server.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectToFiles } from './sql.ts'
+import { connectToEmbedded } from './sql.ts'
 
 /** A PostgreSQL that is reached over TCP, like that of `DATABASE_URL`. */
 export interface TestPostgres {
@@ -74,7 +74,7 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const admin = connectToFiles(directory.path, 2)
+  const admin = connectToEmbedded(directory.path, 2)
   const close = atTestEnd(async () => {
     await admin.end()
     server.close()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Reads a recipe of `deploy/`, with a test's values in place of those that an organiser edits. */
+/** Reads a recipe of `deploy/`, with a test's values in place of those that an operator edits. */
 export async function readRecipe(name: string, replacements: Record<string, string>): Promise<string> {
   const path = join('deploy', name)
   return replaceAll(path, await readFile(path, 'utf8'), replacements)
@@ -31,7 +31,7 @@ export async function readCommands(
 function replaceAll(source: string, text: string, replacements: Record<string, string>) {
   let result = text
   for (const [documented, actual] of Object.entries(replacements)) {
-    if (!result.includes(documented)) throw new Error(`${source} says nowhere "${documented}"`)
+    if (!result.includes(documented)) throw new Error(`${source} does not contain "${documented}"`)
     result = result.replaceAll(documented, actual)
   }
   return result

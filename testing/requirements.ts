@@ -13,7 +13,7 @@ export function cannotRun(skip: (why: string) => never, missing: string): never 
 }
 
 /** The message of a test that needs a full disk. */
-export const noMount = 'This user may mount nothing: run it as root, where root may mount.'
+export const noMount = 'This user may not mount: run the test as root, on a machine where root may mount.'
 
 /**
  * Finds a program from Debian's packages.

@@ -5,7 +5,7 @@ import { identifier, sqlOf, Template, type Parameter, type Sql } from '../src/se
 import { atTestEnd } from './cleanup.ts'
 
 /** Connections to the embedded database as its superuser. */
-export function connectToFiles(dataDir: string, size = 1): Pool {
+export function connectToEmbedded(dataDir: string, size = 1): Pool {
   return endAtTestEnd(
     createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }),
   )

@@ -28,7 +28,7 @@ const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
  *
  * @type {Rule}
  */
-const allowed = {
+const allowedRule = {
   // With `refuseAll` the rule refuses each import, so that a test learns which imports it sees.
   meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
   create(context) {
@@ -46,7 +46,7 @@ const allowed = {
       if (!refuseAll && names.some((name) => name === room || allowedNames?.includes(name))) return
       context.report({
         node,
-        message: `${room} may not import ${names[0]}: tools/arrows.txt does not let it in.`,
+        message: `${room} may not import ${names[0]}: tools/arrows.txt does not allow it.`,
       })
     }
     return {
@@ -78,4 +78,4 @@ function namesOf(importer, specifier) {
   return [/^(?:node:|(?:@[^/]+\/)?[^/]+)/.exec(specifier)?.[0] ?? specifier, '*']
 }
 
-export default { meta: { name: 'arrows' }, rules: { allowed } }
+export default { meta: { name: 'arrows' }, rules: { allowed: allowedRule } }

@@ -51,7 +51,7 @@ async function copyCheckout(): Promise<string> {
 async function readAround({ changedFile, find }: Break, directory = '.') {
   const whole = await readFile(join(directory, changedFile), 'utf8')
   const parts = whole.split(find)
-  if (parts.length !== 2) throw new Error(`its text stands in ${changedFile} ${parts.length - 1} times`)
+  if (parts.length !== 2) throw new Error(`its text occurs in ${changedFile} ${parts.length - 1} times`)
   return { whole, parts }
 }
 
@@ -154,7 +154,7 @@ async function work() {
       }
       try {
         const test = await failingTestOf(next, directory)
-        report(test === undefined ? `LIVES in ${next.testFile}` : `died by: ${test}`)
+        report(test === undefined ? `NOT DETECTED by ${next.testFile}` : `detected by: ${test}`)
         if (test === undefined) survivors.push(next.effect)
       } catch (error) {
         report(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
@@ -167,5 +167,5 @@ async function work() {
 }
 
 await Promise.all(Array.from({ length: Math.min(copies, count) }, work))
-console.log(`${count - survivors.length} of ${count} breaks died.`)
+console.log(`${count - survivors.length} of ${count} breaks were detected.`)
 if (survivors.length > 0 || count === 0) process.exitCode = 1

@@ -15,7 +15,7 @@ const exported = {
     return {
       Program(program) {
         let line = -1
-        let name = ''
+        let previousName = ''
         for (const node of program.body) {
           const isExported = node.type === 'ExportNamedDeclaration'
           const declaration = isExported ? node.declaration : node
@@ -25,13 +25,16 @@ const exported = {
             .some(({ type, value }) => type === 'Block' && value.startsWith('*'))
           const isNextConstant =
             declaration.type === 'VariableDeclaration' && node.loc.start.line === line + 1
-          const own =
+          const name =
             'id' in declaration && declaration.id && 'name' in declaration.id ? declaration.id.name : ''
           // The implementation of an overloaded function follows its first signature.
-          if (isExported && !isDescribed && !isNextConstant && (own === '' || own !== name))
-            context.report({ node, message: 'An exported declaration has a docstring: say what it is for.' })
+          if (isExported && !isDescribed && !isNextConstant && (name === '' || name !== previousName))
+            context.report({
+              node,
+              message: 'An exported declaration must have a docstring: say what it is for.',
+            })
           line = declaration.type === 'VariableDeclaration' ? node.loc.end.line : -1
-          name = own
+          previousName = name
         }
       },
     }

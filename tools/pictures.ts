@@ -153,7 +153,7 @@ async function takeAnswer(mails: string) {
 
 try {
   const site = await demo.waitForValue('The page')
-  const mails = await demo.waitForValue('Its mails')
+  const mails = await demo.waitForValue('Its emails')
   await takeForm(site)
   const signedIn = { storageState: await takeSignIn(`${site}desk`, mails) }
   await takeDesk(`${site}desk`, signedIn)

@@ -40,7 +40,7 @@ function readArguments() {
   } catch {
     // For an unknown option the message below is right too.
   }
-  throw new OperatorError('Say which version to release: npm run release -- 1.1.0')
+  throw new OperatorError('Name the version to release: npm run release -- 1.1.0')
 }
 
 /** Whether one version is later than another. */

@@ -1,7 +1,8 @@
 /**
- * Writes the second part of each open migration: the changes of functions to the declared ones. The first part changes
- * tables, columns and rows. It is written by hand and never overwritten. Without an open migration, `npm run schema` prints
- * the missing changes, and `-- <words>` begins a migration.
+ * Writes the second part of each open migration: the statements that change functions into the declared ones. A migration is
+ * open until a release contains it. Its first part changes tables, columns and rows, is written by hand and never overwritten.
+ * Without an open migration, `npm run schema` prints the missing statements, and `npm run schema -- <words>` begins a
+ * migration.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -125,9 +126,9 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
 async function describeDifferences(migrated: Sql, declared: Sql): Promise<string[]> {
   return (await compare(migrated, declared)).map(({ what, migrated: actual, declared: expected }) => {
     if (actual === undefined) return `No migration makes ${what}.`
-    if (expected === undefined) return `No migration takes ${what} away.`
+    if (expected === undefined) return `No migration drops ${what}.`
     if (isFunction(what)) return `No migration changes ${what}.`
-    return `No migration changes ${what}, which is\n    ${actual}\n  and shall be\n    ${expected}`
+    return `No migration changes ${what}, which is\n    ${actual}\n  and should be\n    ${expected}`
   })
 }
 
@@ -179,7 +180,7 @@ try {
   }
   const differences = await describeDifferences(migrated, declared)
   for (const sentence of differences) console.error(sentence)
-  if (differences.length === 0) console.log('The migrations come to the declared schema.')
+  if (differences.length === 0) console.log('The migrations produce the declared schema.')
   await Promise.all([migrated.end(), declared.end()])
 } finally {
   await server.close()

@@ -163,7 +163,7 @@ test('a correctly signed token that has expired, never expires, or is for anothe
   })
 })
 
-test('a refresh token, a PKCE code or the public key is refused as a bearer token', async () => {
+test('a refresh token, a PKCE code or the public API key (anon) is refused as a bearer token', async () => {
   const { client } = await server.signedIn()
   const { data } = await client.auth.getSession()
   for (const bearer of [data.session?.refresh_token ?? '', crypto.randomUUID(), 'a.b.c', '..', '']) {

@@ -167,7 +167,7 @@ test('no log contains a code, token, secret, password or address of an organiser
     const address = `mark-failing-${index}@example.org`
     await addOrganiser(address)
     await callTo(freshServer.origin)('POST', 'otp', { email: address })
-    await freshServer.waitForOutput('a mail was not sent')
+    await freshServer.waitForOutput('an email was not sent')
     await freshServer.stop()
     output += freshServer.output()
   }

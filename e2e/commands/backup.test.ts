@@ -14,7 +14,7 @@ import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 const idsOf = (stdout: string) =>
   stdout
@@ -96,7 +96,7 @@ test('a backup that is taken during inserts is restored completely, and nothing 
 
 /** Reads the stored data of the desk from the database of a running server. */
 async function deskOf(dataDir: string) {
-  const database = connectToFiles(dataDir)
+  const database = connectToEmbedded(dataDir)
   const rows = {
     statuses: await database`select * from private.statuses order by application_id`,
     history: await database`select * from private.history order by id`,
@@ -149,7 +149,7 @@ test('a restore brings back decisions, notes, letters, settings and RSVPs, and a
   ])
     expect(error).toBeNull()
   // Stores a letter that a mail sender is sending, and the delivery to the automation that waits for it.
-  const postman = connectToFiles(original.DATA_DIR)
+  const postman = connectToEmbedded(original.DATA_DIR)
   const sending = act()
   await postman`
     with letter as (update private.letters set state = 'released' where template = 'accepted' returning id, application_id)
@@ -259,7 +259,7 @@ test('a database from before the desk and the receipts is backed up, and is rest
   const application = anApplication()
   expect(await send(server.origin, application)).toBe(201)
   await runCommand(['organisers', '--add', 'ada@example.org'], original)
-  const database = connectToFiles(original.DATA_DIR)
+  const database = connectToEmbedded(original.DATA_DIR)
   await database`drop table private.statuses, private.history, private.door cascade`
   await database`alter table private.organisers drop column blind`
   await database`delete from private.templates where name = 'received'`
@@ -282,7 +282,7 @@ test('a database from before the desk and the receipts is backed up, and is rest
     door: [{ closed: true }],
     organisers: [{ blind: false }],
   })
-  const restoredDatabase = connectToFiles(copy.DATA_DIR)
+  const restoredDatabase = connectToEmbedded(copy.DATA_DIR)
   expect(
     await restoredDatabase`
       select name, subject from private.templates where name in ('accepted', 'received') order by 1`,
@@ -363,44 +363,44 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   await send(server.origin, anApplication())
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], settings)).code).toBe(0)
-  await oneSentence(['backup', '--to', folder], /is there already/)
+  await oneSentence(['backup', '--to', folder], /already exists/)
   await oneSentence(['backup', '--to', '/dev/null/backup'], /cannot be used/)
   await oneSentence(['restore', '--from', folder], /holds applications already/)
 
   await rm(settings.DATA_DIR, { recursive: true })
-  const isRefused = async (sentence: RegExp) => {
+  const expectRefusal = async (sentence: RegExp) => {
     await oneSentence(['restore', '--from', folder], sentence)
     expect(existsSync(settings.DATA_DIR)).toBe(false)
   }
   await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
-  // A file that is cut at the end of a line is detected too.
+  // A file that is cut before its only line is detected too.
   for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
-    await isRefused(/is not a whole backup: public\.retreat_applications\.jsonl/)
+    await expectRefusal(/is not a whole backup: public\.retreat_applications\.jsonl/)
   }
   await writeFile(rows, whole)
   const deliveries = join(folder, 'private.deliveries.jsonl')
   const queued = await readFile(deliveries, 'utf8')
   await writeFile(deliveries, '')
-  await isRefused(/is not a whole backup: private\.deliveries\.jsonl/)
+  await expectRefusal(/is not a whole backup: private\.deliveries\.jsonl/)
   await writeFile(deliveries, queued)
   const manifest = await readFile(join(folder, 'manifest.json'), 'utf8')
   await rm(join(folder, 'manifest.json'))
-  await isRefused(/is not a whole backup: it has no manifest\.json/)
+  await expectRefusal(/is not a whole backup: it has no manifest\.json/)
   await writeFile(
     join(folder, 'manifest.json'),
     manifest.replace(/"schema": "\d+"/, '"schema": "29990101000000"'),
   )
-  await isRefused(/was made by a newer version .*\(docs\/operate\.md#go-back\)\.$/m)
+  await expectRefusal(/was made by a newer version .*\(docs\/operate\.md#go-back\)\.$/m)
   await writeFile(join(folder, 'manifest.json'), manifest.replace('"format": 1', '"format": 2'))
-  await isRefused(/is a backup of a format that this version does not read/)
-  const { files: _files, ...listless } = JSON.parse(manifest) as Record<string, unknown>
-  const damaged = ['null', '[]', '"1"', '{"format":1}', JSON.stringify(listless)]
-  for (const text of [...damaged, JSON.stringify({ ...listless, files: { [basename(rows)]: null } })]) {
+  await expectRefusal(/is a backup of a format that this version does not read/)
+  const { files: _files, ...withoutList } = JSON.parse(manifest) as Record<string, unknown>
+  const damaged = ['null', '[]', '"1"', '{"format":1}', JSON.stringify(withoutList)]
+  for (const text of [...damaged, JSON.stringify({ ...withoutList, files: { [basename(rows)]: null } })]) {
     await writeFile(join(folder, 'manifest.json'), text)
-    await isRefused(/is not a whole backup: its manifest\.json is not what was written there/)
+    await expectRefusal(/is not a whole backup: its manifest\.json was changed since the backup was written/)
     await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
   }
   // These errors are detected only by the database.
@@ -408,16 +408,16 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   const nonsense = '{"something": "else"}\n'
   await writeFile(rows, nonsense)
   await writeFile(join(folder, 'manifest.json'), manifest.replace(hashOf(whole), hashOf(nonsense)))
-  await isRefused(/is not a whole backup \(column "something"/)
+  await expectRefusal(/is not a whole backup \(column "something"/)
   await writeFile(rows, whole)
   await writeFile(join(folder, 'manifest.json'), manifest)
   // These files would block the restore, or be read without end.
   await rm(deliveries)
   await promisify(execFile)('mkfifo', [deliveries])
-  await isRefused(/is not a regular file/)
+  await expectRefusal(/is not a regular file/)
   await rm(deliveries)
   await symlink('/dev/zero', deliveries)
-  await isRefused(/is not a regular file/)
+  await expectRefusal(/is not a regular file/)
   await rm(deliveries)
   await writeFile(deliveries, queued)
   expect((await runCommand(['restore', '--from', folder], settings)).code).toBe(0)
@@ -576,7 +576,7 @@ test('a check restores a backup into a temporary database, compares it row by ro
   expect(await check()).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^The backup of .* comes back: 2 applications and the account of 1 organiser, .* compared row by row/,
+      /^The backup of .* can be restored: 2 applications and the account of 1 organiser, .* compared row by row/,
     ) as string,
   })
 
@@ -611,12 +611,14 @@ test('a check restores a backup into a temporary database, compares it row by ro
   await rewrite(rows ?? '')
   const currentManifest = await readFile(path('manifest.json'), 'utf8')
   await writeFile(path('manifest.json'), currentManifest.replace('"timeZone":"UTC",', ''))
-  expect((await check()).stdout).toMatch(/restored aside and counted; the version that made it/)
+  expect((await check()).stdout).toMatch(
+    /restored in a temporary database and counted; the version that made it/,
+  )
   for (const name of await readdir(folder)) {
     if (!name.includes('applications')) await rm(path(name))
   }
   await writeFile(path('private.webhook_outbox.jsonl'), '')
-  expect((await check()).stdout).toMatch(/^The backup comes back: 2 applications, .* but not compared: /)
+  expect((await check()).stdout).toMatch(/^The backup can be restored: 2 applications, .* but not compared: /)
 })
 
 test('a full or read-only disk for backups is reported, applications are still stored, and no erasure is lost', async ({
@@ -705,7 +707,7 @@ test('a server makes a backup before it changes the schema, and if that fails, i
   const settings = await prepareDatabase(join(directory.path, 'data'))
   /** Removes a part of the schema, so that the database is like that of an earlier version. */
   const setBack = async () => {
-    const database = connectToFiles(settings.DATA_DIR)
+    const database = connectToEmbedded(settings.DATA_DIR)
     await database.unsafe(`
       drop table private.erasures, private.installation;
       drop trigger remember_erasures on public.retreat_applications;

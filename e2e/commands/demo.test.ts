@@ -10,7 +10,7 @@ import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver, type Receiver } from '../../testing/receiver.ts'
 import { temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 /** A folder that settings name. The demonstration ignores them, so it must write nothing to this folder. */
 let elsewhere: string
@@ -83,7 +83,7 @@ function runDemo() {
 async function connect() {
   const name = (await readdir(temporary)).find((each) => !each.endsWith('-used'))
   const path = join(temporary, name ?? '')
-  const sql = connectToFiles(path)
+  const sql = connectToEmbedded(path)
   await sql`select 1`
   return sql
 }
@@ -92,7 +92,7 @@ test('the demonstration has people and letters, ignores all settings, and remove
   const used = await createFolder('used')
   await (await createFolder('killed')).abandon()
   const demo = runDemo()
-  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its mails'].map(demo.waitForValue))
+  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its emails'].map(demo.waitForValue))
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
   // The folder of another running demonstration is kept, and the folder of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))

@@ -86,7 +86,7 @@ test('without problems no line of the doctor is wrong, it exits with 0, and `--s
     webhook: 'ok: 0 delivered, 0 waiting, none given up.',
     letters: 'ok: 0 sent, 0 waiting, none refused or given up.',
     mail: `ok: 127.0.0.1:${mailServer.port} answers without TLS, on this machine, and takes the user and password.`,
-    sender: 'not known: MAIL_FROM is at localhost, which is no name of the Internet.',
+    sender: 'not known: MAIL_FROM is at localhost, which is not an Internet domain.',
     organisers: 'ok: 1, of whom 0 have a second factor.',
   })
   expect([mailServer.received, receiver.received]).toEqual([[], []])
@@ -96,7 +96,7 @@ test('without problems no line of the doctor is wrong, it exits with 0, and `--s
   const withSending = await runCommand(['doctor', '--send', 'grace@example.org'], settings)
   expect(withSending.code).toBe(code)
   expect(findingsIn(withSending.stdout)).toMatchObject({
-    'test mail': `ok: 127.0.0.1:${mailServer.port} took a mail to grace@example.org: see whether it arrives, and where.`,
+    'test mail': `ok: 127.0.0.1:${mailServer.port} accepted an email to grace@example.org: check whether it arrives, and in which folder.`,
     'test delivery': `ok: ${receiver.origin} took a delivery of the type "test" (200).`,
   })
   const [mail] = await mailServer.waitFor(1, 'grace@example.org')
@@ -124,14 +124,14 @@ test('without a server the doctor starts the embedded database, reads it, stops 
   expect(findingsIn(stdout)).toMatchObject({
     settings: 'wrong: WEBHOK_URL is no setting: WEBHOOK_URL is.',
     database: expect.stringMatching(
-      /^ok: .* It did not run: it is started to be read, and stopped again\.$/,
+      /^ok: .* It was not running: the doctor started it to read it, and stopped it again\.$/,
     ) as string,
     site: `wrong: No server answers at http://127.0.0.1:${port}: npm start starts it.`,
-    proxy: 'not set: It is asked at SITE_URL, which is not set.',
-    mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set it, or take MAIL_FROM away.',
+    proxy: 'not set: The proxy is checked through SITE_URL, which is not set.',
+    mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set SMTP_URL, or remove MAIL_FROM.',
     organisers: expect.stringMatching(/^ok: 1, of whom/) as string,
-    'test mail': 'not set: None was sent: SMTP_URL is not set.',
-    'test delivery': 'not set: None was sent: WEBHOOK_URL is not set.',
+    'test mail': 'not set: No test was sent: SMTP_URL is not set.',
+    'test delivery': 'not set: No test was sent: WEBHOOK_URL is not set.',
   })
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
 })
@@ -167,7 +167,7 @@ test('without a database, or with an invalid setting, the doctor says so and cre
   expect(first).toMatchObject({ code: 1, stderr: '' })
   expect(findingsIn(first.stdout)).toMatchObject({
     database: `wrong: DATA_DIR is "${path}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
-    schema: 'not known: The database could not be asked.',
+    schema: 'not known: The database could not be read.',
     disk: `not known: There is no ${path} yet.`,
   })
   const { PATH = '' } = process.env
@@ -190,7 +190,7 @@ test('without a database, or with an invalid setting, the doctor says so and cre
   const second = await runCommand(['doctor'], { SMTP_URL: 'smtp://ada:hunt/er2@mail.example' })
   expect(second).toMatchObject({ code: 1, stderr: '' })
   expect(second.stdout).toMatch(
-    /^settings +wrong +SMTP_URL \("smtp:\/\/…", without its secrets\).*\nNothing else was looked into: mend this first\.\n$/m,
+    /^settings +wrong +SMTP_URL \("smtp:\/\/…", without its secrets\).*\nNothing else was checked: fix this first\.\n$/m,
   )
   expect(second.stdout).not.toContain('er2')
   for (const name of ['WEBHOOK_URL', 'DATABASE_URL', 'SMTP_URL']) {

@@ -33,9 +33,9 @@ test("a command closes, opens and shows the door while a server runs, with times
   expect(await door('--sentence', 'Later.')).toContain('The door is closed.\nApplicants read: Later.\n')
 
   for (const [args, refusal] of [
-    [['--close', '--open'], '--close and --open are two things: choose one.\n'],
-    [['--close', '--until', '2999-01-01T00:00'], '--close and --until are two things: choose one.\n'],
-    [['--close', '--after', '1'], '--close and --after are two things: choose one.\n'],
+    [['--close', '--open'], 'Use either --close or --open.\n'],
+    [['--close', '--until', '2999-01-01T00:00'], 'Use either --close or --until.\n'],
+    [['--close', '--after', '1'], 'Use either --close or --after.\n'],
     // The database refuses this one.
     [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
   ] as const) {

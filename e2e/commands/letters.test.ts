@@ -29,9 +29,9 @@ test('a command counts, lists, retries and stops letters while a server runs', a
   }
   const server = await startServer(settings)
   expect(server.output()).toContain(`\nEmails are sent by 127.0.0.1:${mailServer.port}.\n`)
-  expect(await letters('--stop')).toBe('No letter leaves from now on.\n')
+  expect(await letters('--stop')).toBe('Letters are stopped.\n')
   await storeDueLetters(postgres.admin, 3)
-  expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*No letter leaves: that was stopped\./m)
+  expect(await letters()).toMatch(/^waiting +3\n.*\nsent +0\n(.*\n)*Letters are stopped\. --start/m)
   expect(mailServer.received).toEqual([])
   expect(await letters('--start')).toBe('Sending resumed.\n')
   // After `--start`, as after a release, each letter can be stopped for a minute.
@@ -64,7 +64,7 @@ test('a command counts, lists, retries and stops letters while a server runs', a
   expect(mailServer.received).toHaveLength(3)
   expect(await runCommand(['letters', '--stop', '--retry'], settings)).toMatchObject({
     code: 1,
-    stderr: '--stop and --retry are two things: choose one.\n',
+    stderr: 'Use either --stop or --retry.\n',
   })
   // The list shows a pending retry with the last reply. The counts show a problem of the mail server with the next retry.
   await postgres.admin`update private.postman set problem = 'It is not there.', failing_since = now(),
@@ -75,7 +75,7 @@ test('a command counts, lists, retries and stops letters while a server runs', a
   expect(await letters('--list')).toMatch(
     / {2}next try 2\S+ \S+ \(\S+\) {2}mail {2}Travel {2}\S+ {2}451 later\n$/,
   )
-  expect(await letters()).toMatch(/\nLetters are kept since 2.*: It is not there\. Next try 2.*\n$/)
+  expect(await letters()).toMatch(/\nLetters are waiting since 2.*: It is not there\. Next try 2.*\n$/)
   // The log has no address and no reply of the mail server.
   expect(server.output()).not.toMatch(/a\d@example\.org|such user/)
   expect(await server.stop()).toBe(0)

@@ -10,7 +10,7 @@ import { freePort } from '../../testing/ports.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 let postgres: TestPostgres
 
@@ -153,10 +153,7 @@ test('an invalid address, an unknown address and two options at once are each re
   await refused(['--add', 'ada'], /^"ada" is not an email address\.\n$/)
   await refused(['--link', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
   await refused(['--remove', 'ada@example.org'], /^There is no organiser ada@example\.org: .*\n$/)
-  await refused(
-    ['--add', 'a@b.org', '--remove', 'a@b.org'],
-    /^--add and --remove are two things: choose one\.\n$/,
-  )
+  await refused(['--add', 'a@b.org', '--remove', 'a@b.org'], /^Use either --add or --remove\.\n$/)
   await refused(['--add', 'a@b.org', '--add', 'c@d.org'], /^--add takes one email address\.\n$/)
 })
 
@@ -215,7 +212,7 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   await runCommand(['organisers', '--link', 'ada@example.org'], settings)
-  const secrets = connectToFiles(settings.DATA_DIR)
+  const secrets = connectToEmbedded(settings.DATA_DIR)
   const [key] = await secrets<
     { kid: string; d: string }[]
   >`select kid, jwk ->> 'd' as d from private.signing_keys`
@@ -232,7 +229,7 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   const back = await runCommand(['restore', '--from', folder], restored)
   expect(back).toMatchObject({ code: 0 })
   expect(back.stdout).toMatch(
-    /^Restored 0 applications and the account of 1 organiser to .*\nOf the accounts, .*\n$/,
+    /^Restored 0 applications and the account of 1 organiser to .*\nPasswords were restored; .*\n$/,
   )
   expect(await runCommand(['restore', '--from', folder], restored)).toMatchObject({
     code: 1,
@@ -260,7 +257,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
   const response = await fetch(`${server.origin}/auth/v1/user`, { headers: { apikey: 'public-anon-key' } })
   expect(response.status).toBe(404)
   expect(((await response.json()) as { msg: string }).msg).toMatch(
-    /^Nobody signs in here: .* Supabase project/,
+    /^Nobody can sign in here: .* Supabase project/,
   )
   await server.stop()
 

@@ -161,7 +161,7 @@ test('a request above a rate limit is retried at the stated time', async () => {
     if (posts.length === 1) response.writeHead(429, { 'retry-after': '0' }).end()
     else response.writeHead(201).end()
   })
-  expect(stderr).toContain('The backend takes no more for now: going on in 0 seconds.\n')
+  expect(stderr).toContain('Rate limit reached: continuing in 0 seconds.\n')
   expect(posts[1]).toEqual(posts[0])
   expect(stdout).toContain('✓ an application is stored as the page sends it\n')
 })

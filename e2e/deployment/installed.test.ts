@@ -12,7 +12,7 @@ import {
   noFetchedPostgres,
 } from '../../testing/other-postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { connectToFiles, valuesOf } from '../../testing/sql.ts'
+import { connectToEmbedded, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(18, fetched.path)
@@ -21,7 +21,7 @@ const programs = await fetchPostgres(18, fetched.path)
 async function contentOf(dataDir: string) {
   const { code, stdout } = await runCommand(['applications', '--csv'], { DATA_DIR: dataDir })
   expect(code).toBe(0)
-  const sql = connectToFiles(dataDir)
+  const sql = connectToEmbedded(dataDir)
   const indexes = await sql<{ name: string; filenode: number }[]>`
     select oid::regclass::text as name, pg_relation_filenode(oid)::integer as filenode from pg_class
     where relkind = 'i' and relnamespace::regnamespace::text in ('public', 'private', 'auth') order by 1`
@@ -37,15 +37,15 @@ test('an installed PostgreSQL runs the same files, and after a change of the min
   const DATA_DIR = join(directory.path, 'data')
   const former = await startServer({ DATA_DIR, POSTGRES_BIN: programs })
   expect(former.output()).not.toContain('rebuilding')
-  const sql = connectToFiles(DATA_DIR)
+  const sql = connectToEmbedded(DATA_DIR)
   await sql`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`
   await sql.end()
   const before = await contentOf(DATA_DIR)
   expect((await runCommand(['doctor'], { DATA_DIR, POSTGRES_BIN: programs })).stdout).toContain(
-    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). Newer ones mend faults, up to 18.7, which this version knows: update it, and restart the server.`,
+    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). Newer versions fix bugs (the newest known is 18.7): update it, and restart the server.`,
   )
   expect((await runCommand(['doctor'], { DATA_DIR })).stdout).toMatch(
-    /PostgreSQL 18\.1 of .* runs, and the next start takes 18\.4 of .*: restart the server\./,
+    /PostgreSQL 18\.1 of .* runs, and the next start will use 18\.4 from .*: restart the server\./,
   )
   await former.stop()
 

@@ -308,7 +308,7 @@ describe.each([
   test("the doctor reaches the server by its public address, and finds that visitors' IP addresses are right", async () => {
     for (const siteUrl of [proxy.origin, proxy.underPath]) {
       expect(await proxyFinding(proxy.settings, siteUrl)).toBe(
-        'ok         The proxy says who visitors are, and is believed as it should be.',
+        "ok         The proxy's visitor addresses are trusted correctly.",
       )
     }
   })
@@ -508,10 +508,10 @@ test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', a
   for (const [trusted, port, finding] of [
     [undefined, inner, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
     ['1', inner, /^ok /],
-    ['1', outer, /^wrong +Of several proxies TRUST_PROXY believes too few/],
+    ['1', outer, /^wrong +TRUST_PROXY names too few of several proxies/],
     ['2', outer, /^ok /],
     ['2', inner, /^wrong +TRUST_PROXY believes what visitors write/],
-    ['127.0.0.1', inner, /^ok +The proxy is believed; this machine is, too/],
+    ['127.0.0.1', inner, /^ok +The proxy is trusted\. This machine is trusted too/],
   ] as const) {
     const settings: Settings = {
       DATA_DIR: data.path,

@@ -67,7 +67,7 @@ test('if a release is not possible, one sentence says why, and nothing is change
   for (const wrong of [[], ['1.1'], ['v1.1.0'], ['1.1.0', '--chekc', 'true']])
     expect(await release(...wrong)).toEqual({
       code: 1,
-      printed: 'Say which version to release: npm run release -- 1.1.0\n',
+      printed: 'Name the version to release: npm run release -- 1.1.0\n',
     })
   expect((await release('1.1.0')).printed).toMatch(
     /^CHANGELOG\.md has nothing under "## Unreleased": .*\.\n$/,

@@ -61,7 +61,9 @@ test("the server and its commands run as the systemd unit's user with the unit's
   for (const name of ['organisers', 'door', 'webhooks', 'letters']) await command(name)
   const byHand = join(backups, 'by-hand')
   expect((await command('backup', '--to', byHand)).stdout).toContain('Wrote 1 application')
-  expect((await command('backup', '--check', '--from', byHand)).stdout).toContain('comes back: 1 application')
+  expect((await command('backup', '--check', '--from', byHand)).stdout).toContain(
+    'can be restored: 1 application',
+  )
   // The doctor exits with 1 if this Node.js is too old.
   const { stdout } = await command('doctor').catch((error: { stdout: string }) => error)
   expect(stdout.match(/^\S+ +wrong .*$/gm)?.filter((line) => !line.startsWith('runtime')) ?? []).toEqual([])

@@ -20,7 +20,7 @@ import { endWithTest } from '../../testing/programs.ts'
 import { cannotRun } from '../../testing/requirements.ts'
 import { fetchPostgres, noFetchedPostgres } from '../../testing/other-postgres.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { connectToFiles, valuesOf } from '../../testing/sql.ts'
+import { connectToEmbedded, valuesOf } from '../../testing/sql.ts'
 
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(17, fetched.path)
@@ -60,8 +60,8 @@ beforeAll(async () => {
   const old: Files = { dataDir: filesOf17.path, folder: 'pgdata', port: 5432, programs }
   await makeFiles(old)
   await Promise.all([startFiles(currentFiles), startFiles(old)])
-  const from = connectToFiles(currentFiles.dataDir)
-  const to = connectToFiles(old.dataDir, 2)
+  const from = connectToEmbedded(currentFiles.dataDir)
+  const to = connectToEmbedded(old.dataDir, 2)
   await migrate(to)
   await from.begin((transaction) => copyDatabase(transaction, to))
   await Promise.all([from.end(), to.end()])
@@ -104,7 +104,7 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
     body: JSON.stringify({ refresh_token: session }),
   })
   expect(refreshed.status).toBe(200)
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   await sql`insert into public.retreat_applications ${valuesOf(anApplication())}`
   // Sequences continue.
   const [row] = await sql<{ isNext: boolean }[]>`
@@ -140,8 +140,8 @@ async function filesOf100(old: Files, schema: string) {
   // Autovacuum writes too, which would look like a change that the server made.
   await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
   await Promise.all([startFiles(currentFiles), startFiles(old)])
-  const from = connectToFiles(currentFiles.dataDir)
-  const to = connectToFiles(old.dataDir, 2)
+  const from = connectToEmbedded(currentFiles.dataDir)
+  const to = connectToEmbedded(old.dataDir, 2)
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
     await from`delete from ${identifier(ledger)} where version > ${schema}`
   await repeatMigrations(from, to)
@@ -183,7 +183,7 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
   const content = await filesOf100(old, schema)
 
   const server = await startServer({ DATA_DIR: directory.path, BACKUP_DIR: backups })
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   expect(await schemaVersion(sql)).toBe(newestVersion)
   await sql.end()
   const table = await csvOf(directory.path)
@@ -205,7 +205,7 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
 
   const former = { ...old, folder: 'pgdata-17' }
   await startFiles(former)
-  const back = connectToFiles(directory.path)
+  const back = connectToEmbedded(directory.path)
   expect(await schemaVersion(back)).toBe(schema)
   expect(await contentOf(back)).toEqual(content)
   await back.end()
@@ -263,12 +263,12 @@ test('a table that is not ours prevents the conversion of older files, and the m
   const directory = await oldDirectory()
   const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
   await startFiles(old)
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   await sql`create table public.guests (name text)`
   await sql.end()
   await stopFiles(old)
   const { code, stderr } = await runCommand([], { DATA_DIR: directory.path })
   expect(code).toBe(1)
-  expect(stderr).toContain('would not bring over (public.guests)')
+  expect(stderr).toContain('cannot copy (public.guests)')
   expect(await majorIn(join(directory.path, 'pgdata'))).toBe(17)
 })

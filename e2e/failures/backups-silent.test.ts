@@ -8,7 +8,7 @@ import { anApplication } from '../../testing/form.ts'
 import { cannotRun, noMount } from '../../testing/requirements.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { makeUnresponsive } from '../../testing/unresponsive-folder.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
 /** The timeout for calls that would hang forever if the product failed, in milliseconds. */
@@ -34,11 +34,11 @@ test('a hanging folder of backups is reported, and does not block requests or th
   expect(await send(server.origin, anApplication())).toBe(201)
   await server.waitForOutput('"backup made"')
   await makeUnresponsiveForTest(backups, skip)
-  const sql = connectToFiles(settings.DATA_DIR)
+  const sql = connectToEmbedded(settings.DATA_DIR)
   await sql`delete from public.retreat_applications`
   await sql.end()
-  await server.waitForOutput(/whose files do not answer.*"the list of erasures failed"/)
-  await server.waitForOutput(/whose files do not answer.*"the backup failed"/)
+  await server.waitForOutput(/whose files do not respond.*"the list of erasures failed"/)
+  await server.waitForOutput(/whose files do not respond.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
   // Scripts and passwords need the thread pool too.
@@ -58,7 +58,9 @@ test('a hanging folder of backups is reported, and does not block requests or th
   ])
   expect(new Set(statuses)).toEqual(new Set([200, 400, 201]))
   const doctor = await runCommand(['doctor'], settings)
-  expect(doctor.stdout).toMatch(/^backups +wrong +BACKUP_DIR is ".*", whose files do not answer: see to/m)
+  expect(doctor.stdout).toMatch(
+    /^backups +wrong +BACKUP_DIR is ".*", whose files do not respond: check the disk/m,
+  )
   expect(doctor.code).not.toBe(0)
   // The server ends itself by the signal, because Node.js would wait for the hanging thread. PostgreSQL has stopped before.
   expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')

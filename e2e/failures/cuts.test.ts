@@ -9,7 +9,7 @@ import { postmasterOf } from '../../testing/postmaster.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { dataDirectory, startServer } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { until } from '../../testing/until.ts'
 import { startCalls, addOrganisers, type CallLoad } from './callers.ts'
 import { aftermath, judge } from './verdicts.ts'
@@ -125,7 +125,7 @@ test('no response is wrong while connections to an external database are lost', 
 
 test('no response is wrong while the embedded database is lost', async () => {
   const directory = await dataDirectory()
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   const kill = async (signal: NodeJS.Signals) => {
     const pid = await postmasterOf(directory.path)
     if (pid === undefined) throw new Error('There is no database to be killed.')

@@ -17,7 +17,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { until } from '../../testing/until.ts'
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -28,7 +28,7 @@ beforeEach(async () => {
   settings = await prepareDatabase(join(directory.path, 'data'))
 })
 
-const connect = () => connectToFiles(settings['DATA_DIR'] ?? '')
+const connect = () => connectToEmbedded(settings['DATA_DIR'] ?? '')
 
 const postmaster = () => postmasterOf(settings['DATA_DIR'] ?? '')
 const isRefused = (origin: string) =>
@@ -118,7 +118,7 @@ test('SIGTERM to npm stops the server that npm started', async () => {
   await expect(fetch(origin)).rejects.toThrow('fetch failed')
 })
 
-test('SIGTERM during a start stops the server in order', async () => {
+test('SIGTERM during a start stops the server properly', async () => {
   await rm(settings['DATA_DIR'] ?? '', { recursive: true })
   const child = spawn(process.execPath, ['start.js'], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...settings },

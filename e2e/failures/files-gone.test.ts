@@ -13,7 +13,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
 /** The timeout for calls that would hang forever if the product failed, in milliseconds. */
@@ -82,7 +82,7 @@ test.each(['with its connections', 'without connections'])(
     const application = anApplication()
     expect(await send(server.origin, application)).toBe(201)
     const pid = await postmaster()
-    const sql = connectToFiles(data)
+    const sql = connectToEmbedded(data)
     const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
     await rename(data, `${directory.path}/unmounted`)
     if (how === 'without connections') {
@@ -99,7 +99,7 @@ test.each(['with its connections', 'without connections'])(
   },
 )
 
-test('a server whose database cannot be started stops in order', async () => {
+test('a server whose database cannot be started stops properly', async () => {
   const server = await startServer(settings)
   const pid = await postmaster()
   await rename(join(data, 'pgdata'), `${directory.path}/unmounted`)

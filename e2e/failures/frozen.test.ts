@@ -6,7 +6,7 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres, type TestPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, dataDirectory } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 import { until } from '../../testing/until.ts'
 
 let postgres: TestPostgres
@@ -93,7 +93,7 @@ test('a server that is started during a slow stop of another waits for the stop,
   const directory = await dataDirectory()
   const settings = { DATA_DIR: directory.path }
   const first = await startServer(settings)
-  const sql = connectToFiles(directory.path)
+  const sql = connectToEmbedded(directory.path)
   const application = anApplication()
   let second: Promise<Awaited<ReturnType<typeof startServer>>> | undefined
   let stopped: Promise<unknown> | undefined

@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 /** Resolves with a program's exit. Rejects if the program hangs. */
-const closedOf = async (child: ChildProcess) =>
+const exitOf = async (child: ChildProcess) =>
   (await once(child, 'close', { signal: AbortSignal.timeout(45_000) })) as [number | null, string | null]
 
 /** Starts the server with its standard output at a path. The output cannot be read here, so requests detect readiness. */
@@ -50,15 +50,15 @@ async function startLoggingTo(path: string, flags: string | number = 'a') {
 
 type Started = Awaited<ReturnType<typeof startLoggingTo>>
 
-/** Ends the server with SIGTERM, and checks that it and its database ended in order. */
+/** Ends the server with SIGTERM, and checks that it and its database ended properly. */
 async function stopAndCheck({ child }: Started) {
-  const closed = closedOf(child)
+  const exit = exitOf(child)
   child.kill('SIGTERM')
-  expect(await closed).toEqual([0, null])
+  expect(await exit).toEqual([0, null])
   expect(existsSync(join(settings.DATA_DIR, 'pgdata', 'postmaster.pid'))).toBe(false)
 }
 
-test('a server whose log cannot be written starts, stores applications, stops in order, and reports the log once', async () => {
+test('a server whose log cannot be written starts, stores applications, stops properly, and reports the log once', async () => {
   const server = await startLoggingTo('/dev/full')
   await server.waitForOutput('The log cannot be written (ENOSPC')
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -80,7 +80,7 @@ test('a server that cannot start says why in a sentence, even if its log cannot 
   closeSync(output)
   endWithTest(child)
   const { output: errorOutput } = outputOf(child)
-  expect(await closedOf(child)).toEqual([1, null])
+  expect(await exitOf(child)).toEqual([1, null])
   expect(errorOutput()).toContain('which is in use by the server on')
   expect(errorOutput()).not.toContain('    at ')
   await stopAndCheck(first)
@@ -114,7 +114,7 @@ test('a server stores applications while the disk of its log is full, and logs a
   await stopAndCheck(server)
 })
 
-test('a server whose log is no longer read stores an application and stops in order', async () => {
+test('a server whose log is no longer read stores an application and stops properly', async () => {
   const pipe = join(directory.path, 'pipe')
   await run('mkfifo', [pipe])
   const { O_RDWR, O_NONBLOCK, O_WRONLY } = constants

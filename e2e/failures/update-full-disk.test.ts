@@ -9,7 +9,7 @@ import { migrate } from '../../src/server/database/schema.ts'
 import { anApplication } from '../../testing/form.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 const megabyte = 2 ** 20
 const letters = 100_000
@@ -21,7 +21,7 @@ test('an update that fails on a full disk is undone, a start without enough room
   await mountSmallDisk(disk, '1g', skip)
   const dataDir = join(disk, 'data')
   await ensureCluster(dataDir, true)
-  const sql = connectToFiles(dataDir, 4)
+  const sql = connectToEmbedded(dataDir, 4)
   await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
   await insertApplications(sql, rowsOf(anApplication()))
   await sql`
@@ -51,7 +51,7 @@ test('an update that fails on a full disk is undone, a start without enough room
 
   await truncate(filler)
   const server = await startServer({ DATA_DIR: dataDir })
-  const migrated = connectToFiles(dataDir)
+  const migrated = connectToEmbedded(dataDir)
   expect(await migrated`select count(*)::int as count from private.deliveries where kind = 'letter'`).toEqual(
     [{ count: letters }],
   )

@@ -7,7 +7,7 @@ import { startMailServer } from '../../testing/mail-server.ts'
 import { signInByLink } from '../../testing/organiser.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { connectToFiles } from '../../testing/sql.ts'
+import { connectToEmbedded } from '../../testing/sql.ts'
 
 test('an applicant gets a receipt, organisers get a notice, and an automation learns of the decision', async () => {
   const [mailServer, receiver, directory] = await Promise.all([
@@ -45,7 +45,7 @@ test('an applicant gets a receipt, organisers get a notice, and an automation le
   const [, testEmail] = await mailServer.waitFor(2, 'grace@example.org')
   expect(testEmail).toMatchObject({ subject: '[Test] Hello Ada' })
 
-  const database = connectToFiles(directory.path)
+  const database = connectToEmbedded(directory.path)
   await database`update private.letter_settings set hold = '0'`
   await database.end()
   await desk('desk_decide', { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] })

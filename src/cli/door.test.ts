@@ -36,7 +36,7 @@ test.each<[Partial<Door>, ...string[]]>([
   [{ ...full, closed: true }, 'The door is closed.', 'Applicants read: We are full.'],
   [
     { is_open: false, closes_at: past },
-    `The door is closed since ${localTime(past)}.`,
+    `The door has been closed since ${localTime(past)}.`,
     'Applicants read: Applications are closed.',
   ],
 ])('the state of the door has one line for each fact: %j', (changes, ...lines) => {

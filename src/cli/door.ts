@@ -55,7 +55,7 @@ function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, 
     ]
     return parts.filter(Boolean).join(', ')
   }
-  if (!closed && at && at.getTime() <= Date.now()) return `The door is closed since ${localTime(at)}`
+  if (!closed && at && at.getTime() <= Date.now()) return `The door has been closed since ${localTime(at)}`
   if (!closed && after) return `The door is closed: it reached its limit of ${countOf(after)}`
   return 'The door is closed'
 }

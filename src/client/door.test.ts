@@ -24,6 +24,6 @@ test('a failed request for the door is only logged in the console', async () => 
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const refusal = Response.json({ message: 'no such function' }, { status: 404 })
   expect(await readDoorSentence(backend, async () => refusal)).toBeUndefined()
-  const message = 'Whether applications are taken is not known:'
+  const message = 'Could not check whether applications are open:'
   expect(info.mock.calls).toEqual([[message, new RefusedCall('no such function', '', 404)]])
 })

@@ -11,7 +11,7 @@ export async function readDoorSentence(backend: DataInterface, fetcher = fetch):
     return (door as { sentence?: string } | null)?.sentence
   } catch (error) {
     // The form works without the response: if the door is closed, the database refuses an application with the sentence.
-    console.info('Whether applications are taken is not known:', error)
+    console.info('Could not check whether applications are open:', error)
     return undefined
   }
 }

@@ -92,7 +92,7 @@ test('a send without a response fails after 20 seconds, including all its tries'
   expect({ isOver, tries }).toEqual({ isOver: false, tries: 2 })
   await vi.advanceTimersByTimeAsync(1)
   expect(await outcome).toEqual(
-    new Error('No answer came within 20 seconds. Please check your connection and try again.'),
+    new Error('The server did not respond within 20 seconds. Please check your connection and try again.'),
   )
   await vi.advanceTimersByTimeAsync(20_000)
   expect(tries).toBe(2)

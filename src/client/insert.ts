@@ -25,7 +25,7 @@ export async function insertApplication(
   const controller = new AbortController()
   const timer = setTimeout(() => {
     controller.abort(
-      new Error('No answer came within 20 seconds. Please check your connection and try again.'),
+      new Error('The server did not respond within 20 seconds. Please check your connection and try again.'),
     )
   }, timeout)
   const request = requestOf(backend, table, application)

@@ -79,7 +79,7 @@ test('a call for which the sign-in server gives no new token fails, but does not
   const cause = Object.assign(new Error('Bad Gateway'), { name: 'AuthRetryableFetchError' }) as AuthError
   vi.spyOn(await session.auth(), 'getSession').mockResolvedValue({ data: { session: null }, error: cause })
   const called = session.callAs('ada')('desk_me', {}, new AbortController().signal)
-  await expect(called).rejects.toThrow(new TypeError('no new token came', { cause }))
+  await expect(called).rejects.toThrow(new TypeError('no new token arrived', { cause }))
   vi.stubGlobal('navigator', { onLine: false })
   await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
     OfflineError,

@@ -103,7 +103,7 @@ export function createSession(
     async (name, args, signal, delaysOfCall = delays) => {
       const { session, error } = await read()
       if (isRetryable(error)) {
-        const failure = new TypeError('no new token came', { cause: error })
+        const failure = new TypeError('no new token arrived', { cause: error })
         throw navigator.onLine ? failure : new OfflineError(failure)
       }
       if (session?.user.id !== account) throw new SignedOutError()

@@ -45,7 +45,7 @@ test('a value that a full store refuses is kept in memory, logged once, and stor
   store.setItem('b', '2')
   expect([store.getItem('a'), store.getItem('b')]).toEqual(['1', '2'])
   expect(info.mock.calls).toEqual([
-    ['What belongs into localStorage is kept for as long as the page is open:', new Error('full')],
+    ['localStorage refused a value, which is kept until the page closes:', new Error('full')],
   ])
   store.removeItem('b')
   expect(store.getItem('b')).toBeNull()

@@ -13,8 +13,7 @@ export function storageOf(name: 'localStorage' | 'sessionStorage'): Store {
       // Reading the property already throws if storage is forbidden.
       return access(globalThis[name])
     } catch (error) {
-      if (!hasWarned)
-        console.info(`What belongs into ${name} is kept for as long as the page is open:`, error)
+      if (!hasWarned) console.info(`${name} refused a value, which is kept until the page closes:`, error)
       hasWarned = true
       return undefined
     }

@@ -24,7 +24,7 @@ test('a webhook is sent form data, so that it needs no preflight, and the call o
   expect([address, Object.keys(init ?? {}).toSorted()]).toEqual([url, ['body', 'keepalive', 'method']])
   expect(init).toMatchObject({ method: 'POST', keepalive: true })
   expect(init?.body).toEqual(webhookBody(application))
-  expect(vi.mocked(console.log).mock.calls).toEqual([['Webhook answered:', 202, 'taken']])
+  expect(vi.mocked(console.log).mock.calls).toEqual([['Webhook response:', 202, 'taken']])
 })
 
 test('a body above the keepalive limit of browsers is sent without keepalive', async () => {

@@ -13,7 +13,7 @@ export async function callWebhook(application: Application, url: string, fetcher
   const keepalive = body.toString().length <= keepaliveLimit
   try {
     const response = await fetcher(url, { method: 'POST', body, keepalive })
-    console.log('Webhook answered:', response.status, await response.text())
+    console.log('Webhook response:', response.status, await response.text())
   } catch (error) {
     console.error('Webhook failed:', error)
   }

@@ -29,6 +29,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_set_answer: { act: null, application: id, answer: null },
   desk_keep_until: { act: null, application: id, until: null },
   desk_remind: {},
+  // `seen` identifies the text of a draft that the caller read. A call is refused if the draft has another text now.
   desk_hand_over: { act: id, letter: id, seen: '', site: null, zone: null },
   desk_history: { after: null },
   desk_set_door: { version: -1, closed: false, sentence: '', closes_at: null, closes_after: null },
@@ -49,10 +50,12 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_edit: { letter: id, seen: '', subject: '', body: '' },
   desk_discard: { letters: [] },
   desk_readdress: { act: id, letter: id, address: '' },
+  // `number` is the number of letters. It is required for more than thirty, so that nobody sends many by accident.
   desk_release: { act: id, letters: [], number: 0, again: false },
   desk_withdraw: { letters: [], act: id },
   desk_retry: { letters: [] },
   desk_sent_by_hand: { letter: id, seen: '' },
+  // Records that the applicants of failed letters were told another way.
   desk_settle: { letters: [] },
   desk_stop: { stopped: null },
   desk_set_letters: { version: -1, reply_to: '', receipts: null },

@@ -645,7 +645,7 @@ declare
   me record := private.caller();
 begin
   if desk_set_blind.blind is null then
-    raise exception 'Blind reading is on or off.' using errcode = '22023';
+    raise exception 'Blind reading must be on or off.' using errcode = '22023';
   end if;
   if me.blind <> desk_set_blind.blind then
     update private.organisers set blind = desk_set_blind.blind where account_id = me.id;
@@ -1917,7 +1917,7 @@ begin
     if set_door.closes_at <= now() then
       raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
-      raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
+      raise exception 'The closing time must be before the year 10000.' using errcode = '22023';
     end if;
   end if;
   -- A new sentence alone does not open a door that closed automatically.
@@ -2063,6 +2063,30 @@ begin
   end if;
   return text || jsonb_build_object('application', application_row.id, 'name', case when not blind then
     btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
+end
+$$;
+
+-- Refuses an invalid template.
+create or replace function private.check_template(occasion text, subject text, body text) returns void
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(null::public.retreat_applications, false);
+  unknown text;
+begin
+  perform private.check_text(subject, body);
+  if occasion = 'received' then answers := '{"first_name": ""}'; end if;
+  if private.may_ask(occasion) then answers := answers || '{"answer_link": "", "reply_by": ""}'; end if;
+  select min(name) into unknown
+    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
+  if unknown is not null then
+    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
+      else '{{' || unknown || '}}' || case
+        when occasion = 'received' then ' in a receipt'
+        when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
+        else '' end end
+      using errcode = '22023';
+  end if;
 end
 $$;
 
@@ -2456,29 +2480,29 @@ create function private.drop_letters(application uuid, template text default nul
   language plpgsql set search_path = ''
 as $$
 declare
-  recalled uuid[] := array(
+  to_recall uuid[] := array(
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
     where delivery.application_id = application and private.is_main(delivery)
       and delivery.state in ('waiting', 'sending', 'failed')
       and (drop_letters.template is null or letters.template = drop_letters.template)
   );
 begin
-  perform private.recall(recalled);
+  perform private.recall(to_recall);
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
       drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
-        -- A letter to one person becomes a draft even if it may have arrived.
-        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
+        -- A letter written for one person, without a template, becomes a draft even if it may have arrived.
+        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (to_recall))
       ));
 end
 $$;
 
 revoke all on function private.drop_letters(uuid, text) from public, anon, authenticated;
 
--- Runs after each change of a status: drops other letters, and drafts the letter about a decision. A receipt says nothing
--- about decisions, so it is still sent.
+-- Drops the letters that have not arrived, then drafts the one for the new decision. Runs after the first decision, and after
+-- each change of a status. A receipt says nothing about decisions, so it is still sent.
 create or replace function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -2742,6 +2766,17 @@ begin
 end
 $$;
 
+-- Refuses an invalid address of a site.
+create or replace function private.check_site(site text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
+    raise exception 'This is not a site''s address.' using errcode = '22023';
+  end if;
+end
+$$;
+
 -- A draft with its link, for an organiser's own mail program. The history records that the organiser got the link. `site` is
 -- used if no server has stored the site's address. Older desks also send the time zone. A letter with a deadline is refused
 -- until a time zone is set.
@@ -2765,7 +2800,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter uses a question that was left blank.' using errcode = '22023';
+    raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
@@ -2797,8 +2832,9 @@ $$;
 
 revoke all on function private.queue_letter(private.letters, text, jsonb, uuid, text) from public, anon, authenticated;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
--- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
+-- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
+-- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
 -- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
 -- Without a mail server the decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
@@ -2930,6 +2966,7 @@ $$;
 
 revoke all on function private.retry_letters(uuid[]) from public, anon, authenticated;
 
+-- `letters` are the ids of deliveries.
 create or replace function public.desk_retry(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2940,7 +2977,7 @@ begin
 end
 $$;
 
--- Notes that an organiser sent a draft from their own mail program.
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
 create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2969,7 +3006,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);
@@ -2979,8 +3016,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be
--- stopped for a minute, as after its release.
+-- Sends a letter that did not arrive again, to another address. All letters to this applicant go there from then on. It can
+-- be stopped for a minute, as after its release. `letter` is the id of the failed delivery.
 create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3013,7 +3050,8 @@ begin
 end
 $$;
 
--- Notes that organisers reached the applicants of failed deliveries another way. The result counts these deliveries.
+-- Records that organisers told the applicants of failed letters another way. `letters` are the ids of the failed deliveries.
+-- The result counts these deliveries.
 create or replace function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3226,12 +3264,38 @@ begin
       order by queued_at desc, id desc limit 50
     );
   else
-    raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
+    raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
   end if;
   return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
     'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));
+end
+$$;
+
+create or replace function public.desk_letters_of(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
+  end if;
+  return private.letters_of(applications, me.blind);
+end
+$$;
+
+-- For desks that were opened before an update. Newer desks get this with the list.
+create or replace function public.desk_letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
+  end if;
+  return private.letter_states(applications);
 end
 $$;
 
@@ -3588,7 +3652,7 @@ begin
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
   if not found then
@@ -3920,7 +3984,7 @@ $$;
 
 revoke all on function private.lock_accepted(uuid) from public, anon, authenticated;
 
--- Notes an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
+-- Records an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
 create or replace function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -109,7 +109,7 @@ declare
   me record := private.caller();
 begin
   if desk_set_blind.blind is null then
-    raise exception 'Blind reading is on or off.' using errcode = '22023';
+    raise exception 'Blind reading must be on or off.' using errcode = '22023';
   end if;
   if me.blind <> desk_set_blind.blind then
     update private.organisers set blind = desk_set_blind.blind where account_id = me.id;

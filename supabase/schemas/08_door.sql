@@ -128,7 +128,7 @@ begin
     if set_door.closes_at <= now() then
       raise exception 'The closing time is in the past.' using errcode = '22023';
     elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
-      raise exception 'The door closes before the year 10000, or at no moment.' using errcode = '22023';
+      raise exception 'The closing time must be before the year 10000.' using errcode = '22023';
     end if;
   end if;
   -- A new sentence alone does not open a door that closed automatically.

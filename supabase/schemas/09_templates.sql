@@ -193,7 +193,7 @@ begin
     raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
       else '{{' || unknown || '}}' || case
         when occasion = 'received' then ' in a receipt'
-        when unknown in ('answer_link', 'reply_by') then ' in a letter to who is not accepted'
+        when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
         else '' end end
       using errcode = '22023';
   end if;

@@ -82,27 +82,27 @@ create function private.drop_letters(application uuid, template text default nul
   language plpgsql set search_path = ''
 as $$
 declare
-  recalled uuid[] := array(
+  to_recall uuid[] := array(
     select delivery.id from private.deliveries as delivery join private.letters on letters.id = letter_id
     where delivery.application_id = application and private.is_main(delivery)
       and delivery.state in ('waiting', 'sending', 'failed')
       and (drop_letters.template is null or letters.template = drop_letters.template)
   );
 begin
-  perform private.recall(recalled);
+  perform private.recall(to_recall);
   update private.letters as letter set state = case when letter.template is null then 'draft' else 'dropped' end,
       drafted_at = case when state = 'draft' then drafted_at else now() end
     where application_id = application and (drop_letters.template is null or letter.template = drop_letters.template)
       and (state = 'draft' or state = 'released' and not private.is_undelivered(id) and (
         private.times_told(id) = 0
-        -- A letter to one person becomes a draft even if it may have arrived.
-        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (recalled))
+        -- A letter written for one person, without a template, becomes a draft even if it may have arrived.
+        or letter.template is null and id in (select letter_id from private.deliveries where deliveries.id = any (to_recall))
       ));
 end
 $$;
 
--- Runs after each change of a status: drops other letters, and drafts the letter about a decision. A receipt says nothing
--- about decisions, so it is still sent.
+-- Drops the letters that have not arrived, then drafts the one for the new decision. Runs after the first decision, and after
+-- each change of a status. A receipt says nothing about decisions, so it is still sent.
 create function private.redraft() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -185,7 +185,7 @@ create function private.check_site(site text) returns void
 as $$
 begin
   if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
-    raise exception 'This is no address of a site.' using errcode = '22023';
+    raise exception 'This is not a site''s address.' using errcode = '22023';
   end if;
 end
 $$;
@@ -213,7 +213,7 @@ begin
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif text -> 'missing' <> '[]' then
-    raise exception 'This letter uses a question that was left blank.' using errcode = '22023';
+    raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))

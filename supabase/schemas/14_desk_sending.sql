@@ -11,8 +11,9 @@ as $$
     returning id
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. For more than thirty letters, `number` must equal
--- their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
+-- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
+-- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
 -- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
 -- Without a mail server the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
@@ -142,6 +143,7 @@ begin
 end
 $$;
 
+-- `letters` are the ids of deliveries.
 create function public.desk_retry(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -152,7 +154,7 @@ begin
 end
 $$;
 
--- Notes that an organiser sent a draft from their own mail program.
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
 create function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -181,7 +183,7 @@ begin
   then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   update private.letters set state = 'released' where id = draft.id;
   delivery := private.queue_letter(draft, 'letter', text, null, me.email);
@@ -191,8 +193,8 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive to another address. All letters to this applicant go there from then on. It can be
--- stopped for a minute, as after its release.
+-- Sends a letter that did not arrive again, to another address. All letters to this applicant go there from then on. It can
+-- be stopped for a minute, as after its release. `letter` is the id of the failed delivery.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -225,7 +227,8 @@ begin
 end
 $$;
 
--- Notes that organisers reached the applicants of failed deliveries another way. The result counts these deliveries.
+-- Records that organisers told the applicants of failed letters another way. `letters` are the ids of the failed deliveries.
+-- The result counts these deliveries.
 create function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -213,7 +213,7 @@ begin
       order by queued_at desc, id desc limit 50
     );
   else
-    raise exception 'Letters are listed that are waiting, refused or given up.' using errcode = '22023';
+    raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
   end if;
   return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
     'next', (
@@ -229,7 +229,7 @@ declare
   me record := private.caller();
 begin
   if cardinality(applications) > 1000 then
-    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
   end if;
   return private.letters_of(applications, me.blind);
 end
@@ -242,7 +242,7 @@ as $$
 begin
   perform private.caller();
   if cardinality(applications) > 1000 then
-    raise exception 'At most 1,000 applications are asked for at once.' using errcode = '22023';
+    raise exception 'At most 1,000 applications can be requested at once.' using errcode = '22023';
   end if;
   return private.letter_states(applications);
 end

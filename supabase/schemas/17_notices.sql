@@ -237,7 +237,7 @@ begin
   if text is null then
     raise exception 'There is no application to fill it with yet.' using errcode = '22023';
   elsif (text ->> 'is_long')::boolean then
-    raise exception 'Once it is filled in, this letter is too long.' using errcode = '22023';
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
   end if;
   perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
   if not found then

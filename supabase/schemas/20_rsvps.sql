@@ -108,7 +108,7 @@ begin
 end
 $$;
 
--- Notes an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
+-- Records an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
 create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

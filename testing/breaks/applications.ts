@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Promises about applications that were sent. */
+/** Deliberate breaks of the promises about applications that were sent. */
 export const applications: readonly Break[] = [
   {
     promise: 'nobody reads, changes or deletes an application with the public key',

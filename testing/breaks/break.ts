@@ -1,4 +1,4 @@
-/** A break of the product that somebody has tried by hand, and the test that has to fail with it. */
+/** A deliberate break of the product, which somebody has tried by hand, and the test that has to fail with it. */
 export interface Break {
   /** The broken promise, in its document's words. */
   promise: string

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Promises about the visitor's browser. */
+/** Deliberate breaks of the promises about the visitor's browser. */
 export const browser: readonly Break[] = [
   {
     promise: 'no foreign script runs, nobody else is called',

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Promises about letters and RSVPs. */
+/** Deliberate breaks of the promises about letters and RSVPs. */
 export const letters: readonly Break[] = [
   {
     promise: 'No letter is sent by accident.',
@@ -14,10 +14,10 @@ export const letters: readonly Break[] = [
       'a letter that changed after it was read, or that quotes a blank form answer, cannot be released',
   },
   {
-    promise: 'Another decision withdraws it.',
+    promise: 'Another decision withdraws the letter about the earlier one.',
     effect: 'A letter for an earlier decision is sent',
     changedFile: 'supabase/schemas/12_drafts.sql',
-    find: '  perform private.recall(recalled);',
+    find: '  perform private.recall(to_recall);',
     replace: '',
     testFile: 'src/server/rest/letters.test.ts',
     testTitle:
@@ -113,7 +113,7 @@ export const letters: readonly Break[] = [
     testTitle: 'organisers record RSVPs that people gave another way, and the newest RSVP counts',
   },
   {
-    promise: 'an RSVP is not changed without an end',
+    promise: 'an RSVP cannot be changed endlessly',
     effect: 'An RSVP can be changed without a limit',
     changedFile: 'supabase/schemas/20_rsvps.sql',
     find: `    ) >= 20 then

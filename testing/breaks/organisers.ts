@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Promises about who can act as an organiser, and with which rights. */
+/** Deliberate breaks of the promises about who can act as an organiser, and with which rights. */
 export const organisers: readonly Break[] = [
   {
     promise: 'only an organiser acts as one',

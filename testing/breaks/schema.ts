@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Rules of the schema that a change has broken once, and promises about data when the schema changes. */
+/** Deliberate breaks of the schema's rules, and of the promises about data when the schema changes. */
 export const schema: readonly Break[] = [
   {
     promise: 'a later version migrates the database of an earlier one, with every row',

@@ -1,6 +1,6 @@
 import type { Break } from './break.ts'
 
-/** Promises about what the server withstands. */
+/** Deliberate breaks of the promises about what the server withstands. */
 export const server: readonly Break[] = [
   {
     promise: 'large bodies and headers',
@@ -38,7 +38,7 @@ export const server: readonly Break[] = [
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
 `,
-    replace: `const drained = 64 * 1024 * 1024
+    replace: `const maxDrainedBytes = 64 * 1024 * 1024
 const pace = Infinity
 `,
     testFile: 'src/server/http/unread.test.ts',
@@ -54,7 +54,7 @@ const pace = Infinity
     testTitle: 'a request that is sent too slowly gets a timeout, and other requests do not wait for it',
   },
   {
-    promise: 'floods from one address',
+    promise: 'floods from one network address',
     effect: 'An array of rows counts as one request',
     changedFile: 'src/server/http/limits.ts',
     find: 'const wait = take(address, rows)',
@@ -82,7 +82,7 @@ const pace = Infinity
     testTitle: 'consent is what the checkbox sends, and not "%s"',
   },
   {
-    promise: 'forged addresses',
+    promise: 'forged network addresses',
     effect: 'Every X-Forwarded-For is trusted',
     changedFile: 'src/server/app.ts',
     find: '(_address, hop) => hop < trustProxy : trustProxy',
@@ -92,7 +92,7 @@ const pace = Infinity
       'X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logged once as a warning',
   },
   {
-    promise: 'form answers without an end',
+    promise: 'endless form answers',
     effect: 'Answers may be twice as long',
     changedFile: 'supabase/schemas/01_applications.sql',
     find: 'if char_length(answer.value) > answer.max_length then',

@@ -22,7 +22,7 @@ try {
   await runTests(postgres?.url('NAME'))
   await printScripts()
   if (postgres === undefined)
-    console.log(`\n${noDebianPostgres} What of the functions is reached is not known without it.`)
+    console.log(`\n${noDebianPostgres} Without it, coverage of functions is unknown.`)
   else await printFunctions(postgres)
 } finally {
   await postgres?.close()

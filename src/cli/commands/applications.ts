@@ -24,10 +24,10 @@ import type { Sql } from '../../server/database/sql.ts'
 const usage = `Usage: npm run -s applications -- [option]
 
   (none)           lists the applications, the newest first: on a terminal in the pager that PAGER names, else less;
-                   where there is none, the newest last, next to the prompt
+                   without a pager, the newest are last, next to the prompt
   --json           one JSON object a line
   --csv            a table for a spreadsheet
-  --no-bom         the table without the mark by which spreadsheets know that it is UTF-8
+  --no-bom         the table without a byte order mark (which tells spreadsheets that it is UTF-8)
   --delete <id>    erases one application and its delivery permanently; may be given more than once
   --yes            erases without asking`
 

@@ -40,7 +40,7 @@ export async function run(): Promise<void> {
 /** The words of a check for each way of comparing. */
 const comparisons: Record<CheckResult['compared'], string> = {
   rows: 'and compared row by row with what was written',
-  counts: 'and counted; the version that made it did not write what rows could be compared by',
+  counts: 'and counted; the version that made it wrote no row checksums',
   nothing:
     'but not compared: the version that made it wrote no manifest, and nothing shows whether it is whole',
 }
@@ -58,7 +58,7 @@ async function checkInTemporaryDatabase(folder: string) {
       const { applications, accounts, tables, compared } = await checkRestore(owner, backup)
       const date = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
       console.log(
-        `The backup${date} comes back: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored aside ${comparisons[compared]}.`,
+        `The backup${date} can be restored: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored in a temporary database ${comparisons[compared]}.`,
       )
     },
     'migrate',

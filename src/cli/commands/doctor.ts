@@ -43,7 +43,7 @@ export async function run(): Promise<void> {
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     print({ about: 'settings', verdict: 'wrong', sentence: error.message })
-    console.log('Nothing else was looked into: mend this first.')
+    console.log('Nothing else was checked: fix this first.')
     process.exitCode = 1
     return
   }

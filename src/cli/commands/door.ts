@@ -17,8 +17,8 @@ const usage = `Usage: npm run door -- [options]
   --after <number>    opens them for this many, counted from the opening
   --sentence <text>   what applicants read while it is closed; blank for "${closedSentence}"
 
-  --until and --after may go together; each opening replaces those of the one before. --sentence goes with all of
-  them, and alone.`
+  --until and --after can be combined; each opening replaces the former limits. --sentence goes with all of them, and
+  alone.`
 
 /** Runs `npm run door`, by its options in `usage`. */
 export async function run(): Promise<void> {
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
   if (options === undefined) return
   const { close, open, until, after, sentence } = options
   const opening = open ? '--open' : until !== undefined ? '--until' : after !== undefined ? '--after' : ''
-  if (close && opening !== '') throw new OperatorError(`--close and ${opening} are two things: choose one.`)
+  if (close && opening !== '') throw new OperatorError(`Use either --close or ${opening}.`)
   const change = { closed: close, sentence, closesAt: parseTime(until), closesAfter: parseNumber(after) }
   await withDatabase(async ({ owner }) => {
     try {

@@ -15,8 +15,8 @@ import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run letters -- [option]
 
-  (none)    counts the letters to applicants, and says what holds them
-  --list    lists those that were refused or given up, or failed and are retried, with the last reply
+  (none)    counts the letters to applicants, and says why they wait
+  --list    lists letters that were refused or given up, or failed and are retried, with the last reply
   --retry   tries these again
   --stop    sends no letters from now on; letters that are being handed over are not aborted
   --start   sends them again, each in a minute: until then the desk can stop it`
@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
   )
   if (options === undefined) return
   const [act, other] = Object.keys(options)
-  if (other !== undefined) throw new OperatorError(`--${act} and --${other} are two things: choose one.`)
+  if (other !== undefined) throw new OperatorError(`Use either --${act} or --${other}.`)
   await withDatabase(async ({ owner }) => {
     switch (act) {
       case 'list':
@@ -46,7 +46,7 @@ export async function run(): Promise<void> {
         return console.log(`${letters(await retryUndelivered(owner))} will be tried again.`)
       case 'stop':
         await setStopped(owner, true)
-        return console.log('No letter leaves from now on.')
+        return console.log('Letters are stopped.')
       case 'start':
         await setStopped(owner, false)
         return console.log('Sending resumed.')
@@ -72,9 +72,9 @@ function print(counts: LetterCounts, mailSender: MailSenderState) {
   console.log(`may have arrived twice  ${counts.uncertain}`)
   const { decisionsDelivered, webhooksWaiting, webhooksFailed } = counts
   if (decisionsDelivered + webhooksWaiting + webhooksFailed > 0) {
-    console.log(`automation told         ${decisionsDelivered}`)
-    console.log(`automation to be told   ${webhooksWaiting}`)
-    console.log(`automation not reached  ${webhooksFailed}`)
+    console.log(`sent to the automation  ${decisionsDelivered}`)
+    console.log(`  waiting for it        ${webhooksWaiting}`)
+    console.log(`  failed                ${webhooksFailed}`)
   }
   printWhyLettersWait(counts, mailSender)
 }
@@ -83,10 +83,10 @@ function printWhyLettersWait(
   { waiting }: LetterCounts,
   { isStopped, isRunning, problem, failingSince, nextAt }: MailSenderState,
 ) {
-  if (isStopped) console.log('No letter leaves: that was stopped. --start lets them leave again.')
+  if (isStopped) console.log('Letters are stopped. --start resumes them.')
   if (waiting > 0 && !isRunning) console.log('No server hands letters over: set SMTP_URL and MAIL_FROM.')
   if (problem === '') return
   const since = failingSince === null ? '' : ` since ${localTime(failingSince)}`
   const next = nextAt === null ? '' : ` Next try ${localTime(nextAt)}.`
-  console.log(`Letters are kept${since}: ${onOneLine(problem)}${next}`)
+  console.log(`Letters are waiting${since}: ${onOneLine(problem)}${next}`)
 }

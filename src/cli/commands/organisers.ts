@@ -44,8 +44,7 @@ export async function run(): Promise<void> {
   )
   if (options === undefined) return
   const [[name, value] = ['list', ''], second] = Object.entries(options)
-  if (second !== undefined)
-    throw new OperatorError(`--${name} and --${second[0]} are two things: choose one.`)
+  if (second !== undefined) throw new OperatorError(`Use either --${name} or --${second[0]}.`)
   if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one email address.`)
   const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
@@ -75,9 +74,7 @@ async function changeOwnAccounts(sql: Sql, name: string, email: string) {
     )
   } else {
     await replaceKey(sql)
-    console.log(
-      'Another key signs from now on; the old one counts until the tokens that it signed have ended.',
-    )
+    console.log('Another key signs from now on; the old key stays valid until its tokens expire.')
   }
 }
 

@@ -44,7 +44,7 @@ export async function run(): Promise<void> {
     }
     if (accounts === 0) return
     console.log(
-      'Of the accounts, passwords came back; sessions, second factors and keys did not: organisers sign in again, and set up a second factor again.',
+      'Passwords were restored; sessions, second factors and keys were not: organisers sign in again, and set up a second factor again.',
     )
   }, 'migrate')
 }

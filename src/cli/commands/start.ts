@@ -13,9 +13,10 @@ const usage = `Usage: npm start
 
   --dry-run   says what the start would do to the database, and starts no server: which migrations it would apply, how
               long that takes, the disk it needs, and the rows of each table before and after. It applies them in a
-              transaction that is rolled back, beside a running server, too. It ends with 1 where the update would fail.`
+              transaction that is rolled back. This also works beside a running server. It ends with 1 where the update would
+              fail.`
 
-/** Runs `npm start`, by its options in `usage`. */
+/** Handles `npm start -- --dry-run`: reports what an update would do. Without options, `start.js` runs the server instead. */
 export async function run(): Promise<void> {
   const options = readOptions({ 'dry-run': { type: 'boolean' } }, usage)
   if (options === undefined) return

@@ -92,7 +92,7 @@ async function fetchWithRetry(input: RequestInfo | URL, init?: RequestInit): Pro
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
     if (response.status !== 429 || repeat === maxRetries || !(seconds <= 60)) return response
     await response.body?.cancel()
-    console.error(`The backend takes no more for now: going on in ${seconds} seconds.`)
+    console.error(`Rate limit reached: continuing in ${seconds} seconds.`)
     await delay(seconds * 1000)
   }
 }

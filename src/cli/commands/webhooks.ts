@@ -13,9 +13,9 @@ import { withDatabase } from '../with-database.ts'
 const usage = `Usage: npm run webhooks -- [option]
 
   (none)           counts the deliveries to the webhook
-  --list           lists those that failed, with the last response, and when they are retried, if they are
-  --retry          tries those again that were given up
-  --retry --all    also tries those at once that wait for their next try, once the receiver works again`
+  --list           lists failed deliveries, with the last response and the time of the next try, if any
+  --retry          retries deliveries that were given up
+  --retry --all    also retries waiting deliveries at once, such as when the receiver works again`
 
 /** Deliveries that are read from the database at a time. */
 const batchSize = 500
@@ -30,7 +30,7 @@ export async function run(): Promise<void> {
   )
   if (options === undefined) return
   if (options.list && options.retry) {
-    throw new OperatorError('--list and --retry are two things: choose one.')
+    throw new OperatorError('Use either --list or --retry.')
   }
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {

@@ -6,7 +6,7 @@ export interface Letter {
   application: string
   /** A status, or the name of an organiser's template; blank for a letter to one person, which has no template. */
   occasion: string
-  /** Higher than 1 if the letter was sent before. */
+  /** Which sending of the letter it is: higher than 1 if the letter was sent before. */
   edition: number
   /** `mail`: by email. `automation`: the decision is sent to an automation. */
   way: 'mail' | 'automation'
@@ -38,11 +38,14 @@ export interface Letter {
   withdrawn_by: string | null
   /** The mail server's last reply. */
   answer: string
-  /** How the applicant was told without our mail server: from an organiser's own mail program, or without a letter. */
+  /**
+   * How the applicant was told without our mail server. `by hand`: from an organiser's own mail program. `told`: without a
+   * letter.
+   */
   otherwise: 'by hand' | 'told' | null
 }
 
-/** The state of a letter. */
+/** How far a letter is. */
 export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise'>
 
 /** The position where a list of letters continues. */
@@ -55,7 +58,7 @@ export interface LetterCursor {
 export interface LetterPage {
   letters: Letter[]
   next: LetterCursor | null
-  /** The state of all letters. */
+  /** The overview of all letters: settings, mail sender, templates and counts. */
   overview: LettersOverview
 }
 
@@ -76,7 +79,7 @@ export interface LetterSettings {
   receipts: boolean
 }
 
-/** The state of all letters. */
+/** The overview of all letters: settings, mail sender, templates and counts. */
 export interface LettersOverview {
   settings: LetterSettings & { hold_seconds: number }
   /** The servers that send letters, or send decisions to an automation. */

@@ -1,7 +1,7 @@
 /** The text of the page on which accepted people give their RSVP. */
 export const title = 'Your place at Unplugged.'
 /** The description of the page for link previews. */
-export const description = 'Where somebody who was accepted says whether they come.'
+export const description = 'The page on which accepted people say whether they are coming.'
 
 /** The labels of its buttons. */
 export const rsvpLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
@@ -18,12 +18,12 @@ export const overSentence = 'The deadline to answer has passed.'
 export const byMailSentence = 'Please reply to the letter by email.'
 export const invalidSentence = 'This link is no longer valid.'
 export const incompleteSentence = 'This link is incomplete.'
-export const openAgainSentence = 'Please open it in the letter again, or copy all of it.'
+export const openAgainSentence = 'Please open the link in the letter again, or copy the whole link.'
 
 /** The words while a call is pending, and the message if it fails. */
 export const reading = {
   label: 'One moment...',
-  failure: 'Your place could not be looked up. Please check your connection.',
+  failure: 'Your invitation could not be loaded. Please check your connection.',
 }
 export const sending = {
   label: 'Sending...',

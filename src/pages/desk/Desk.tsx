@@ -73,7 +73,7 @@ export function Desk(props: DeskProps) {
 
 /** Shows the desk to a signed-in organiser, and otherwise the steps of signing in. */
 function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version }: DeskProps) {
-  const state = useSyncExternalStore(session.subscribe, session.now, session.now)
+  const state = useSyncExternalStore(session.subscribe, session.state, session.state)
   const [pendingSession, setPendingSession] = useState(linkSession)
   const link = useSignInLink() ?? pendingSession
   useHeadingAfterSignIn(state.step)
@@ -105,7 +105,7 @@ function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version 
 }
 
 /** Focuses the heading after signing in, because the focused form has disappeared. */
-function useHeadingAfterSignIn(step: ReturnType<WatchedSession['now']>['step']) {
+function useHeadingAfterSignIn(step: ReturnType<WatchedSession['state']>['step']) {
   const isSigningIn = useRef(false)
   useEffect(() => {
     if (step === 'out' || step === 'factor') isSigningIn.current = true

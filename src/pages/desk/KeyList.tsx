@@ -14,7 +14,7 @@ const meanings = [
   ['p', 'put aside'],
   ['1, 2, 3, 0', 'yes, maybe, no, no mark'],
   ['n', 'note'],
-  ['Ctrl+Enter, Esc', 'add a note, leave it'],
+  ['Ctrl+Enter, Esc', 'save the note, leave the field'],
   ['x', 'select'],
   ['z', 'undo'],
   ['?', 'this list'],

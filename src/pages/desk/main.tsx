@@ -31,7 +31,7 @@ if (root) {
   const linkSession = linkContent && 'session' in linkContent ? linkContent.session : undefined
   addEventListener('storage', ({ key }) => key === sessionKey && session.changedElsewhere())
   const preload = () => {
-    if (session.now().step !== 'in') return
+    if (session.state().step !== 'in') return
     stopWaiting()
     // A script that fails to load here is retried when its screen opens.
     const load = () => Promise.allSettled([loadScreens(), import('./applications/export.ts'), auth()])
@@ -39,7 +39,8 @@ if (root) {
   }
   const stopWaiting = session.subscribe(preload)
   // If the address shows another screen, its script is needed now. A failure is retried when the screen is shown.
-  if (session.now().step !== 'out' && routeOf(location.hash).screen !== 'list') loadScreens().catch(() => {})
+  if (session.state().step !== 'out' && routeOf(location.hash).screen !== 'list')
+    loadScreens().catch(() => {})
   const desk = (
     <StrictMode>
       <Desk {...{ auth, session, linkSession, signInIsElsewhere, version }} />
@@ -48,6 +49,6 @@ if (root) {
   // React expects the document as the server rendered it.
   window.heldPress?.removeAttribute('aria-busy')
   // Hydrating keeps the text that was already typed into the form.
-  if (session.now().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
+  if (session.state().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
   else createRoot(elementToRender(root, session)).render(desk)
 }

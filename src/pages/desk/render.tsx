@@ -66,7 +66,7 @@ const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
 export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptions): RenderedDocument {
   const page = {
     title: 'Applications · Unplugged.',
-    description: 'Where organisers review applications.',
+    description: 'The desk on which organisers review applications.',
     preview: (
       <>
         <meta name="robots" content="noindex" />

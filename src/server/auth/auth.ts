@@ -35,7 +35,7 @@ export interface AuthOptions {
 }
 
 const accountsAreElsewhere =
-  'Nobody signs in here: the accounts of this database are of a Supabase project, whose own address answers /auth/v1.'
+  "Nobody can sign in here: a Supabase project manages the accounts of this database. Call /auth/v1 at the project's address."
 
 /** The calls that need no public key: the link of an email, the key set, and the health check. */
 const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']

@@ -36,7 +36,7 @@ export interface BackupOptions {
   /** The share of the time in which the backup may work, so that other work can go on; default 1. */
   share?: number
   /** Runs each piece of work on the backup's files; default directly. */
-  files?: FileWork
+  runFileWork?: FileWork
   /** Aborts the backup. */
   signal?: AbortSignal
   now?: () => Date
@@ -78,18 +78,18 @@ export async function writeBackup(
   folder: string,
   options: BackupOptions = {},
 ): Promise<BackupCounts> {
-  const { scheduled, files = runDirectly, now = () => new Date() } = options
-  if (await files(() => stat(folder).catch(() => undefined))) {
-    throw new OperatorError(`The folder "${folder}" is there already: name a new one for each backup.`)
+  const { scheduled, runFileWork = runDirectly, now = () => new Date() } = options
+  if (await runFileWork(() => stat(folder).catch(() => undefined))) {
+    throw new OperatorError(`The folder "${folder}" already exists: name a new folder for each backup.`)
   }
   let temporaryFolder: string | undefined
   try {
     const createdAt = now().toISOString()
     // A random name: nobody can have created the folder in advance to read the applicants' answers.
-    const temporary = await files(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
+    const temporary = await runFileWork(() => mkdtemp(join(dirname(folder), `.${basename(folder)}.`)))
     temporaryFolder = temporary
     const unfinished = join(temporary, unfinishedName)
-    if (scheduled) await files(() => writeDurably(unfinished, scheduled))
+    if (scheduled) await runFileWork(() => writeDurably(unfinished, scheduled))
     const written = await writeTables(transaction, temporary, options)
     const manifest: Manifest = {
       format: 1,
@@ -98,18 +98,18 @@ export async function writeBackup(
       ...(scheduled && { scheduled }),
       ...written,
     }
-    await files(() => writeDurably(join(temporary, manifestName), manifest))
-    if (scheduled) await files(() => rm(unfinished))
-    await files(() => syncDirectory(temporary))
-    await files(() => rename(temporary, folder))
-    await files(() => syncDirectory(dirname(folder)))
+    await runFileWork(() => writeDurably(join(temporary, manifestName), manifest))
+    if (scheduled) await runFileWork(() => rm(unfinished))
+    await runFileWork(() => syncDirectory(temporary))
+    await runFileWork(() => rename(temporary, folder))
+    await runFileWork(() => syncDirectory(dirname(folder)))
     const rowsOf = (name: string) => written.files[fileOf(name)]?.rows ?? 0
     return { applications: rowsOf(applications), accounts: rowsOf(accounts) }
   } catch (error) {
     // If removing the folder fails too, the first error says more.
     const leftover = temporaryFolder
     if (leftover !== undefined)
-      await files(() => rm(leftover, { recursive: true, force: true })).catch(() => {})
+      await runFileWork(() => rm(leftover, { recursive: true, force: true })).catch(() => {})
     throw backupFailure(error, folder)
   }
 }
@@ -132,9 +132,9 @@ async function writeTable(
   transaction: Sql,
   name: string,
   folder: string,
-  { share = 1, files = runDirectly, signal }: BackupOptions,
+  { share = 1, runFileWork = runDirectly, signal }: BackupOptions,
 ) {
-  const file = await files(() => open(join(folder, fileOf(name)), 'wx', 0o600))
+  const file = await runFileWork(() => open(join(folder, fileOf(name)), 'wx', 0o600))
   const hash = createHash('sha256')
   let rows = 0
   let bytes = 0
@@ -149,19 +149,19 @@ async function writeTable(
       rows += lines.length
       bytes += text.length
       unflushed += text.length
-      await files(() => file.writeFile(text))
+      await runFileWork(() => file.writeFile(text))
       if (unflushed > maxUnflushedBytes) {
-        await files(() => file.datasync())
+        await runFileWork(() => file.datasync())
         unflushed = 0
       }
       if (share < 1) await wait((performance.now() - began) * (1 / share - 1), undefined, { signal })
       began = performance.now()
     }
-    await files(() => file.sync())
+    await runFileWork(() => file.sync())
   } finally {
     // Begun outside the queue of file work, and awaited in it: a close that hangs takes no further thread.
     const closing = file.close()
-    await Promise.all([closing, files(() => closing)])
+    await Promise.all([closing, runFileWork(() => closing)])
   }
   return { rows, bytes, sha256: hash.digest('hex') }
 }

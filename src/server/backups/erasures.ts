@@ -21,7 +21,7 @@ const erasuresFile = (dir: string) => join(dir, 'erasures')
  * @returns The number of erasures in the database.
  * @throws {OperatorError} if the list cannot be written.
  */
-export async function appendErasures(sql: Sql, dir: string, files = runDirectly): Promise<number> {
+export async function appendErasures(sql: Sql, dir: string, runFileWork = runDirectly): Promise<number> {
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
     // One server at a time: concurrent appends are not safe on every file system.
@@ -30,7 +30,7 @@ export async function appendErasures(sql: Sql, dir: string, files = runDirectly)
       { digest: string }[]
     >`select digest from private.erasures order by erased_at`
     const digests = known.map(({ digest }) => digest)
-    await files(() => append(path, digests))
+    await runFileWork(() => append(path, digests))
     return known.length
   })
 }

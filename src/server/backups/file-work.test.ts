@@ -17,24 +17,24 @@ async function pipe() {
 
 test('work that hangs times out, no other work begins until it ends, and later work succeeds', async () => {
   const path = await pipe()
-  const files = createFileWork('/backups', 100)
+  const runFileWork = createFileWork('/backups', 100)
   let begun = 0
   let reading: Promise<string> = Promise.resolve('')
-  const hanging = files(() => (reading = readFile(path, 'utf8')))
-  const queued = files(async () => (begun += 1))
+  const hanging = runFileWork(() => (reading = readFile(path, 'utf8')))
+  const queued = runFileWork(async () => (begun += 1))
   await expect(hanging).rejects.toThrow(FileTimeoutError)
-  await expect(queued).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not answer')
-  await expect(files(async () => (begun += 1))).rejects.toThrow(FileTimeoutError)
+  await expect(queued).rejects.toThrow('BACKUP_DIR is "/backups", whose files do not respond')
+  await expect(runFileWork(async () => (begun += 1))).rejects.toThrow(FileTimeoutError)
   expect(begun).toBe(0)
   const writer = await open(path, 'w')
   await writer.writeFile('late')
   await writer.close()
   expect(await reading).toBe('late')
-  expect(await files(async () => (begun += 1))).toBe(1)
+  expect(await runFileWork(async () => (begun += 1))).toBe(1)
 })
 
 test('work is done one piece at a time, and a failure does not block the next', async () => {
-  const files = createFileWork('/backups')
+  const runFileWork = createFileWork('/backups')
   const order: string[] = []
   const piece = (name: string) => async () => {
     order.push(`${name} begins`)
@@ -43,7 +43,10 @@ test('work is done one piece at a time, and a failure does not block the next', 
     if (name === 'first') throw new Error(name)
     return name
   }
-  const [first, second] = await Promise.allSettled([files(piece('first')), files(piece('second'))])
+  const [first, second] = await Promise.allSettled([
+    runFileWork(piece('first')),
+    runFileWork(piece('second')),
+  ])
   expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
   expect(order).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
 })

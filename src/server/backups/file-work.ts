@@ -30,7 +30,7 @@ export function createFileWork(dir: string, limit = defaultTimeout): FileWork {
 
   const timeoutError = () =>
     new FileTimeoutError(
-      `BACKUP_DIR is "${dir}", whose files do not answer: see to the disk or the network that it is on, or name another folder.`,
+      `BACKUP_DIR is "${dir}", whose files do not respond: check the disk or the network that it is on, or name another folder.`,
     )
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (isStuck) throw timeoutError()

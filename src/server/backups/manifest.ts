@@ -113,7 +113,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   }
   if (isManifest(manifest)) return manifest
   throw new OperatorError(
-    `The folder "${folder}" is not a whole backup: its ${manifestName} is not what was written there.`,
+    `The folder "${folder}" is not a whole backup: its ${manifestName} was changed since the backup was written.`,
   )
 }
 
@@ -138,7 +138,7 @@ function isManifest(value: unknown): value is Manifest {
  */
 export async function checkRegular(path: string): Promise<void> {
   if ((await lstat(path)).isFile()) return
-  throw new OperatorError(`"${path}" is not a regular file: a backup holds no others.`)
+  throw new OperatorError(`"${path}" is not a regular file: a backup has only regular files.`)
 }
 
 /** Turns an error of a backup or a restore into a sentence for the operator, if they can act on it. */

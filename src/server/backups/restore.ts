@@ -112,7 +112,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
     if (manifest === undefined) return { folder, tables: firstTables, manifest }
     if (manifest.schema > newestVersion) {
       throw new OperatorError(
-        `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or take a backup of before the update (docs/operate.md#go-back).`,
+        `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or use a backup from before the update (docs/operate.md#go-back).`,
       )
     }
     // Older backups have no accounts and no tables of the desk. Backups of hosted projects have no accounts.
@@ -124,7 +124,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
       for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk as Buffer)
       if (hash.digest('hex') === manifest.files[name]?.sha256) continue
       throw new OperatorError(
-        `The folder "${folder}" is not a whole backup: ${name} is not what was written there.`,
+        `The folder "${folder}" is not a whole backup: ${name} was changed since the backup was written.`,
       )
     }
     return { folder, tables, manifest }

@@ -88,7 +88,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   const { dir, at, keep, log, now = () => new Date(), interval = 20_000 } = settings
   const startedAt = now()
   const abortController = new AbortController()
-  const files = createFileWork(dir)
+  const runFileWork = createFileWork(dir)
   const state: BackupState = { newestAt: undefined, failingSince: undefined }
   const problems = new Map<string, { message: string; since: Date }>()
   /** The number of erasures in the list, as far as this server knows. A backup resets it, so that the list is read again. */
@@ -131,17 +131,17 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       if (!lock?.taken) return false
       const ownerId = await readOwnerId(transaction)
       if (!(await isDue(ownerId))) return true
-      await files(() => removeLeftovers(dir, ownerId, now()))
+      await runFileWork(() => removeLeftovers(dir, ownerId, now()))
       const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
         scheduled: { installation: ownerId },
-        files,
+        runFileWork,
         signal: abortController.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
-      const removed = await files(() => removeOldBackups(dir, keep, { ownerId, now: now() }))
+      const removed = await runFileWork(() => removeOldBackups(dir, keep, { ownerId, now: now() }))
       state.newestAt = createdAt
       listedErasures = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
@@ -151,7 +151,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   let failed: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
     const isDue = async (ownerId: string | null) => {
-      const newest = await files(async () => {
+      const newest = await runFileWork(async () => {
         await refuseFolderWritableByOthers(dir)
         return newestBackup(dir, { ownerId, now: now() })
       })
@@ -172,12 +172,12 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   return {
     state: () => state,
     async refuseForeign() {
-      await files(() => refuseFolderWritableByOthers(dir)).catch((error: unknown) => {
+      await runFileWork(() => refuseFolderWritableByOthers(dir)).catch((error: unknown) => {
         if (!(error instanceof FileTimeoutError)) throw error
       })
     },
     async beforeCreation() {
-      const newest = await files(() => newestBackup(dir, { now: now() }))
+      const newest = await runFileWork(() => newestBackup(dir, { now: now() }))
       if (newest === undefined) return
       throw new OperatorError(
         `DATA_DIR has no database, but BACKUP_DIR ("${dir}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
@@ -187,7 +187,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       await attempt('the backup before the schema changes', async () => {
         const deadline = performance.now() + maxWait
         const always = async () => {
-          await files(() => newestBackup(dir))
+          await runFileWork(() => newestBackup(dir))
           return true
         }
         while (!(await makeBackup(sql, always))) {
@@ -210,7 +210,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
             const [row] = await server<
               [{ count: number }]
             >`select count(*)::int as count from private.erasures`
-            if (row.count !== listedErasures) listedErasures = await appendErasures(server, dir, files)
+            if (row.count !== listedErasures) listedErasures = await appendErasures(server, dir, runFileWork)
           }),
         erasuresInterval,
         () => {},

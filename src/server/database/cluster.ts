@@ -64,19 +64,19 @@ export async function ensureCluster(
 ): Promise<Cluster> {
   if (process.platform === 'win32') {
     throw new OperatorError(
-      'The embedded database needs Unix sockets, which Node.js has not on Windows: run this in WSL, or set DATABASE_URL.',
+      'The embedded database needs Unix sockets, which Node.js does not support on Windows: run this in WSL, or set DATABASE_URL.',
     )
   }
   if (/["$`\\\n]/.test(dataDir)) {
     throw new OperatorError(
-      `DATA_DIR is ${JSON.stringify(dataDir)} but should hold none of " $ \` \\, which PostgreSQL's programs do not quote.`,
+      `DATA_DIR is ${JSON.stringify(dataDir)} but must not contain any of " $ \` \\, which PostgreSQL's programs do not quote.`,
     )
   }
   const files = { dataDir, folder, port, programs }
   const socket = socketOf(files)
   if (Buffer.byteLength(socket) > maxSocketPath) {
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}" but should be shorter: the database's socket in it may have a path of ${maxSocketPath} bytes and has ${Buffer.byteLength(socket)}.`,
+      `DATA_DIR is "${dataDir}" but should be shorter: the path of the database's socket in it may be at most ${maxSocketPath} bytes long and is ${Buffer.byteLength(socket)}.`,
     )
   }
   const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
@@ -188,7 +188,7 @@ async function refuseOtherVersion(dataDir: string) {
   const made = await majorOf(dataDir)
   if (made === undefined && existsSync(join(dataDir, folder))) {
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}", whose folder ${folder} is no whole database, for its PG_VERSION cannot be read: put it back as it was, or restore a backup into a new DATA_DIR.`,
+      `DATA_DIR is "${dataDir}", whose folder ${folder} is incomplete (its PG_VERSION cannot be read): put it back as it was, or restore a backup into a new DATA_DIR.`,
     )
   }
   if (made === undefined) return

@@ -200,7 +200,7 @@ async function prepare(
   })
   if (applied.length > 0) onMigrated?.(applied)
   if (onEvent && edited.length > 0) {
-    onEvent(`the project recorded other migrations than these, which were edited since: ${edited.join(', ')}`)
+    onEvent(`these migrations were edited after the project applied them: ${edited.join(', ')}`)
   }
   // Without this, the first visitor would meet a failure of the visitors' pool.
   await as(visitor).unsafe('select 1')

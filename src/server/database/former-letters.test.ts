@@ -25,6 +25,7 @@ beforeAll(async () => {
 interface Former {
   state: string
   occasion?: string
+  /** Which sending of the letter it is: 1 for the first, 2 after it was sent once. */
   edition?: number
   way?: 'mail' | 'automation'
   subject?: string | null
@@ -33,6 +34,7 @@ interface Former {
   released_at?: string | null
   withdrawn_at?: string
   withdrawn_by?: string
+  /** How the applicant was told without our mail server. */
   otherwise?: 'by hand' | 'told'
   uncertain?: number
   mailbox?: string

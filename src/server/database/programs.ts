@@ -95,7 +95,7 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
       return { prefix: [], account: { name: String(found[0]), uid: Number(found[2]), gid: Number(found[3]) } }
     }
     throw new OperatorError(
-      'The database does not run as root, and neither "unshare --user" nor an account "postgres" or "nobody" is to be had here: start this as another user.',
+      'The database does not run as root, and neither "unshare --user" nor an account "postgres" or "nobody" is available here: start this as another user.',
       { cause },
     )
   }

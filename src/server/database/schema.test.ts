@@ -131,9 +131,7 @@ test('the schema changes only after a pending email is handed over, and no email
     files: [...migrations, newer],
     onEvent: (message) => messages.push(message),
   })
-  await expect
-    .poll(() => messages)
-    .toEqual([expect.stringMatching(/^the schema is changed after the emails/)])
+  await expect.poll(() => messages).toEqual([expect.stringMatching(/^waiting up to 90 s for emails/)])
   expect(await claimLetter(owner)).toBeUndefined()
   expect(await owner`select to_regclass('private.newer') as made`).toEqual([{ made: null }])
   expect(await recordLetter(owner, letter, { outcome: 'sent', code: 250 })).toBe('sent')
@@ -255,7 +253,9 @@ test('a server reports a migration that was edited since a hosted project applie
     { dataDir: '/nowhere', databaseUrl: project.url },
     { schema: 'migrate', onEvent: (message) => messages.push(message) },
   )
-  expect(messages).toEqual([expect.stringMatching(/edited since: \d+_webhook_outbox$/)])
+  expect(messages).toEqual([
+    expect.stringMatching(/edited after the project applied them: \d+_webhook_outbox$/),
+  ])
 })
 
 /** The first two shared migrations, recorded as by a server or a project of the first release. */
@@ -329,7 +329,7 @@ test('applications are stored while a long reader delays a change of the schema,
     for (let many = 0; many < 5; many += 1) await store(sql)
     await expect
       .poll(() => messages)
-      .toEqual([expect.stringMatching(/as soon as others let go of its tables/)])
+      .toEqual([expect.stringMatching(/^waiting for other transactions that lock the tables/)])
     return { opening: begun }
   })
   const database = await opening

@@ -74,7 +74,7 @@ export async function migrate(
       await before?.()
     })())
   const onPendingEmails = () =>
-    onEvent?.('the schema is changed after the emails that a server is sending now, within 90 s')
+    onEvent?.('waiting up to 90 s for emails that are being sent, before the schema changes')
   const applied: string[] = []
   return explainMissingRights(sql, async () => {
     for (;;) {
@@ -120,7 +120,7 @@ export async function retryWhileLocked<Result>(
       if (!isDatabaseError(error) || !['55P03', '40P01'].includes(error.code)) throw error
       if (pause === backOff.first)
         onEvent?.(
-          'the schema is changed as soon as others let go of its tables: look in pg_stat_activity for transactions that are open for long, and end them',
+          'waiting for other transactions that lock the tables: look in pg_stat_activity for transactions that are open for long, and end them',
         )
     }
     await wait(pause)

@@ -6,7 +6,7 @@ import { folder, trimLog } from './files.ts'
 import { acquireLock, announceStop, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
-/** A user of the embedded database: a server or a command. */
+/** Options of one hold on the embedded database by a server or a command. */
 export interface SupervisionOptions {
   /** A server's name, shown to another server that is refused: only one server may use the database. */
   holder?: string
@@ -18,7 +18,10 @@ export interface SupervisionOptions {
   beforeCreation?: () => Promise<void>
   /** Called with events of the database while it is held. */
   onEvent?: (message: string) => void
-  /** Milliseconds to wait for a database that cannot be used; default as long as a stop or a start takes. */
+  /**
+   * Milliseconds to wait for a database that cannot be used yet, because it is starting or stopping; default as long as that
+   * takes.
+   */
   patience?: number
 }
 
@@ -30,7 +33,7 @@ export interface Supervision {
   isNew: boolean
   /** Whether the database was lost and its files are gone, such as when their disk was unmounted. */
   areFilesGone: () => boolean
-  /** Renames a holder in the list that others see. */
+  /** Changes the name under which this hold is shown to others. */
   rename: (holder: string) => void
   /** Tells a starting server that this one is about to stop. */
   announceEnd: () => void

@@ -50,13 +50,13 @@ const logMessages = {
   retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
   withdrawn: 'webhook withdrawn before it was accepted',
-  lost: 'webhook response came too late: another try had begun',
+  lost: 'webhook result ignored: its lease had expired',
 }
 
 /** The result of a try, in a sentence for organisers, without any text of the response. */
 export function describeResult({ status, isUncertain = false }: DeliveryResult): string {
   if (status !== null) return `HTTP ${status}`
-  return isUncertain ? 'No answer came.' : 'No connection was made.'
+  return isUncertain ? 'No response.' : 'No connection was made.'
 }
 
 const concurrency = 10

@@ -27,8 +27,8 @@ export async function checkBackups(
   if (dir === undefined)
     return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
   const ownerId = await database?.read(readOwnerId)
-  const files = createFileWork(dir, folderTimeout)
-  const { newest, stats, writeError } = await files(async () => {
+  const runFileWork = createFileWork(dir, folderTimeout)
+  const { newest, stats, writeError } = await runFileWork(async () => {
     const options = { now, ...(ownerId !== undefined && { ownerId }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
     await refuseFolderWritableByOthers(dir)
@@ -45,7 +45,7 @@ export async function checkBackups(
         `Every user of this machine may use ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
       age === undefined &&
         writeError === undefined &&
-        `There is no whole backup in ${dir}: the server makes one within a minute after it starts, and its log says what hinders it.`,
+        `There is no whole backup in ${dir}: the server makes one within a minute after it starts; if it does not, see its log.`,
       age !== undefined &&
         age > maxAge &&
         `The newest backup is ${Math.round(age / hour)} hours old, though one is due each day at ${backupAt}: see that the server runs, and its log.`,

@@ -16,7 +16,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
       select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
         pg_size_pretty(pg_database_size(current_database())) as size, pg_is_in_recovery() as standby`,
   )
-  const note = started ? ' It did not run: it is started to be read, and stopped again.' : ''
+  const note = started ? ' It was not running: the doctor started it to read it, and stopped it again.' : ''
   return (
     wrongIf([
       isMisplaced &&

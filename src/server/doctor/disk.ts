@@ -22,7 +22,7 @@ export async function checkDisk(
   read: (path: string) => Promise<Space> = (path) => statfs(path),
 ) {
   if (dataDir === undefined)
-    return ok("The database is not in DATA_DIR: see to its own machine's disk there.")
+    return ok('The database is not in DATA_DIR: check the disk of the machine it is on.')
   let space: Space
   try {
     space = await read(dataDir)
@@ -36,7 +36,9 @@ export async function checkDisk(
   return (
     wrongIf([
       free < minFreeBytes && `${shown}: make room, or no application can be stored one day.`,
-      files > 0 && ffree < minFreeFiles && `Only ${ffree} files more can be made in ${dataDir}: remove some.`,
+      files > 0 &&
+        ffree < minFreeFiles &&
+        `Only ${ffree} more files can be created in ${dataDir}: remove some.`,
     ]) ?? ok(`${shown}.`)
   )
 }

@@ -145,7 +145,7 @@ test('letters and deliveries that failed, or wait, are reported with a command t
     webhook:
       'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. The last response: 410: gone. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
     letters:
-      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: none. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. All are kept: The mail server is closing (421).',
+      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: none. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. Sending is paused: The mail server is closing (421).',
   })
   expect((await findingsOf({ DATABASE_URL }))['webhook']).toBe(
     'not set: WEBHOOK_URL is not set; 5 wait for one.',
@@ -247,7 +247,7 @@ test('a database that is frozen, or refuses connections, is reported, and everyt
     )
     expect(findings).toMatchObject({
       settings: expect.stringMatching(/^ok: /) as string,
-      schema: 'not known: The database could not be asked.',
+      schema: 'not known: The database could not be read.',
     })
   }
   expect(JSON.stringify(refused)).not.toContain('hunter2')
@@ -284,13 +284,13 @@ test('the doctor reports whether SITE_URL leads to this server, another one, a r
     `not set: SITE_URL is not set. The server at ${mine.origin} is version ${version}.`,
   )
   expect(await site(mine.origin.replace('http', 'https'))).toMatch(
-    /which does not answer \(TLS: [a-z ]+\): see that/,
+    /which does not answer \(TLS: [a-z ]+\): check that/,
   )
   expect(await site(mine.origin, new URL(theirs.origin).port)).toMatch(
     /^wrong: The server at .* uses another database than this one/,
   )
   expect(await site(`${elsewhere.origin}/301`)).toMatch(
-    /which leads on to https:\/\/other\.example\/: set it/,
+    /which redirects to https:\/\/other\.example\/: set SITE_URL/,
   )
   expect(await site(`${elsewhere.origin}/502`)).toMatch(
     /where a proxy answers 502: it does not reach the server\.$/,
@@ -318,7 +318,7 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   expect(await checkDisk('/data', () => Promise.resolve(fullDisk))).toEqual({
     verdict: 'wrong',
     sentence:
-      '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 files more can be made in /data: remove some.',
+      '0.0 GB of 16.0 GB are free in /data: make room, or no application can be stored one day. Only 7 more files can be created in /data: remove some.',
   })
 
   const directory = await temporaryDirectory()
@@ -332,7 +332,7 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   })
   await chmod(file, 0o640)
   expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({
-    sentence: '"PORT 3000 SMTP" is no name: a line of .env is NAME=value.',
+    sentence: '"PORT 3000 SMTP" is not a valid name: a line of .env is NAME=value.',
   })
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
 })

@@ -50,7 +50,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
   ) => {
     const result = await opened
     return runCheck(about, limit, async () =>
-      result === undefined ? notKnown('The database could not be asked.') : check(result.open),
+      result === undefined ? notKnown('The database could not be read.') : check(result.open),
     )
   }
   const identity = database.then(identify).catch(() => unknownIdentity)
@@ -106,9 +106,9 @@ async function identify({ read }: ReadOnlyDatabase) {
 
 function withoutMail(environment: Environment) {
   return environment['MAIL_FROM']
-    ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set it, or take MAIL_FROM away.')
+    ? wrong('MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set SMTP_URL, or remove MAIL_FROM.')
     : notSet(
-        'SMTP_URL is not set, so no emails are sent: organisers sign in by links of yours, and write from their own mail programs.',
+        'SMTP_URL is not set, so no emails are sent: organisers sign in with links that you create, and write from their own mail programs.',
       )
 }
 

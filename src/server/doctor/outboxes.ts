@@ -59,12 +59,12 @@ export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: P
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
       counts.webhooksFailed > 0 &&
-        `${quantity(counts.webhooksFailed, 'decision or answer', 'decisions and answers')} could not be told to the automation: npm run letters -- --list says why.`,
+        `${quantity(counts.webhooksFailed, 'decision or RSVP', 'decisions or RSVPs')} could not be sent to the automation: npm run letters -- --list says why.`,
       failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
       last !== undefined && lastResponse(last.reply),
       mailSender.isStopped &&
         waiting > 0 &&
-        `${waiting} wait, and letters are stopped: npm run letters -- --start lets them leave.`,
+        `${waiting} wait, and letters are stopped: npm run letters -- --start sends them.`,
       waiting > 0 &&
         !mailSender.isRunning &&
         mailServer === undefined &&
@@ -73,7 +73,7 @@ export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: P
         !mailSender.isRunning &&
         mailServer !== undefined &&
         `${waiting} wait, and no server runs that hands letters over: npm start starts it.`,
-      mailSender.problem !== '' && `All are kept: ${oneLine(mailSender.problem)}.`,
+      mailSender.problem !== '' && `Sending is paused: ${oneLine(mailSender.problem)}.`,
     ]) ?? ok(`${counts.sent} sent, ${waiting} waiting, none refused or given up.`)
   )
 }

@@ -22,18 +22,18 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
   const isOther = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
   const updateHint =
     supported.minor - minor > 1 &&
-    `Newer ones mend faults, up to ${supported.major}.${supported.minor}, which this version knows`
+    `Newer versions fix bugs (the newest known is ${supported.major}.${supported.minor})`
   return (
     wrongIf([
       isOther &&
-        `PostgreSQL ${running} of ${row.folder} runs, and the next start takes ${installed} of ${programs}: restart the server.`,
+        `PostgreSQL ${running} of ${row.folder} runs, and the next start will use ${installed} from ${programs}: restart the server.`,
       postgresBin !== undefined &&
         updateHint &&
         `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}). ${updateHint}: update it, and restart the server.`,
     ]) ??
     ok(
       postgresBin === undefined
-        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${updateHint ? ` ${updateHint}: POSTGRES_BIN takes one that your distribution keeps up to date.` : ''}`
+        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${updateHint ? ` ${updateHint}: set POSTGRES_BIN to one that your distribution keeps up to date.` : ''}`
         : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
     )
   )

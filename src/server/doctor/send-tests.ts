@@ -34,7 +34,7 @@ export function sendTests(
 }
 
 async function sendMail(to: string, mailServer: Settings['mailServer']) {
-  if (mailServer === undefined) return notSet('None was sent: SMTP_URL is not set.')
+  if (mailServer === undefined) return notSet('No test was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
     'This is a test of npm run doctor. If it is in your spam folder, see what the doctor says about the sender.'
@@ -46,10 +46,10 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
   const address = Object.values(hostAndPort(mailServer)).join(':')
   switch (result.outcome) {
     case 'sent':
-      return ok(`${address} took a mail to ${to}: see whether it arrives, and where.`)
+      return ok(`${address} accepted an email to ${to}: check whether it arrives, and in which folder.`)
     case 'refused':
     case 'retry':
-      return wrong(`${address} did not take a mail to ${to}: ${oneLine(result.reply)}.`)
+      return wrong(`${address} did not accept an email to ${to}: ${oneLine(result.reply)}.`)
     case 'unavailable':
       return wrong(`No email was sent: ${oneLine(result.problem)}.`)
     case 'broken off':
@@ -58,11 +58,13 @@ async function sendMail(to: string, mailServer: Settings['mailServer']) {
 }
 
 async function sendDelivery(name: string, url: string | undefined, secret: string | undefined) {
-  if (url === undefined) return notSet(`None was sent: ${name} is not set.`)
+  if (url === undefined) return notSet(`No test was sent: ${name} is not set.`)
   const content = new URLSearchParams({ type, sentAt: new Date().toISOString() })
   const { delivered, status, text } = await deliver(`test_${randomUUID()}`, content, { url, secret })
   const origin = new URL(url).origin
   if (delivered) return ok(`${origin} took a delivery of the type "${type}" (${status}).`)
   const reply = [status ?? 'no answer', oneLine(text)].filter((part) => part !== '').join(': ')
-  return wrong(`${origin} did not take a test delivery (${reply}): see ${name}, and what waits there.`)
+  return wrong(
+    `${origin} did not take a test delivery (${reply}): check ${name} and the program at that address.`,
+  )
 }

@@ -20,7 +20,7 @@ export async function checkSettings(environment: Environment, path = '.env') {
   const names = nonEmpty(environment).map(([name]) => name)
   const nameProblems = names.map((name) =>
     /\s/.test(name)
-      ? `"${oneLine(name)}" is no name: a line of .env is NAME=value.`
+      ? `"${oneLine(name)}" is not a valid name: a line of .env is NAME=value.`
       : problemWithName(name, inFile[name] !== undefined),
   )
   const secrets = [

@@ -65,7 +65,7 @@ export function checkSite(
     here && listener && isNeeded && problemOf(listener, here.address, here.instance),
     isRunning &&
       runningVersion !== version &&
-      `The server at ${here?.address} is version ${runningVersion ?? 'older'}, and ${version} is here: start it once more.`,
+      `The server at ${here?.address} is version ${runningVersion ?? 'older'}, and ${version} is installed: restart the server.`,
     publicFinding?.problem,
     isRunning &&
       site === undefined &&
@@ -88,7 +88,7 @@ function checkPublicAddress(
   const problem = (what: string) => ({ sentence, problem: `${sentence}, ${what}` })
   if ('problem' in instance) {
     return problem(
-      `which does not answer (${instance.problem}): see that the name leads here, and to the proxy and its certificate.`,
+      `which does not answer (${instance.problem}): check that the name leads here, and check the proxy and its certificate.`,
     )
   }
   const { status, location, body } = instance
@@ -102,7 +102,7 @@ function checkPublicAddress(
     return { sentence: `${sentence}, which answers; the page is a static host's.` }
   }
   if (location !== null)
-    return problem(`which leads on to ${oneLine(location)}: set it to where the page itself is.`)
+    return problem(`which redirects to ${oneLine(location)}: set SITE_URL to the page's own address.`)
   if (status === 502 || status === 503 || status === 504) {
     return problem(`where a proxy answers ${status}: it does not reach the server.`)
   }
@@ -125,11 +125,11 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
     )
   }
   if (site === undefined || siteUrl === undefined) {
-    return notSet('It is asked at SITE_URL, which is not set.')
+    return notSet('The proxy is checked through SITE_URL, which is not set.')
   }
   switch (stringField(site.instance, 'forwarded') as Forwarded | undefined) {
     case 'believed':
-      return ok('The proxy says who visitors are, and is believed as it should be.')
+      return ok("The proxy's visitor addresses are trusted correctly.")
     case 'direct':
       return siteUrl.startsWith('https:')
         ? wrong(
@@ -138,7 +138,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
         : ok('No proxy adds X-Forwarded-For, and none is believed.')
     case 'from a trusted address':
       return ok(
-        'The proxy is believed; this machine is, too, so it cannot be seen from here whether strangers are.',
+        'The proxy is trusted. This machine is trusted too, so the doctor cannot tell whether strangers are.',
       )
     case 'unbelieved':
       return wrong(
@@ -146,7 +146,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
       )
     case 'too few':
       return wrong(
-        'Of several proxies TRUST_PROXY believes too few, so one of them counts as the visitor: name them all.',
+        'TRUST_PROXY names too few of several proxies, so one of them counts as the visitor: name them all.',
       )
     case 'anybody':
       return wrong(

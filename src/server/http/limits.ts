@@ -71,7 +71,7 @@ function networkOf(address: string) {
 }
 
 /**
- * Counts the rows that an address inserts.
+ * Counts the rows that a network address inserts.
  *
  * @param rows The number of rows to insert: an array must not bypass the limit.
  * @throws {HttpError} with 429 beyond the limit.
@@ -79,7 +79,7 @@ function networkOf(address: string) {
 export type Allowance = (address: string, rows: number) => void
 
 /**
- * Limits how many rows an address may insert in a minute.
+ * Limits how many rows a network address may insert in a minute.
  *
  * @param perMinute 0 is no limit.
  * @param now A monotonic clock in milliseconds.

@@ -195,7 +195,7 @@ test.each(problems)(
     })
     expect(lines).toMatchObject([
       {
-        message: 'letters are kept for a while',
+        message: 'the mail server is unavailable; letters will be retried',
         details: { host: '127.0.0.1', port: server.port, problem: expect.stringMatching(problem) as string },
       },
     ])
@@ -292,7 +292,7 @@ test('while a letter is being sent to a person, no other is sent to them, in any
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', 'b' from letter`
-  // Even by concurrent claims.
+  // This also holds for concurrent claims.
   const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
@@ -304,20 +304,23 @@ test('while a letter is being sent to a person, no other is sent to them, in any
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // When the lease of a dead server expires, others claim the next letter.
+  // The person is free again when the lease of a dead server expires, so the other letter to them is claimed.
   await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('the third time that a connection is closed over a letter counts as a failed try of that letter', async () => {
+test('the third time that a connection is closed because of a letter counts as a failed try of that letter', async () => {
   await released('ada@example.com')
   const server = await receiver({
     refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
   })
   const { postman, lines } = postmanFor(server)
-  for (const [times, wait] of [6, 16].entries()) {
-    await expect.poll(() => lines).toHaveLength(times + 1)
-    expect(lines[times]).toMatchObject({ message: 'letters are kept for a while', details: { code: 421 } })
+  for (const [closings, wait] of [6, 16].entries()) {
+    await expect.poll(() => lines).toHaveLength(closings + 1)
+    expect(lines[closings]).toMatchObject({
+      message: 'the mail server is unavailable; letters will be retried',
+      details: { code: 421 },
+    })
     expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
     await advanceTime(wait)
     postman.wake()
@@ -356,7 +359,7 @@ test('a mail server that accepts emails and drops the connection gets each email
       attempts: 3,
       uncertain: 3,
       due_at: null,
-      answer: expect.stringMatching(/three times, and nobody knows/) as string,
+      answer: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,
     },
   ])
   expect(await database.owner`select state, body from private.deliveries where kind = 'test'`).toEqual([

@@ -40,10 +40,10 @@ const logMessages = {
   retry: 'letter deferred; it will be retried',
   'given up': 'letter given up',
   withdrawn: 'letter withdrawn before it was accepted',
-  lost: 'reply to a letter came too late: another try had begun',
+  lost: 'result of a letter ignored: its lease had expired',
 }
 
-/** When this many connections were closed over one letter, the letter counts as the cause. */
+/** When this many connections were closed in reply to one letter, the letter counts as the cause. */
 const maxClosings = 3
 /** Concurrent connections. */
 const workers = 5
@@ -57,7 +57,10 @@ interface Job {
   letter: Message
 }
 
-/** Makes the failure one of the letter if connections were closed over it too often. Otherwise it would delay all others. */
+/**
+ * Counts the failure as this letter's own if connections were closed in reply to it too often, so that it does not delay the
+ * other letters.
+ */
 function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
@@ -95,7 +98,10 @@ export function startMailSender({
       await giveBack(sql, claim, result)
       if (isFirst) {
         const { code, problem, cause } = result
-        log.warn({ ...hostAndPort(mailServer), code, problem, cause }, 'letters are kept for a while')
+        log.warn(
+          { ...hostAndPort(mailServer), code, problem, cause },
+          'the mail server is unavailable; letters will be retried',
+        )
       }
       return
     }

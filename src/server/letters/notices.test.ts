@@ -291,7 +291,7 @@ test('the daily email replaces a notice that was not sent within a day', async (
   expect(await claimAll()).toMatchObject([{ says: { application: null, count: 1 } }])
 })
 
-test('notices share the hourly limit with receipts, and tests do not wait for it', async () => {
+test('notices share the hourly limit with receipts, and test emails do not wait for it', async () => {
   const email = await organiser('each')
   await apply('Ada')
   await sql()`update private.postman set hour_began_at = now(), in_hour = 100`

@@ -46,18 +46,18 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
   const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
   if (application !== null) {
     const [name = ''] = names
+    const person = name === '' ? 'Somebody' : name
     if (answer !== null) {
-      const sentence = `${name === '' ? 'Somebody' : name} is ${answer}`
       return {
         ...letter,
-        subject: sentence,
-        body: `${sentence}, as they answered.\n\n${desk}#/applications/${application}\n\n${ending}`,
+        subject: `${person} is ${answer}`,
+        body: `${person} has answered: ${answer}.\n\n${desk}#/applications/${application}\n\n${ending}`,
       }
     }
     return {
       ...letter,
       subject: name === '' ? 'A new application' : `New application: ${name}`,
-      body: `${name === '' ? 'Somebody' : name} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
+      body: `${person} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
     }
   }
   const rsvps = [

@@ -25,7 +25,7 @@ export interface MailTry extends DeliveryTry {
 export const maxUncertainTries = 3
 
 /** The reply that organisers see if such an email is not sent again. */
-export const uncertainReply = 'It left three times, and nobody knows whether it arrived.'
+export const uncertainReply = 'It was sent three times. Whether it arrived is unknown.'
 
 /**
  * Records the result of a try. Records nothing if the lease expired meanwhile, since another server may have claimed the

@@ -108,9 +108,9 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
-      const hasNoReply =
+      const wasNotSent =
         result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
-      if (cancelled?.aborted === true && hasNoReply && result.code === null) {
+      if (cancelled?.aborted === true && wasNotSent && result.code === null) {
         return { outcome: 'broken off', code: null }
       }
       clearTimeout(idleTimer)
@@ -279,10 +279,10 @@ function problemOf(failure: SmtpFailure, stage: Progress['stage'], isLate: boole
   const details = known.length > 0 ? ` (${known.join(', ')})` : ''
   if (isLate || isTimeout(failure)) return `The mail server did not answer in time${details}.`
   if (responseCode === 421) return `The mail server is closing${details}.`
-  if (command === 'MAIL FROM') return `The mail server did not take the sender${details}.`
-  if (code === 'EAUTH') return `The mail server did not take the user and password${details}.`
+  if (command === 'MAIL FROM') return `The mail server did not accept the sender${details}.`
+  if (code === 'EAUTH') return `The mail server did not accept the user and password${details}.`
   if (code === 'ETLS') return `The connection to the mail server could not be encrypted${details}.`
-  if (responseCode !== undefined) return `The mail server did not let us in${details}.`
+  if (responseCode !== undefined) return `The mail server refused the connection${details}.`
   if (stage === 'envelope') return `The mail server broke off the connection${details}.`
   return `The mail server could not be reached${details}.`
 }

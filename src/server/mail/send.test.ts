@@ -23,7 +23,7 @@ test('user and password are sent to a server that asks for them', async () => {
   expect(await send(mail, { ...login, password: 'wrong' })).toEqual({
     outcome: 'unavailable',
     code: 535,
-    problem: 'The mail server did not take the user and password (EAUTH, AUTH PLAIN, 535).',
+    problem: 'The mail server did not accept the user and password (EAUTH, AUTH PLAIN, 535).',
     cause: undefined,
     isClosing: false,
   })

@@ -24,7 +24,7 @@ export async function checkSender(
 ): Promise<Omit<Finding, 'about'>> {
   const host = address.slice(address.lastIndexOf('@') + 1)
   const domain = domainToASCII(host)
-  if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${host}, which is no name of the Internet.`)
+  if (!domain.includes('.')) return notKnown(`MAIL_FROM is at ${host}, which is not an Internet domain.`)
   try {
     const [mx, spf, dmarc] = await Promise.all([
       mxProblem(domain, resolver),
@@ -36,10 +36,12 @@ export async function checkSender(
     return wrong(problems.join(' '))
   } catch (error) {
     if (error instanceof NoSuchName) {
-      return wrong(`MAIL_FROM is at ${domain}, which is no name: many mail servers accept no emails from it.`)
+      return wrong(
+        `MAIL_FROM is at ${domain}, a domain that does not exist: many mail servers refuse its emails.`,
+      )
     }
     if (error instanceof DnsFailure)
-      return notKnown(`The name servers tell nothing of ${domain} (${error.message}).`)
+      return notKnown(`The name servers did not answer for ${domain} (${error.message}).`)
     throw error
   }
 }
@@ -84,12 +86,12 @@ async function texts(name: string, pattern: RegExp, resolver: DnsResolver) {
 
 async function spfProblem(domain: string, resolver: DnsResolver) {
   const spf = await texts(domain, /^v=spf1( |$)/i, resolver)
-  if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which is as none: leave one.`
+  if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which counts as none: keep only one.`
   if (spf.length === 0) {
     return `${domain} has no SPF, so its emails may count as spam: add a TXT record, such as "v=spf1 include:<your mail server's> -all".`
   }
   return /\s\+?all(\s|$)/i.test(spf[0] ?? '')
-    ? `The SPF of ${domain} lets everybody send for it (+all): say -all.`
+    ? `The SPF of ${domain} allows every server to send for it (+all): use -all.`
     : undefined
 }
 
@@ -103,7 +105,7 @@ async function dmarcProblem(domain: string, resolver: DnsResolver) {
     const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)
-      return `_dmarc.${name} has ${dmarc.length} DMARC records, which is as none: leave one.`
+      return `_dmarc.${name} has ${dmarc.length} DMARC records, which counts as none: keep only one.`
   }
   return `${domain} has no DMARC, which large providers ask for: have a TXT record made at _dmarc.${domain}, such as "v=DMARC1; p=none".`
 }

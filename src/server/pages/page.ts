@@ -21,7 +21,7 @@ export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
   /** The sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
-  /** Counts the rows that an address sends. */
+  /** Throws when a network address inserts too many rows. */
   allow: Allowance
   /** Queues large bodies. */
   queueParsing: ParseQueue
@@ -34,7 +34,7 @@ export interface PageOptions {
 /** The page's script, of this build or an earlier one. */
 const pageScript = /^\/assets\/apply-[\w-]+\.js(?:\?|$)/
 
-/** The most characters of form answers that a refused form shows again. In the document, each can become eleven. */
+/** The most characters of form answers that a refused form shows again. In the document, an escaped character takes up to eleven. */
 const maxEchoedLength = 16 * 1024
 /** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
 const maxInFlight = 32 * 1024 * 1024

@@ -34,7 +34,7 @@ test.each([
   ['list', { filter: {}, most: 1001 }, 'A call lists from 1 to 1,000 applications.'],
   ['list', { filter: {}, most: 0 }, 'A call lists from 1 to 1,000 applications.'],
   ['list', { filter: { status: 'hired' } }, 'There is no status "hired".'],
-  ['outbox', { state: 'sent', after: null }, 'Letters are listed that are waiting, refused or given up.'],
+  ['outbox', { state: 'sent', after: null }, 'The state must be waiting, refused or given up.'],
   ['write_to', { act: null, application: crypto.randomUUID(), subject: 's', body: 'b' }, 'An act has an id.'],
   ['set_answer', { act: null, application: crypto.randomUUID(), answer: 'coming' }, 'has an id.'],
   [
@@ -81,6 +81,7 @@ test('undoing a decision is refused after its letter was sent, but a new decisio
     const { data } = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
     return data as object
   }
+  // `told`: the undo was refused, because the applicant has been told of the decision.
   expect(await decide(true)).toMatchObject([{ outcome: 'told', status: 'accepted', version: 1 }])
   expect(await decide(false)).toMatchObject([{ outcome: 'kept', status: 'declined', version: 2 }])
 })

@@ -697,7 +697,7 @@ test('a list reads only the rows that it needs, however many applications have a
       { answer: 'not told' },
     ]) {
       const { scanned, fetched } = await rowsReadFor({ ...filter, order })
-      // The hundred matches are among a few hundred candidates, each with a row of another table.
+      // To find 100 matches, a call reads some hundred candidates, and a joined row for each.
       expect({ filter, order, scanned, isFew: fetched < 1000 }).toEqual({
         filter,
         order,

@@ -13,7 +13,7 @@ const deferred: RecordedResult = { outcome: 'retry', code: 451, reply: '451 late
 const uncertain: RecordedResult = {
   outcome: 'retry',
   code: null,
-  reply: 'No answer came.',
+  reply: 'No response.',
   isUncertain: true,
 }
 

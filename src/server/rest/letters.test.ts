@@ -524,12 +524,12 @@ test('every form answer has a placeholder, which quotes it in the words that the
       body: (labels as Record<string, string>)[value],
     })
   }
-  const quoted = columns.filter((column) => column !== 'consent')
+  const quotableColumns = columns.filter((column) => column !== 'consent')
   const answers = anApplication({ custom_solution: 'Mine', paid_solution: 'custom' })
   const id = await store(answers)
-  const body = quoted.map((column) => `{{${column}}}`).join('|')
+  const body = quotableColumns.map((column) => `{{${column}}}`).join('|')
   const { body: filled } = await ask<{ body: string }>('preview', { subject: 's', body, application: id })
-  expect(filled.split('|')).toHaveLength(quoted.length)
+  expect(filled.split('|')).toHaveLength(quotableColumns.length)
   expect(filled).not.toContain('{{')
 })
 

@@ -63,12 +63,12 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const isOn = verified.length > 0
   const words = isOn
     ? {
-        about: 'It is on: after the mail, signing in asks for the code that your authenticator app shows.',
+        about: 'It is on. After the emailed code, you also enter a code from your authenticator app.',
         button: 'Switch off',
       }
     : {
         about:
-          'It is off. With it, signing in also asks for a code that an authenticator app on your telephone shows, so that your mailbox alone lets nobody in.',
+          'It is off. With it, signing in also asks for a code from an app on your phone, so access to your mailbox is not enough.',
         button: 'Set up',
       }
   const { isPending, press } = isOn ? remove : begin
@@ -116,12 +116,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
   })
   return (
     <div className="account-factor">
-      <img
-        src={totp.qr_code}
-        alt="A QR code with the secret that stands beside it"
-        width="192"
-        height="192"
-      />
+      <img src={totp.qr_code} alt="A QR code with the secret shown beside it" width="192" height="192" />
       <div>
         <p>
           Scan this with your authenticator app, or <a href={totp.uri}>open it in the app on this device</a>,
@@ -130,10 +125,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
         <p>
           <code className="account-secret">{totp.secret}</code>
         </p>
-        <p>
-          Then type the code that the app shows. Your sessions in other browsers end, since they began without
-          it.
-        </p>
+        <p>Then type the code that the app shows. This ends your sessions in other browsers.</p>
         <form onSubmit={verify.onSubmit}>
           <CodeField problem={verify.problem} isFirst />
           <div className="layout-row">

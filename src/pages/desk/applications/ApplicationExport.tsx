@@ -43,7 +43,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
         <Button ref={button} isOff={isPending} onPress={download}>
           Download CSV
         </Button>
-        {isPending && <span>{formatNumber(received)} came…</span>}
+        {isPending && <span>{formatNumber(received)} received…</span>}
         {isPending && <Button onPress={stop}>Stop</Button>}
       </div>
       <Problem message="Nothing was downloaded." error={error} />

@@ -130,10 +130,10 @@ function textOf(entry: HistoryEntry): ReactNode {
 
 function webhookWords({ attempts, last_status, next_attempt_at }: Delivery) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
-  const reply = last_status === null ? 'no answer' : `the answer ${last_status}`
+  const last = last_status === null ? 'no response to the last' : `last response ${last_status}`
   if (next_attempt_at === null)
-    return `Not passed on to the connected system (webhook): given up after ${tries}, the last with ${reply}.`
-  return `Not yet passed on to the connected system (webhook): ${tries}, the last with ${reply}.`
+    return `Not sent to the connected system (webhook): given up after ${tries}, ${last}.`
+  return `Not yet sent to the connected system (webhook): ${tries}, ${last}.`
 }
 
 interface NoteCreateProps {

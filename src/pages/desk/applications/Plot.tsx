@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react'
 
-import { formatNumber, shortDayOf } from '../kit/format.ts'
+import { formatNumber, chartDayOf } from '../kit/format.ts'
 
 /** A name and its numbers. */
 interface Row {
@@ -91,7 +91,7 @@ interface DaysPlotProps {
 
 /** A chart of each thing, with a bar for each day. */
 export function DaysPlot({ caption, things, days }: DaysPlotProps) {
-  const rows = days.map(({ day, counts }) => ({ name: shortDayOf(day), counts }))
+  const rows = days.map(({ day, counts }) => ({ name: chartDayOf(day), counts }))
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) return null
   return (

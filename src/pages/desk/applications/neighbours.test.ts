@@ -85,15 +85,15 @@ test('neighbours follow the former order of the list, and continue after the las
     position({ number: 2, count: 148, previous: 'a', next: 'c' }),
   )
   expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
-  const beyond = withOpened(
+  const openedPastLastRead = withOpened(
     openedList,
     partial,
     'c',
     position({ number: 2, count: 147, previous: 'a', next: 'd' }),
   )
-  expect(neighboursIn(beyond, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
+  expect(neighboursIn(openedPastLastRead, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
   // A newer read replaces the former list.
-  expect(neighboursIn(withOpened(beyond, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
+  expect(neighboursIn(withOpened(openedPastLastRead, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
     previous: undefined,
     next: 'd',
     words: '1 of 2',

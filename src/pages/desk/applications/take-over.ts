@@ -37,7 +37,7 @@ export function elementToRender(page: HTMLElement, session: WatchedSession): HTM
   for (const end of ['pointerup', 'pointercancel'])
     addEventListener(end, () => setTimeout(() => isShowPending && show()))
   // Other screens take the focus when they are rendered, so they must be in the document.
-  session.subscribe(() => session.now().step !== 'in' && show())
+  session.subscribe(() => session.state().step !== 'in' && show())
   addEventListener('popstate', show)
   return detached
 }

@@ -10,7 +10,7 @@ import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { groupAlike, isStatusKnown, progressOf, refusalOf, undoneWord } from './sentences.ts'
+import { groupAlike, isStatusKnown, progressOf, sentenceOfRefusal, undoneWord } from './sentences.ts'
 
 /** The button for each status, and its key. */
 const decisionButtons = [
@@ -150,7 +150,7 @@ export function DecisionProblems() {
         const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
         return (
           <section key={application.id} className="layout-notice error">
-            <p>{refusalOf(refusals[0], others.length)}</p>
+            <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
             <p className="layout-row">
               {reason.kind !== 'gone' && (
                 <Button onPress={() => choose(() => queue.repeat(refusals))}>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
 import type { DecisionAct, Decision, Refusal } from '../kit/decision-state.ts'
-import { groupAlike, countsOf, outcomeOf, progressOf, refusalOf, undoneWord } from './sentences.ts'
+import { groupAlike, countsOf, outcomeOf, progressOf, sentenceOfRefusal, undoneWord } from './sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
 const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', isUndo = false) => ({
@@ -50,7 +50,7 @@ test.each<[string, DecisionAct]>([
     act(saved('1', 'waitlisted'), saved('2'), saved('3'), refused('4', 'declined')),
   ],
   ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
-  ['Person 1: Accepted; stopped, 2 left as they were', act(saved('1'), stopped('2'), stopped('3'))],
+  ['Person 1: Accepted; stopped, 2 not changed', act(saved('1'), stopped('2'), stopped('3'))],
   // Undoing does not mention the former statuses.
   ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
   [
@@ -141,13 +141,13 @@ test.each<[string, Refusal, number]>([
     1,
   ],
 ])('%s', (sentence, args, others) => {
-  expect(refusalOf(args, others)).toBe(sentence)
+  expect(sentenceOfRefusal(args, others)).toBe(sentence)
 })
 
 test('a conflict names the other organiser and the moment', () => {
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
   const pattern =
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(.*22.*\)\.$/
-  expect(refusalOf(refusal('1', bob), 0)).toMatch(pattern)
-  expect(refusalOf(refusal('1', bob), 1)).toContain('bob@example.org set them to Declined meanwhile')
+  expect(sentenceOfRefusal(refusal('1', bob), 0)).toMatch(pattern)
+  expect(sentenceOfRefusal(refusal('1', bob), 1)).toContain('bob@example.org set them to Declined meanwhile')
 })

@@ -22,7 +22,7 @@ export function outcomeOf(act: DecisionAct): string {
   const [one] = refusals
   if (one)
     parts.push(`${decisions.length > 1 ? refusals.length : `${one.application.name}:`} ${notSaved(one)}`)
-  if (stopped > 0) parts.push(`stopped, ${stopped} left as they were`)
+  if (stopped > 0) parts.push(`stopped, ${stopped} not changed`)
   return parts.join('; ')
 }
 
@@ -88,7 +88,7 @@ export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]]
   return [...groups.values()]
 }
 
-/** Whether the current status is known, so that the organiser can keep it. */
+/** Whether the current status is known, so that the organiser can leave the application at the status that somebody else set. */
 export function isStatusKnown({ kind }: Refusal['reason']): boolean {
   return kind === 'stale' || kind === 'told'
 }
@@ -98,7 +98,7 @@ export function isStatusKnown({ kind }: Refusal['reason']): boolean {
  *
  * @param others Number of other applications with the same refusal.
  */
-export function refusalOf(refusal: Refusal, others: number): string {
+export function sentenceOfRefusal(refusal: Refusal, others: number): string {
   const { application, wanted, reason } = refusal
   const isOne = others === 0
   const subject = isOne

@@ -25,7 +25,7 @@ test.each<[Door, string]>([
   [{ ...open, is_open: false }, 'The door is closed. Applicants read: “Applications are closed.”'],
   [
     { ...limited, is_open: false },
-    `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
+    `The door has been closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
   [{ ...open, closes_after: 3, received: 1 }, 'The door is open, for 2 more applications (1 of 3 received).'],
   [limited, `The door is open, until ${momentOf(at)}, for 1 more application (1,199 of 1,200 received).`],
@@ -43,7 +43,7 @@ test.each<[Door, string]>([
   ],
   [
     { ...open, is_open: false, closes_at: at },
-    `The door is closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
+    `The door has been closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
 ])('the state of the door is one sentence: %j', (door, sentence) => {
   expect(doorSentence(door)).toBe(sentence)

@@ -6,8 +6,7 @@ type DoorState = Omit<Door, 'version' | 'opened_at'>
 
 /** The state of the door, in one sentence. */
 export function doorSentence(door: DoorState): string {
-  if (!door.is_open)
-    return `The door is closed${closingReason(door)}. Applicants read: “${sentenceFor(door)}”`
+  if (!door.is_open) return `The door ${closedWords(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
   const limits = limitsOf(door, (after) => {
     return `${countOf(after - received, 'more application')} (${formatNumber(received)} of ${formatNumber(after)} received)`
@@ -23,11 +22,11 @@ function limitsOf(door: Pick<Door, 'closes_at' | 'closes_after'>, countWords: (a
   ]
 }
 
-/** The reason why the door closed automatically; blank if an organiser closed it. */
-function closingReason({ closed, closes_at: at, closes_after: after, received }: DoorState) {
-  if (closed) return ''
-  if (after !== null && received >= after) return `: it reached its limit of ${countOf(after, 'application')}`
-  return at === null ? '' : ` since ${momentOf(at)}`
+/** The words for a closed door, with the reason if it closed automatically. */
+function closedWords({ closed, closes_at: at, closes_after: after, received }: DoorState) {
+  if (!closed && after !== null && received >= after)
+    return `is closed: it reached its limit of ${countOf(after, 'application')}`
+  return closed || at === null ? 'is closed' : `has been closed since ${momentOf(at)}`
 }
 
 /** The door after a change by an organiser, in a few words. */

@@ -17,7 +17,7 @@ export function HistoryList() {
     <Screen title="History" query={query}>
       {(happenings) =>
         happenings.length === 0 ? (
-          <p className="layout-quiet">Nothing yet. The door has been open from the beginning.</p>
+          <p className="layout-quiet">No changes yet. Applications have always been open.</p>
         ) : (
           <>
             <ul className="layout-lines layout-sheet history-list">

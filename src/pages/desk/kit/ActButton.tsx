@@ -51,7 +51,7 @@ interface ConfirmButtonProps {
   /** The question, and the buttons that confirm and cancel. */
   question: ReactNode
   confirm: string
-  keep: string
+  cancel: string
   isPending: boolean
   onConfirm: () => void
 }
@@ -61,7 +61,7 @@ export function ConfirmButton({
   children,
   question,
   confirm,
-  keep,
+  cancel,
   isPending,
   onConfirm,
 }: ConfirmButtonProps) {
@@ -79,7 +79,7 @@ export function ConfirmButton({
       <span>{question}</span>
       {/* This button takes the focus, so that pressing Enter twice only cancels. */}
       <Button ref={focus} onPress={() => setIsConfirming(false)}>
-        {keep}
+        {cancel}
       </Button>
       <ActButton isPending={isPending} onPress={onConfirm}>
         {confirm}

@@ -63,7 +63,7 @@ export function isOutdated(error: unknown) {
 
 /** The sentence for a response that does not come from the desk's server. */
 export const foreignServerMessage =
-  'Another server answered at the address of this desk. Please ask whoever runs this site.'
+  'Another server responded at the address of this desk. Ask the person who runs this site.'
 
 /** Whether a call may have succeeded although no response came. */
 export function isUncertain(error: unknown): boolean {
@@ -83,7 +83,7 @@ function isTimeout(error: unknown) {
 export function sentenceOf(error: unknown): string {
   if (error instanceof OfflineError) return error.message
   if (error instanceof TypeError) return 'The server could not be reached. Please check your connection.'
-  if (isTimeout(error)) return 'No answer came in time. Please check your connection.'
+  if (isTimeout(error)) return 'The server did not respond in time. Please check your connection.'
   if (error instanceof RefusedCall && error.code === 'PGRST202')
     return 'The desk was updated meanwhile. Please reload this page.'
   // A response without JSON or without a code comes from another server at this address.

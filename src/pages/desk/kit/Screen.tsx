@@ -143,7 +143,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
     if (!hasFailed) return this.props.children
     return (
       <NotShown button="Try again" onPress={this.#tryAgain}>
-        Please try again. If it stays so, tell whoever runs this site: {String(error)}
+        Please try again. If the problem remains, tell the person who runs this site: {String(error)}
       </NotShown>
     )
   }

@@ -131,7 +131,7 @@ test('a conflict with an equal decision is not reported as a refusal', () => {
   expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
 })
 
-test('a refused decision is not reported if the next decision wanted the current status', () => {
+test('a refused decision is not reported if the next decision wanted the status that somebody else set meanwhile', () => {
   const state = finished(after(decide('accepted', application('1')), decide('declined', application('1'))), {
     '1': stale,
   })

@@ -7,7 +7,7 @@ import {
   momentOf,
   nameOf,
   outOf,
-  shortDayOf,
+  chartDayOf,
   shortMomentOf,
   shortOf,
   formatCount,
@@ -36,7 +36,7 @@ test.each([
 
 test('a day is the same in every time zone', () => {
   expect(dayOf('2026-12-31')).toBe('31 December 2026')
-  expect(shortDayOf('2026-12-31')).toBe('31 Dec 2026')
+  expect(chartDayOf('2026-12-31')).toBe('31 Dec 2026')
 })
 
 test('formats are created on first use, once', () => {

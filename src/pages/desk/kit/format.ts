@@ -54,7 +54,7 @@ export function dayOf(day: string): string {
 }
 
 /** Formats a day as in charts: `31 Dec 2026`. */
-export function shortDayOf(day: string): string {
+export function chartDayOf(day: string): string {
   return chartDay().format(new Date(day))
 }
 

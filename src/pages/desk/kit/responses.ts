@@ -5,11 +5,11 @@ import type { ActName, Arguments, Calls, Result } from '../../../client/desk/cal
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 
-/** Access to the stored data that an act changes. */
+/** Access to the query cache and the decision queue, which an act changes. */
 interface StoredData {
   queries: QueryClient
   queue: DecisionQueue
-  /** Changes all stored data whose key starts with `queryKey`. */
+  /** Changes all data in the query cache whose key starts with `queryKey`. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
 
@@ -20,7 +20,7 @@ type ResponseHandler<Name extends ActName> = (
 ) => void
 
 /**
- * The change that each act's response makes to the stored data. It is shown immediately. Other stale data is read again
+ * The change that each act's response makes to the query cache. It is shown immediately. Other stale data is read again
  * (`refetchedBy` in queries.ts).
  */
 const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
@@ -88,6 +88,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     const released = outcomes.filter(({ outcome }) => outcome === 'released')
     changePages(data.change, ['letters', 'drafts'], without(released.map(({ id }) => id)))
     const count = new Set(released.map(({ application }) => application)).size
+    // `leaving`: the letters that were released and can still be stopped, by act.
     changeOverview(data, ({ leaving, settings: { hold_seconds: seconds } }) =>
       count === 0 || seconds === 0 ? {} : { leaving: [...leaving, { act, count, seconds }] },
     )
@@ -106,7 +107,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     changePages(change, ['letters', 'outbox'], without([letter])),
 }
 
-/** Returns a function that applies the response to an act to the stored data. */
+/** Returns a function that changes the query cache as an act's response says. */
 export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
   const change: StoredData['change'] = <Read>(queryKey: QueryKey, update: (former: Read) => Read) => {
     // A read in progress began before the act, and its response would overwrite the change.

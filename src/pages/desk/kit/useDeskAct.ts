@@ -37,6 +37,7 @@ interface DeskActOptions<Name extends ActName> {
   failure: string
   /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
+  /** Keeps the last call that is made while one is running, and makes it then. */
   queuesLatest?: boolean
 }
 

@@ -24,8 +24,8 @@ export function LetterText({ text: { subject, body, missing, unknown, is_long: i
       )}
       {missing.length > blank.length && (
         <p className="layout-notice error">
-          They cannot answer: they are not accepted, or their deadline has passed. Move the deadline in their
-          application.
+          They cannot answer: they are not accepted, or the deadline has passed. You can move the deadline in
+          the application.
         </p>
       )}
       {unknown.length > 0 && <p className="layout-notice error">Unknown placeholder: {unknown.join(', ')}</p>}

@@ -100,7 +100,7 @@ function Delivery({ postman, settings, states }: LettersOverview) {
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
         <p>The decisions that you send are passed to an automation too.</p>
       )}
-      {shown.length === 0 && <p className="layout-quiet">Nothing is on the way, and nothing failed.</p>}
+      {shown.length === 0 && <p className="layout-quiet">No letters are being sent, and none failed.</p>}
       {shown.length > 0 && (
         <ul className="layout-lines">
           {shown.map((state) => (
@@ -261,7 +261,8 @@ function MailCheck({ postman }: LettersOverview) {
           </dl>
           <p className="layout-quiet">
             As of {momentOf(checkedAt)}.
-            {findings.some(({ verdict }) => verdict === 'wrong') && ' Please tell whoever runs this site.'}
+            {findings.some(({ verdict }) => verdict === 'wrong') &&
+              ' Please tell the person who runs this site.'}
           </p>
         </>
       )}

@@ -109,7 +109,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
   const retry = useDeskAct('desk_retry', {
-    success: ({ retried }) => `${label}: ${retried > 0 ? 'is tried again' : 'can no longer be tried again'}`,
+    success: ({ retried }) => `${label}: ${retried > 0 ? 'will be retried' : 'can no longer be retried'}`,
     failure: 'Not tried again.',
     onSuccess: focusHeading,
   })

@@ -81,7 +81,7 @@ function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: Released
   return (
     <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">
       <p>
-        {countOf(count, 'letter')} {count === 1 ? 'leaves' : 'leave'} in{' '}
+        {countOf(count, 'letter')} will be sent in{' '}
         <span className="letters-clock">{clockOf(secondsLeft)}</span>.
       </p>
       <ActButton

@@ -95,8 +95,8 @@ test.each<[Partial<Letter>, string]>([
   [{ state: 'sending' }, '“Accepted” is being passed to the automation.'],
   [{ state: 'refused', answer: 'HTTP 410' }, '“Accepted” was refused by the automation: HTTP 410'],
   [
-    { state: 'given up', attempts: 2, answer: 'No answer came.' },
-    '“Accepted” did not reach the automation after 2 tries: No answer came.',
+    { state: 'given up', attempts: 2, answer: 'No response.' },
+    '“Accepted” did not reach the automation after 2 tries: No response.',
   ],
   [{ state: 'sent' }, ''],
 ])('a sentence describes the state of a letter to an automation: %j', (changes, words) => {

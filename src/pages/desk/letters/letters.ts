@@ -64,7 +64,10 @@ export function siteOfDesk(): string {
   return siteRoot().replace(/\/$/, '')
 }
 
-/** Whether a server sends letters of this occasion, not an organiser. An automation takes only decisions. */
+/**
+ * Whether letters of this occasion are sent automatically, by a mail sender or by an automation. An automation sends only
+ * letters about decisions.
+ */
 export function isSentByServer(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
@@ -194,7 +197,7 @@ export function wordsOfLetter(letter: Letter): string {
  */
 export function leavingWords(count: number, seconds: number): string {
   if (count === 0) return 'Sending resumed.'
-  return `${countOf(count, 'letter')} ${count === 1 ? 'leaves' : 'leave'} in ${clockOf(seconds)}.`
+  return `${countOf(count, 'letter')} will be sent in ${clockOf(seconds)}.`
 }
 
 /** Seconds in clock format: `1:05`. */

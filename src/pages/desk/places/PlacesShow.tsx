@@ -201,7 +201,7 @@ function Waitlist({ free, waitlisted: waitingCount, waitlist }: Places) {
   // Decisions made here count immediately, before the list is read again.
   const acceptedHere = waitlist.filter((each) => queue.currentOf(each).status === 'accepted').length
   const seatsLeft = free === null ? Infinity : free - acceptedHere
-  const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>The whole waitlist</a>
+  const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>Show the whole waitlist</a>
   const total = waitingCount !== undefined && (
     <p className="places-total layout-quiet">
       {formatNumber(waitingCount)} {waitingCount === 1 ? 'waits' : 'wait'} for a place.

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
 
 test.each([
-  [null, null, 'Nobody has said how many places there are.'],
+  [null, null, 'The number of places is not set.'],
   [30, 9, '9 of 30 places are free.'],
   [30, 1, '1 of 30 places is free.'],
   [1, 0, '0 of 1 place are free.'],
   [30, -3, '0 of 30 places are free: 3 more are accepted than there are places.'],
-  [null, 9, 'Nobody has said how many places there are.'],
-  [30, null, 'Nobody has said how many places there are.'],
+  [null, 9, 'The number of places is not set.'],
+  [30, null, 'The number of places is not set.'],
   [30, -1, '0 of 30 places are free: 1 more is accepted than there are places.'],
 ])('with %j seats, %j free: %s', (places, free, sentence) => {
   expect(freeSentence({ places, free })).toBe(sentence)
@@ -23,7 +23,7 @@ test('the result of drafting reminders omits numbers that are zero', () => {
     '2 are late: move the deadline in their application before you send it.',
     '1 already has a reminder that has not been sent.',
     '3 were sent one in the last three days.',
-    'There are more than were drafted at once: draft reminders again for the rest.',
+    'Not all reminders were drafted. Draft reminders again for the rest.',
   ])
 })
 
@@ -37,7 +37,7 @@ test('the result of drafting reminders uses the singular for one', () => {
 })
 
 test('the settings in words include the days to answer, and the time zone if given', () => {
-  expect(placesWordsOf({ places: null, days: 1 })).toBe('Places: not known how many, 1 day to answer')
+  expect(placesWordsOf({ places: null, days: 1 })).toBe('Number of places not set, 1 day to answer')
   expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, 14 days to answer')
   expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(
     '30 places, 14 days to answer, time zone America/New York',

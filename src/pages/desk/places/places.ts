@@ -3,7 +3,7 @@ import { countOf, formatNumber, browserTimeZone } from '../kit/format.ts'
 
 /** The number of free seats, in a sentence. */
 export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
-  if (places === null || free === null) return 'Nobody has said how many places there are.'
+  if (places === null || free === null) return 'The number of places is not set.'
   const of = `of ${countOf(places, 'place')}`
   if (free >= 0) return `${formatNumber(free)} ${of} ${free === 1 ? 'is' : 'are'} free.`
   return `0 ${of} are free: ${formatNumber(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
@@ -14,7 +14,7 @@ export function placesWordsOf(
   settings: Pick<Places, 'places' | 'days'> & { zone?: string | undefined },
 ): string {
   const { places, days, zone } = settings
-  const count = places === null ? 'Places: not known how many' : countOf(places, 'place')
+  const count = places === null ? 'Number of places not set' : countOf(places, 'place')
   return `${count}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneWords(zone)}`}`
 }
 
@@ -44,6 +44,6 @@ export function remindedSentences({ drafted, late, waiting, reminded, more }: Re
       ? []
       : [`${one(waiting, 'already has', 'already have')} a reminder that has not been sent.`]),
     ...(reminded === 0 ? [] : [`${one(reminded, 'was', 'were')} sent one in the last three days.`]),
-    ...(more ? ['There are more than were drafted at once: draft reminders again for the rest.'] : []),
+    ...(more ? ['Not all reminders were drafted. Draft reminders again for the rest.'] : []),
   ]
 }

@@ -7,8 +7,8 @@ export function NotAnOrganiser({ session, email }: { session: WatchedSession; em
   return (
     <Step title="Not an organiser">
       <p>
-        You are signed in as <b>{email}</b>, who is no organiser here. Please ask whoever runs this site to
-        make you one, or use another address.
+        You are signed in as <b>{email}</b>, who is not an organiser here. Please ask the person who runs this
+        site to make you one, or use another address.
       </p>
       <div className="layout-row">
         <SignOutButton session={session} />

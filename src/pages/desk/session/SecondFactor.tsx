@@ -33,7 +33,7 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
     const refreshed = await client.refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0
-      ? 'The desk asks for codes of authenticator apps alone, and this account has none.'
+      ? 'The desk accepts only codes from an authenticator app, and this account has none.'
       : undefined
   }
   let problem: string | undefined

@@ -93,8 +93,8 @@ function AskOperator({ email }: { email: string }) {
   return (
     <div className="layout-notice error" role="alert">
       <p>
-        This site sends no emails. Please ask the person who runs it for a link to sign in. They get one by
-        this command:
+        This site sends no emails. Please ask the person who runs it for a link to sign in. This command
+        creates one:
       </p>
       <p>
         <code>
@@ -179,7 +179,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
         <CodeField hint="Six digits. It works once." problem={form.problem} isFirst />
       </StepForm>
       <Problem message="" error={again.error} />
-      <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>It was sent again.</span>}</output>
+      <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>Sent again.</span>}</output>
     </Step>
   )
 }

@@ -18,7 +18,7 @@ test.each(Object.entries(functions))('%s says what to check if no response came'
   expect(sentenceOf(unanswered())).toBe(
     'The server could not be reached. Please check your connection, and try again.',
   )
-  expect(sentenceOf(unanswered(503))).toBe('The server could not answer. Please try again in a moment.')
+  expect(sentenceOf(unanswered(503))).toBe('The server could not respond. Please try again in a moment.')
   expect(sentenceOf(refusal(undefined, 'Hello', 'AuthUnknownError'))).toBe(foreignServerMessage)
 })
 

@@ -17,9 +17,8 @@ const sentences: Record<string, string> = {
   over_request_rate_limit: 'There were too many tries. Please wait 15 minutes, and try again.',
   validation_failed: 'This email address cannot be used. Please check it.',
   email_address_invalid: 'This email address cannot be used. Please check it.',
-  email_address_not_authorized:
-    'The project may not send emails to this address yet: it needs an SMTP server of its own.',
-  user_banned: 'This account is suspended. Please ask whoever runs this site.',
+  email_address_not_authorized: 'This project cannot email this address until it has its own SMTP server.',
+  user_banned: 'This account is suspended. Please ask the person who runs this site.',
   bad_jwt: 'Your session has ended. Please sign in again.',
   session_not_found: 'Your session has ended. Please sign in again.',
   user_not_found: 'Your session has ended. Please sign in again.',
@@ -31,7 +30,7 @@ const sentences: Record<string, string> = {
 export function sentenceOfSignIn(error: AuthError): string {
   if (isRetryable(error)) {
     return error.status
-      ? 'The server could not answer. Please try again in a moment.'
+      ? 'The server could not respond. Please try again in a moment.'
       : 'The server could not be reached. Please check your connection, and try again.'
   }
   if (error.code === 'over_email_send_rate_limit') return tooManyMails(error.message)

@@ -68,8 +68,8 @@ async function deskWithoutResponses() {
 function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
   return new Promise((resolve) => {
     const check = () => {
-      const now = session.now()
-      if (now.step === 'in' && now.account === account) resolve(now)
+      const state = session.state()
+      if (state.step === 'in' && state.account === account) resolve(state)
     }
     session.subscribe(check)
     check()
@@ -93,6 +93,6 @@ test.each(['signs out', 'is replaced by another organiser'])(
     // The next call in the queue is not sent either.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
     expect(decided).toEqual(['ada'])
-    expect(session.now()).toMatchObject({ step: 'in', email: 'bob@example.org' })
+    expect(session.state()).toMatchObject({ step: 'in', email: 'bob@example.org' })
   },
 )

@@ -18,7 +18,7 @@ type SessionState =
 
 /** The observable state of the session. It changes by actions here and in other tabs, and when the session ends. */
 export interface WatchedSession {
-  now: () => SessionState
+  state: () => SessionState
   subscribe: (listener: () => void) => () => void
   /** Checks the session with the backend again. */
   recheck: () => void
@@ -166,7 +166,7 @@ export function watchSession(
   void check()
 
   return {
-    now: () => state,
+    state: () => state,
     subscribe,
     recheck() {
       set({ step: 'opening' })

@@ -92,7 +92,7 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
     <div className="templates-screen layout-columns">
       <form ref={form} className="layout-sheet" onSubmit={draft.onSubmit}>
         {template === undefined && !draft.hasInput && (
-          <p className="layout-quiet">This template is new. Save it to keep it.</p>
+          <p className="layout-quiet">This template is not saved yet.</p>
         )}
         <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
         <fieldset className="templates-placeholders">
@@ -134,9 +134,9 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   return (
     <section className="layout-row" aria-label="Removing">
       <ConfirmButton
-        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}? What was sent stays.`}
+        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}? Sent letters are kept.`}
         confirm="Remove for good"
-        keep="Keep"
+        cancel="Keep"
         isPending={remove.isPending}
         onConfirm={() => remove.press({ occasion, version })}
       >
@@ -190,7 +190,7 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
           <LetterText text={preview} />
           {preview.has_no_site === true && (
             <p className="layout-notice error">
-              Nobody knows the site’s address (SITE_URL), so the paragraph with the link is left out.
+              The site’s address (SITE_URL) is not set, so the paragraph with the link is left out.
             </p>
           )}
           {overview?.postman.is_there && (

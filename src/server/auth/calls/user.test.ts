@@ -158,7 +158,7 @@ test('the scheme of a bearer token may be in upper or lower case', async () => {
   }
 })
 
-test('the public key is refused as a bearer token', async () => {
+test('the public API key (anon) is refused as a bearer token', async () => {
   const response = server.call('GET', 'user', undefined, { authorization: 'Bearer public-anon-key' })
   expect(await readResponse(response)).toMatchObject({ status: 403, body: { error_code: 'bad_jwt' } })
 })

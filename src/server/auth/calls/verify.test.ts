@@ -337,7 +337,7 @@ test('a link redirects with the tokens in the fragment, and keeps the query', as
     token_type: 'bearer',
     type: 'recovery',
   })
-  // Without PKCE, a recovery has this method, too.
+  // Without PKCE, the session of a recovery has the method `otp`, as sessions of other links do.
   expect(decodeJwt(redirect.fragment['access_token'] ?? '')['amr']).toMatchObject([{ method: 'otp' }])
   const client = server.client()
   const { data, error } = await client.auth.setSession({

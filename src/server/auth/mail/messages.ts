@@ -13,9 +13,9 @@ const openings: Record<Occasion, string> = {
 }
 
 const closings: Record<Occasion, string> = {
-  magiclink: 'If it was not you, ignore this mail: nobody gets in without it.',
-  recovery: 'If it was not you, ignore this mail: nothing changes without it.',
-  email_change: 'If it was not you, ignore this mail: nothing changes without it.',
+  magiclink: 'If it was not you, ignore this email: nobody gets in without it.',
+  recovery: 'If it was not you, ignore this email: nothing changes without it.',
+  email_change: 'If it was not you, ignore this email: nothing changes without it.',
   reauthentication: 'If it was not you, sign out everywhere.',
 }
 
@@ -36,7 +36,7 @@ export function message(
   const about =
     change === undefined
       ? openings[occasion]
-      : `${openings[occasion]} The address would change from ${change.from} to ${change.to}, once both have confirmed it.`
+      : `${openings[occasion]} The address would change from ${change.from} to ${change.to}, once both addresses have confirmed it.`
   if (code === undefined) {
     return mail(to, 'Your link for Unplugged.', [
       about,
@@ -50,7 +50,7 @@ export function message(
     about,
     `Your code is ${code}. It works once, within 10 minutes.`,
     ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
-    `${closings[occasion]} Tell the code to nobody.`,
+    `${closings[occasion]} Do not share the code with anybody.`,
   ])
 }
 

@@ -44,7 +44,7 @@ test('a refused email is logged by its code alone, later emails are not sent, an
   })
   const host = { host: '127.0.0.1', port: server.port }
   expect(await sendTo(server.port, addresses)).toEqual({
-    lines: [{ ...host, outcome: 'refused', code: 550, text: 'a mail was not sent' }],
+    lines: [{ ...host, outcome: 'refused', code: 550, text: 'an email was not sent' }],
     recorded: [],
   })
   expect(server.received).toEqual([])
@@ -59,7 +59,7 @@ test.each([
     const server = await startMailServer({ refusalAt: (at) => (at === 'DATA' ? refusal : undefined) })
     expect(await sendTo(server.port, ['ada@example.org'])).toEqual({
       lines: [
-        { host: '127.0.0.1', port: server.port, outcome: 'retry', ...details, text: 'a mail was not sent' },
+        { host: '127.0.0.1', port: server.port, outcome: 'retry', ...details, text: 'an email was not sent' },
       ],
       recorded,
     })
@@ -77,7 +77,7 @@ test("if the mail server cannot be reached, the log has the operating system's m
       code: null,
       problem: 'The mail server could not be reached (ESOCKET).',
       cause: expect.stringContaining('ECONNREFUSED') as string,
-      text: 'a mail was not sent',
+      text: 'an email was not sent',
     },
   ])
   expect(recorded).toEqual([false])

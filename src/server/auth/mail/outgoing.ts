@@ -56,7 +56,7 @@ export function createOutgoing(
         log.warn({ err: error }, 'the state of the mail server could not be recorded'),
       )
     }
-    if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(result) }, 'a mail was not sent')
+    if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(result) }, 'an email was not sent')
     return isAccepted
   }
 
@@ -76,7 +76,7 @@ export function createOutgoing(
         return
       }
       const done = composeAndSend(reply, write)
-        .catch((error: unknown) => log.error({ err: error }, 'a mail was not sent'))
+        .catch((error: unknown) => log.error({ err: error }, 'an email was not sent'))
         .finally(() => pending.delete(done))
       pending.add(done)
     },

@@ -57,7 +57,7 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
   return {
     async sign(claims) {
       const key = (await loaded(freshness)).find(({ isActive }) => isActive)
-      if (key === undefined) throw new Error('no key signs')
+      if (key === undefined) throw new Error('there is no active signing key')
       const issuedAt = Math.floor(Date.now() / 1000)
       const expiresAt = issuedAt + tokenLifetime
       const token = await new SignJWT(claims)

@@ -69,7 +69,7 @@ async function refuseUnknown(from: Sql, to: Sql, tables: string[]) {
   const unknownNames = [...tables, ...(await others(from))].filter((name) => !known.includes(name))
   if (unknownNames.length === 0) return
   throw new OperatorError(
-    `The database holds what this program did not make and would not bring over (${unknownNames.join(', ')}): take it away or move it elsewhere first, with the version of this program that was used until now.`,
+    `The database contains objects that this program did not create and cannot copy (${unknownNames.join(', ')}): remove them or move them elsewhere first, with the version of this program that was used until now.`,
   )
 }
 
