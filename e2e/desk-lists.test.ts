@@ -105,7 +105,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   const newestFirst = ['Person 1', 'Person 2', 'Person 3', 'Person 4']
   const oldestFirst = newestFirst.toReversed()
   const order = page.getByLabel('Order')
-  await page.getByRole('table', { name: 'Applications, the newest first' }).waitFor()
+  await page.getByRole('table', { name: 'Applications, newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
   // By now the opening list has made all its requests.
   await refreshed
