@@ -57,7 +57,7 @@ test('the list shows what is left to mark, and where organisers disagree', async
   await button('Filters').click()
   await page.getByLabel('Marks').selectOption('Not marked by me')
   await expect.poll(() => link('Person 1').count()).toBe(0)
-  expect(await page.locator('.list-tabs [aria-current] .list-count').textContent()).toBe('2')
+  await expect.poll(() => page.locator('.list-tabs [aria-current] .list-count').textContent()).toBe('2')
   await page.getByLabel('Marks').selectOption('We disagree')
   await expect.poll(() => page.locator('.rows-name a').allTextContents()).toEqual(['Person 1'])
   await page.getByLabel('Order').selectOption('Shuffled')

@@ -76,6 +76,7 @@ test('the database filter covers whole days in the organiser’s time zone, and 
     team_size: '10+',
     paid_solution: '',
     answer: 'not coming',
+    marks: 'disagree',
     order: 'oldest',
   })
   expect(since).toBe(new Date(2026, 2, 28).toISOString())
