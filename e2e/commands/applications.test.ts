@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { csvHeader, tableColumns } from '../../src/application/csv.ts'
+import { csvHeader, operatorColumns } from '../../src/application/csv.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -80,7 +80,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(second).toMatchObject(hostile)
 
     const csv = await list('--csv')
-    expect(csv.startsWith(`\ufeff${csvHeader(tableColumns)}`)).toBe(true)
+    expect(csv.startsWith(`\ufeff${csvHeader(operatorColumns)}`)).toBe(true)
     expect(csv).toContain(`,+49 (30) 123-4,'@eve,'=1+1,travel,"Yes, travel related",'-2+3+cmd|x,`)
     expect(csv).toContain('"a ""quoted"", line\nand another\rand a third"')
     expect(csv.endsWith('\r\n')).toBe(true)

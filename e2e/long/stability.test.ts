@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
 import { webhookBody } from '../../src/application/application.ts'
-import { csvHeader, tableColumns } from '../../src/application/csv.ts'
+import { csvHeader, operatorColumns, tableColumns } from '../../src/application/csv.ts'
 import { hasOwnFile } from '../../src/server/database/migrations.ts'
 import { backupRestored, dumpMigrated, migrateDump, restoreBackup } from '../../testing/fixtures.ts'
 import { anApplication } from '../../testing/form.ts'
@@ -76,14 +76,14 @@ test('the commands that operators rely on exist, with their options', async () =
   }
 })
 
-test('a CSV file has the promised columns in their order', () => {
-  expect(
-    csvHeader(tableColumns),
-    'A new column comes before decided_by, here as well; nothing else of this line changes until 2.0.',
-  ).toBe(
+test('a CSV file has the promised columns in their order, and marks only at the desk', () => {
+  const promised =
     'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,' +
-      'team_size,team_size_label,reason,consent,status,answer,answered_at,decided_by,decided_at,notes,letters\r\n',
-  )
+    'team_size,team_size_label,reason,consent,status,answer,answered_at,marks,decided_by,decided_at,notes,letters\r\n'
+  const rule =
+    'A new column comes before decided_by, here as well; nothing else of this line changes until 2.0.'
+  expect(csvHeader(tableColumns), rule).toBe(promised)
+  expect(csvHeader(operatorColumns), rule).toBe(promised.replace('marks,', ''))
 })
 
 test('the webhook gets an application with the promised field names', () => {

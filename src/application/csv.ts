@@ -23,6 +23,9 @@ export const tableColumns = [
   'letters',
 ] as const
 
+/** The columns of the operator's table. Marks are for organisers. */
+export const operatorColumns = tableColumns.filter((column) => column !== 'marks')
+
 /** The name of a column of the table. */
 export type TableColumn = (typeof tableColumns)[number]
 

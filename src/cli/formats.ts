@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 
 import { paidSolutions, teamSizes } from '../application/application.ts'
-import { control, csvHeader, csvLines, storedColumns, tableColumns } from '../application/csv.ts'
+import { control, csvHeader, csvLines, storedColumns, operatorColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
 import type { StoredApplication, ApplicationRow } from '../server/database/applications.ts'
 import { wrap } from './wrap.ts'
@@ -21,8 +21,8 @@ export function accountsText(count: number): string {
 
 /** A table in the format of RFC 4180, with a header of column names. */
 export async function* toCsv(batches: AsyncIterable<ApplicationRow[]>): AsyncGenerator<string> {
-  yield csvHeader(tableColumns)
-  for await (const batch of batches) yield csvLines(batch, tableColumns)
+  yield csvHeader(operatorColumns)
+  for await (const batch of batches) yield csvLines(batch, operatorColumns)
 }
 
 /** One JSON object a line, with the column names as keys. */
