@@ -80,10 +80,9 @@ test('a CSV file has the promised columns in their order, and marks only at the 
   const promised =
     'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,' +
     'team_size,team_size_label,reason,consent,status,answer,answered_at,marks,decided_by,decided_at,notes,letters\r\n'
-  const rule =
-    'A new column comes before decided_by, here as well; nothing else of this line changes until 2.0.'
-  expect(csvHeader(tableColumns), rule).toBe(promised)
-  expect(csvHeader(operatorColumns), rule).toBe(promised.replace('marks,', ''))
+  // A new column comes before decided_by, here as well. Nothing else of this line changes until 2.0.
+  expect(csvHeader(tableColumns)).toBe(promised)
+  expect(csvHeader(operatorColumns)).toBe(promised.replace('marks,', ''))
 })
 
 test('the webhook gets an application with the promised field names', () => {
