@@ -1390,9 +1390,12 @@ as $$
 declare
   me record := private.caller();
   -- Large providers, at which many people have their mailbox.
-  shared_domains constant text[] := '{aol.com, fastmail.com, gmail.com, gmx.at, gmx.ch, gmx.de, gmx.net, googlemail.com,
-    hey.com, hotmail.com, icloud.com, live.com, mac.com, me.com, msn.com, orange.fr, outlook.com, pm.me, proton.me,
-    protonmail.com, qq.com, web.de, yahoo.co.uk, yahoo.com, yahoo.de, yahoo.fr, yandex.ru, mail.ru, 163.com}';
+  shared_domains constant text[] := array[
+    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
+    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
+    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
+    'yandex.ru', 'mail.ru', '163.com'
+  ];
 begin
   return (
     with undecided as materialized (
@@ -4482,11 +4485,14 @@ create function public.desk_visits() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  me record := private.caller();
-  zone text := (select coalesce(places.zone, 'UTC') from private.places);
-  today date := private.today();
-  first_day date := today - 89;
+  zone text;
+  today date;
+  first_day date;
 begin
+  perform private.caller();
+  zone := (select coalesce(places.zone, 'UTC') from private.places);
+  today := private.today();
+  first_day := today - 89;
   return jsonb_build_object(
     'is_counted', exists (select from private.visits),
     'days', (

@@ -9,9 +9,12 @@ as $$
 declare
   me record := private.caller();
   -- Large providers, at which many people have their mailbox.
-  shared_domains constant text[] := '{aol.com, fastmail.com, gmail.com, gmx.at, gmx.ch, gmx.de, gmx.net, googlemail.com,
-    hey.com, hotmail.com, icloud.com, live.com, mac.com, me.com, msn.com, orange.fr, outlook.com, pm.me, proton.me,
-    protonmail.com, qq.com, web.de, yahoo.co.uk, yahoo.com, yahoo.de, yahoo.fr, yandex.ru, mail.ru, 163.com}';
+  shared_domains constant text[] := array[
+    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
+    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
+    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
+    'yandex.ru', 'mail.ru', '163.com'
+  ];
 begin
   return (
     with undecided as materialized (

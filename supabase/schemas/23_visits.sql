@@ -47,11 +47,14 @@ create function public.desk_visits() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  me record := private.caller();
-  zone text := (select coalesce(places.zone, 'UTC') from private.places);
-  today date := private.today();
-  first_day date := today - 89;
+  zone text;
+  today date;
+  first_day date;
 begin
+  perform private.caller();
+  zone := (select coalesce(places.zone, 'UTC') from private.places);
+  today := private.today();
+  first_day := today - 89;
   return jsonb_build_object(
     'is_counted', exists (select from private.visits),
     'days', (
