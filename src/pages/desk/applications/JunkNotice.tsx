@@ -8,10 +8,19 @@ import { focusHeading } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 
+/** Milliseconds between two searches for junk, which read many applications. */
+const interval = 300_000
+
 /** A button beside the heading, and the applications that look as if a program had sent them. One press puts a group aside. */
 export function JunkNotice() {
   const { queue } = useDecisionQueue()
-  const { data = [] } = useQuery(useDesk().junk())
+  const { call } = useDesk()
+  const { data = [] } = useQuery({
+    queryKey: ['junk'],
+    queryFn: ({ signal }) => call('desk_junk', {}, signal),
+    staleTime: interval,
+    refetchInterval: interval,
+  })
   const [isOpen, setIsOpen] = useState(false)
   const groups = data
     .map((group) => ({

@@ -62,8 +62,6 @@ export const refetchedBy = {
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
 const listInterval = 15_000
 const defaultInterval = 20_000
-/** Milliseconds between two searches for junk, which read many applications. */
-const junkInterval = 300_000
 /** Milliseconds between two reads while a mail check runs, and between two attempts to reconnect. */
 const mailCheckInterval = 1_000
 const reconnectInterval = 2_000
@@ -94,11 +92,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       queries.setQueryData(queryKey, response.overview)
     return response
   }
-  const junk = queryOptions({
-    ...read(['junk'], 'desk_junk', {}),
-    staleTime: junkInterval,
-    refetchInterval: junkInterval,
-  })
   const letters = {
     initialPageParam: null as LetterCursor | null,
     getNextPageParam: ({ next }: { next: LetterCursor | null }) => next,
@@ -116,8 +109,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
   const openedList = (filter: Filter) =>
     queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
   return {
-    /** Groups of applications that look like junk. */
-    junk: () => junk,
     /** A list, as far as it was read. */
     list,
     /**
