@@ -48,6 +48,24 @@ test('keys mark an application, other marks appear then, and a line of why is sa
   await page.getByText('1 yes, 1 no').waitFor()
 })
 
+test('of keys that are pressed while a mark is being saved, the last one counts', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const marks = page.getByRole('region', { name: 'Your mark' })
+  await marks.waitFor()
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/rpc/desk_mark', async (route) => {
+    await released
+    await route.continue()
+  })
+  for (const key of ['1', '2', '0', '3']) await page.keyboard.press(key)
+  await marks.getByRole('button', { name: 'No', exact: true, pressed: true }).waitFor()
+  release()
+  const stored = () => desk.sql`select mark from private.marks where application_id = ${id}`
+  await expect.poll(stored).toEqual([{ mark: 'no' }])
+})
+
 test('the list shows what is left to mark, and where organisers disagree', async ({ visitor }) => {
   const [{ id: one } = { id: '' }, { id: two } = { id: '' }] = await desk.store(people(3))
   await Promise.all([markAs(one, 'no'), markAs(two, 'no')])

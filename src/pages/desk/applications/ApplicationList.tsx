@@ -69,18 +69,21 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     wasAlone.current = isAlone
   }, [isAlone])
   // Loaded after the list. Without it, the list is complete.
-  const [JunkNotice, setJunkNotice] = useState<ComponentType>()
+  const [JunkSuggestions, setJunkSuggestions] = useState<ComponentType>()
   const isRead = overview !== undefined
   useEffect(() => {
     if (isRead)
-      import('./deferred.ts').then((deferred) => setJunkNotice(() => deferred.JunkNotice), reportError)
+      import('./deferred.ts').then(
+        (deferred) => setJunkSuggestions(() => deferred.JunkSuggestions),
+        reportError,
+      )
   }, [isRead])
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && JunkNotice && <JunkNotice />}
+        {isAlone && JunkSuggestions && <JunkSuggestions />}
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
       {isAlone && <Welcome />}

@@ -27,12 +27,13 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
     success: (_marks, { mark }) => `${name}: ${mark === null ? 'no mark' : `your mark is ${words[mark]}`}`,
     failure: 'Mark not saved.',
     onSuccess: () => setTyped(null),
+    queuesLatest: true,
   })
+  const current = (save.isPending ? save.args?.mark : own?.mark) ?? null
   const stored = own?.why ?? ''
   const why = typed ?? stored
   const mark = (value: MarkValue | null) => {
-    if (value !== (own?.mark ?? null) || (value !== null && why !== stored))
-      save.press({ application, mark: value, why })
+    if (value !== current || (value !== null && why !== stored)) save.press({ application, mark: value, why })
   }
   useKeys(
     takesKeys
@@ -41,7 +42,7 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
   )
   return (
     <Sheet title="Your mark" className="application-marks">
-      <Form onSend={() => mark(own?.mark ?? null)}>
+      <Form onSend={() => mark(current)}>
         <fieldset>
           <legend className="visually-hidden">Your mark</legend>
           <div className="layout-row">
@@ -49,9 +50,9 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
               <ActButton
                 key={value}
                 isPending={save.isPending && save.args?.mark === value}
-                aria-pressed={value === own?.mark}
+                aria-pressed={value === current}
                 aria-keyshortcuts={keys[value]}
-                onPress={() => mark(value === own?.mark ? null : value)}
+                onPress={() => mark(value === current ? null : value)}
               >
                 {words[value]}
               </ActButton>

@@ -2,4 +2,4 @@
 export { ApplicationPlots } from './ApplicationPlots.tsx'
 export { ApplicationShow } from './ApplicationShow.tsx'
 export { FilterFields } from './FilterFields.tsx'
-export { JunkNotice } from './JunkNotice.tsx'
+export { JunkSuggestions } from './JunkSuggestions.tsx'

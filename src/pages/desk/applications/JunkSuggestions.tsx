@@ -12,7 +12,7 @@ import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 const interval = 300_000
 
 /** A button beside the heading, and the applications that look as if a program had sent them. One press puts a group aside. */
-export function JunkNotice() {
+export function JunkSuggestions() {
   const { queue } = useDecisionQueue()
   const { call } = useDesk()
   const { data = [] } = useQuery({
