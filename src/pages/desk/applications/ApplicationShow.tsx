@@ -31,6 +31,7 @@ import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
+import { useMark } from './useMark.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -74,6 +75,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
   useTitle(name)
   const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
   const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
+  const marks = data?.marks
+  const markDraft = useMark(id, name, marks?.own ?? null)
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: advanceTo }
   const routeTo = (other: string | undefined): Route | undefined =>
@@ -92,6 +95,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       Escape: () => go(list),
     }),
     ...(takesDecisions && decisionKeys(queue, toDecide, listeners)),
+    ...(takesDecisions && marks && markDraft.keys),
   })
 
   return (
@@ -133,9 +137,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           {isRestShown && (
             <>
               <div>
-                {data?.marks && (
-                  <MarkEdit application={id} marks={data.marks} takesKeys={takesDecisions} {...{ name }} />
-                )}
+                {marks && <MarkEdit draft={markDraft} marks={marks} />}
                 <Sheet title="What happened">
                   <NoteCreate application={id} field={note} history={details.history} />
                   <ApplicationTimeline details={details} newKeys={newKeys} />

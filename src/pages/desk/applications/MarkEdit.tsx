@@ -1,45 +1,18 @@
-import type { Mark, Marks, MarkValue } from '../../../client/desk/marks.ts'
 import { maxCharacters } from '../../../application/limits.ts'
+import type { Mark, Marks, MarkValue } from '../../../client/desk/marks.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useKeys } from '../kit/useKeys.ts'
-import { useUnsentText } from '../kit/useUnsentText.ts'
+import { markWords, type MarkDraft } from './useMark.ts'
 
-const words: Record<MarkValue, string> = { yes: 'Yes', maybe: 'Maybe', no: 'No' }
-const keys: Record<MarkValue, string> = { yes: '1', maybe: '2', no: '3' }
-const values = Object.keys(words) as MarkValue[]
-
-interface MarkEditProps {
-  application: string
-  name: string
-  marks: Marks
-  /** Whether keys mark it. */
-  takesKeys: boolean
-}
+const shortcuts: Record<MarkValue, string> = { yes: '1', maybe: '2', no: '3' }
+const values = Object.keys(markWords) as MarkValue[]
 
 /** The organiser's own mark of an application, and the marks of others once they may be seen. */
-export function MarkEdit({ application, name, marks: { own, others, missing }, takesKeys }: MarkEditProps) {
-  const [typed, setTyped] = useUnsentText<string>(`mark ${application}`)
-  const save = useDeskAct('desk_mark', {
-    success: (_marks, { mark }) => `${name}: ${mark === null ? 'no mark' : `your mark is ${words[mark]}`}`,
-    failure: 'Mark not saved.',
-    onSuccess: () => setTyped(null),
-    queuesLatest: true,
-  })
-  const current = (save.isPending ? save.args?.mark : own?.mark) ?? null
-  const stored = own?.why ?? ''
-  const why = typed ?? stored
-  const mark = (value: MarkValue | null) => {
-    if (value !== current || (value !== null && why !== stored)) save.press({ application, mark: value, why })
-  }
-  useKeys(
-    takesKeys
-      ? { 1: () => mark('yes'), 2: () => mark('maybe'), 3: () => mark('no'), 0: () => mark(null) }
-      : {},
-  )
+export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
+  const { current, why, setWhy, isWhyChanged, mark, save } = draft
+  const { own, others, missing } = marks
   return (
     <Sheet title="Your mark" className="application-marks">
       <Form onSend={() => mark(current)}>
@@ -51,10 +24,10 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
                 key={value}
                 isPending={save.isPending && save.args?.mark === value}
                 aria-pressed={value === current}
-                aria-keyshortcuts={keys[value]}
+                aria-keyshortcuts={shortcuts[value]}
                 onPress={() => mark(value === current ? null : value)}
               >
-                {words[value]}
+                {markWords[value]}
               </ActButton>
             ))}
           </div>
@@ -64,9 +37,9 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
           autoComplete="off"
           maxLength={maxCharacters.why}
           value={why}
-          onText={(text) => setTyped(text === stored ? null : text)}
+          onText={setWhy}
         />
-        {own !== null && why !== stored && (
+        {own !== null && isWhyChanged && (
           <ActButton className="control-quiet" isPending={save.isPending}>
             Save
           </ActButton>
@@ -101,7 +74,7 @@ export function MarkEdit({ application, name, marks: { own, others, missing }, t
 function MarkText({ mark: { author, mark, why, after_seeing: isAfterSeeing } }: { mark: Mark }) {
   return (
     <>
-      <b>{words[mark]}</b> {author}
+      <b>{markWords[mark]}</b> {author}
       {isAfterSeeing && <span className="layout-quiet">, after seeing</span>}
       {why !== '' && (
         <>

@@ -1,0 +1,43 @@
+import type { Mark, MarkValue } from '../../../client/desk/marks.ts'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import type { Keys } from '../kit/useKeys.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
+
+/** The words of the marks, in their order. */
+export const markWords: Record<MarkValue, string> = { yes: 'Yes', maybe: 'Maybe', no: 'No' }
+
+/** What `useMark` returns. */
+export type MarkDraft = ReturnType<typeof useMark>
+
+/**
+ * The organiser's own mark of an application, stored or being saved, with the typed line about it.
+ *
+ * @returns `current`, the mark, which is the new one while it is being saved; `why`, the line; `mark`, which saves a mark with
+ *   the line, or takes the mark back (null); `keys`, which call it. They work as soon as the reason is in sight, before
+ *   `MarkEdit` is.
+ */
+export function useMark(application: string, name: string, own: Mark | null) {
+  const [typed, setTyped] = useUnsentText<string>(`mark ${application}`)
+  const save = useDeskAct('desk_mark', {
+    success: (_marks, { mark: saved }) =>
+      `${name}: ${saved === null ? 'no mark' : `your mark is ${markWords[saved]}`}`,
+    failure: 'Mark not saved.',
+    onSuccess: () => setTyped(null),
+    queuesLatest: true,
+  })
+  const stored = own?.why ?? ''
+  const why = typed ?? stored
+  const isWhyChanged = why !== stored
+  const current = (save.isPending ? save.args?.mark : own?.mark) ?? null
+  const mark = (value: MarkValue | null) => {
+    if (value !== current || (value !== null && isWhyChanged)) save.press({ application, mark: value, why })
+  }
+  const keys: Keys = {
+    1: () => mark('yes'),
+    2: () => mark('maybe'),
+    3: () => mark('no'),
+    0: () => mark(null),
+  }
+  const setWhy = (text: string) => setTyped(text === stored ? null : text)
+  return { current, why, setWhy, isWhyChanged, mark, keys, save }
+}
