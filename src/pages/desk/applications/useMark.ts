@@ -6,7 +6,7 @@ import { useUnsentText } from '../kit/useUnsentText.ts'
 /** The words of the marks, in their order. */
 export const markWords: Record<MarkValue, string> = { yes: 'Yes', maybe: 'Maybe', no: 'No' }
 
-/** What `useMark` returns. */
+/** The result of `useMark`. */
 export type MarkDraft = ReturnType<typeof useMark>
 
 /**
