@@ -65,7 +65,7 @@ test('above a limit, further large requests are refused at once, and small reque
   // The server handles the large requests one after another, so the limit takes effect after a while.
   let refusal = await sendLarge()
   await until('a refusal', async () => (refusal = await sendLarge()).status === 503)
-  expect(await refusal.text()).toContain('Too much is sent right now.')
+  expect(await refusal.text()).toContain('Too many large requests are open.')
   const small = anApplication()
   expect((await native({ ...small, consent: 'true' })).status).toBe(200)
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -98,7 +98,7 @@ test('a body with too many fields for the form is refused before it is parsed', 
     body: 'a&'.repeat(mostBytes / 2),
   })
   expect(response.status).toBe(400)
-  expect(await response.text()).toContain('This is not what the form sends.')
+  expect(await response.text()).toContain('The form sends fewer fields than this request has.')
 })
 
 test('a refused form is returned with its answers up to a size, and beyond that only with the error message', async () => {

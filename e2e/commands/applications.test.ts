@@ -42,7 +42,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     await server.waitForOutput('"msg":"stopped"}\n')
     const lines = server.output().trimEnd().split('\n')
     expect(lines.filter((line) => line.includes('migration'))).toEqual([
-      expect.stringMatching(/^The schema is made, by \d+ migrations\.$/),
+      expect.stringMatching(/^The schema was created by \d+ migrations\.$/),
     ])
     expect(lines.filter((line) => line.includes('as root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
     // The address is the last line of the start, even if log lines are delayed.
@@ -283,7 +283,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
     expect(code).toBe(1)
     expect(stderr).toBe(
-      `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.\n`,
+      `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.\n`,
     )
   })
 

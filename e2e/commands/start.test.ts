@@ -208,7 +208,7 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     expect((await fetch(`${older.origin}/readyz`)).status).toBe(200)
 
     const refusal =
-      /^The database was brought up to date by a newer version of this program than this one: run that version or a later one, or go back .*\(docs\/operate\.md#go-back\)\.$/m
+      /^The database was updated by a newer version of this program than this one: run that version or a later one, or go back .*\(docs\/operate\.md#go-back\)\.$/m
     expect(await runCommand(['applications'], settings)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(refusal) as string,

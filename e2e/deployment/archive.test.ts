@@ -237,13 +237,13 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
   await fill(machine)
   const before = await update(machine)
   expect(machine.output()).toMatch(
-    /^The schema is brought up to date, by \d+ migrations\. docs\/operate\.md#go-back says how to go back/m,
+    /^The schema was updated by \d+ migrations\. docs\/operate\.md#go-back says how to go back/m,
   )
   const [erased = ''] = await useAfterUpdate(machine, before)
   await expect(
     run(process.execPath, [join(opt, 'unplugged-1.0.0/start.js'), 'applications']),
   ).rejects.toMatchObject({
-    stderr: expect.stringContaining('was brought up to date by a newer version') as string,
+    stderr: expect.stringContaining('was updated by a newer version') as string,
   })
   await command('backup', '--to', join(backups, 'since'))
 

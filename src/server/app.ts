@@ -17,7 +17,8 @@ import { health, probes, type StorageState } from './health/health.ts'
 import { instance, instancePath } from './health/instance.ts'
 import { httpError } from './http/errors.ts'
 import { boundLargeRequests, createParseQueue } from './http/large-requests.ts'
-import { createAllowance, limits } from './http/limits.ts'
+import { createAllowance } from './http/rate-limiter.ts'
+import { requestLimits } from './http/request-limits.ts'
 import { boundUnread } from './http/unread.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
 import { answerPage } from './pages/answer.ts'
@@ -59,7 +60,7 @@ export async function createApp({
 }: AppOptions): Promise<FastifyInstance> {
   const { trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
-    ...limits,
+    ...requestLimits,
     ...(log === undefined ? {} : { loggerInstance: log }),
     // A child logger for each request would only add the request's number.
     childLoggerFactory: (logger) => logger,

@@ -48,7 +48,7 @@ const missingObject = /^(42P01|42703|42883|3F000)$/
 function verdictFromError(error: unknown): Verdict {
   if (!(error instanceof Error)) return wrong(String(error))
   if ('code' in error && missingObject.test(String(error.code))) {
-    return notKnown('The schema is older than this program: see there.')
+    return notKnown('The schema is older than this program: see the line about the schema.')
   }
   if (error instanceof OperatorError) return wrong(error.message)
   return wrong(`The check failed: ${oneLine(error.message)}.`)

@@ -41,13 +41,13 @@ logDestination.on('error', (error: NodeJS.ErrnoException) => {
   if (isFailing) return
   isFailing = true
   console.error(
-    `The log cannot be written (${error.message}): applications are taken all the same, and lines are dropped when too many wait.`,
+    `The log cannot be written (${error.message}): applications are still stored, and lines are dropped when too many wait.`,
   )
 })
 logDestination.on('drop', () => (dropped += 1))
 logDestination.on('drain', () => {
   if (isFailing || dropped > 0) {
-    console.error(`The log is written again. Lines that were dropped: ${dropped}.`)
+    console.error(`The log can be written again. Lines that were dropped: ${dropped}.`)
   }
   isFailing = false
   dropped = 0

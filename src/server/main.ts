@@ -170,7 +170,7 @@ function listenFailure(error: unknown, { host, port }: Settings) {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {
     return new OperatorError(
-      `PORT is "${port}", which another program listens on: stop that one, or set PORT to another.`,
+      `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.`,
     )
   }
   if (code === 'EACCES') {

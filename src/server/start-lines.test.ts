@@ -6,12 +6,12 @@ import { migrationLine, startLines } from './start-lines.ts'
 const started = { description: 'PostgreSQL in /data', isNew: false, port: 3000, isRoot: false }
 
 test('a first start says in one line how many migrations made the schema', () => {
-  expect(migrationLine(47, undefined)).toBe('The schema is made, by 47 migrations.')
+  expect(migrationLine(47, undefined)).toBe('The schema was created by 47 migrations.')
 })
 
 test('an update says in one line whether a backup was made before it, and how to go back or to make a backup', () => {
   expect(migrationLine(3, 'made')).toBe(
-    'The schema is brought up to date, by 3 migrations. docs/operate.md#go-back says how to go back to the version of before.',
+    'The schema was updated by 3 migrations. docs/operate.md#go-back says how to go back to the former version.',
   )
   expect(migrationLine(1, 'failed')).toMatch(
     /by 1 migration\. The backup before it failed, and the log says why: .*\(docs\/operate\.md#go-back\)\.$/,

@@ -7,7 +7,7 @@ import type { Settings } from '../settings/server-settings.ts'
 export type BackupBefore = 'made' | 'failed' | 'not set'
 
 const afterBackup: Record<BackupBefore, string> = {
-  made: 'docs/operate.md#go-back says how to go back to the version of before.',
+  made: 'docs/operate.md#go-back says how to go back to the former version.',
   failed:
     'The backup before it failed, and the log says why: the way back is an earlier one (docs/operate.md#go-back).',
   'not set':
@@ -23,8 +23,8 @@ const afterBackup: Record<BackupBefore, string> = {
 export function migrationLine(count: number, backup: BackupBefore | undefined): string {
   const migrations = `${count} migration${count === 1 ? '' : 's'}`
   return backup === undefined
-    ? `The schema is made, by ${migrations}.`
-    : `The schema is brought up to date, by ${migrations}. ${afterBackup[backup]}`
+    ? `The schema was created by ${migrations}.`
+    : `The schema was updated by ${migrations}. ${afterBackup[backup]}`
 }
 
 /** The facts about a started server. */

@@ -26,9 +26,9 @@ test('a part that fails to stop, or never stops, is reported, and the other part
   )
   expect(stopped).toEqual(['The webhook', 'The letters', 'The backups', 'The pages', 'The database'])
   expect(problems).toEqual([
-    'The webhook did not stop in order (no).',
-    'The letters did not stop in order (at once).',
-    'The backups did not stop in order (not within 0.01 s).',
+    'The webhook did not stop cleanly (no).',
+    'The letters did not stop cleanly (at once).',
+    'The backups did not stop cleanly (not within 0.01 s).',
     'Say this.',
   ])
 })

@@ -21,7 +21,7 @@ export async function stopParts(parts: readonly Part[], limit: number): Promise<
       return []
     } catch (error) {
       if (error instanceof OperatorError) return [error.message]
-      return [`${name} did not stop in order (${error instanceof Error ? error.message : String(error)}).`]
+      return [`${name} did not stop cleanly (${error instanceof Error ? error.message : String(error)}).`]
     }
   })
   return (await Promise.all(stopping)).flat()

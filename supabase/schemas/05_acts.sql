@@ -23,7 +23,7 @@ create function private.begin_act(act uuid, call text, variadic given text[]) re
 as $$
 begin
   if act is null then
-    raise exception 'An act has an id.' using errcode = '22023';
+    raise exception 'The act needs an id.' using errcode = '22023';
   end if;
   insert into private.acts (act, account_id, call, given)
     values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;

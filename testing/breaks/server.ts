@@ -5,7 +5,7 @@ export const server: readonly Break[] = [
   {
     promise: 'large bodies and headers',
     effect: 'A body may be twice as large',
-    changedFile: 'src/server/http/limits.ts',
+    changedFile: 'src/server/http/request-limits.ts',
     find: 'bodyLimit: 256 * 1024',
     replace: 'bodyLimit: 512 * 1024',
     testFile: 'e2e/attacks/unwelcome.test.ts',
@@ -47,7 +47,7 @@ const pace = Infinity
   {
     promise: 'slow requests',
     effect: 'A request has no timeout',
-    changedFile: 'src/server/http/limits.ts',
+    changedFile: 'src/server/http/request-limits.ts',
     find: 'connectionsCheckingInterval: 5_000',
     replace: 'connectionsCheckingInterval: 5_000_000',
     testFile: 'e2e/attacks/fuzz.test.ts',
@@ -56,10 +56,10 @@ const pace = Infinity
   {
     promise: 'floods from one network address',
     effect: 'An array of rows counts as one request',
-    changedFile: 'src/server/http/limits.ts',
+    changedFile: 'src/server/http/rate-limiter.ts',
     find: 'const wait = take(address, rows)',
     replace: 'const wait = take(address, Math.min(rows, 1))',
-    testFile: 'src/server/http/limits.test.ts',
+    testFile: 'src/server/http/rate-limiter.test.ts',
     testTitle: 'each row of an array counts against the limit',
   },
   {

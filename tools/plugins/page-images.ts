@@ -4,7 +4,7 @@ import type { Plugin } from 'vite'
 
 import { environmentOf, scriptedPages } from '../pages.ts'
 
-/** The images that `npm run images` makes, by the names that the pages use. */
+/** The images that `npm run icons` makes, by the names that the pages use. */
 const folder = 'src/design/images'
 const images = {
   touchIcon: 'apple-touch-icon.png',

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { createLimiter } from '../http/limits.ts'
+import { createLimiter } from '../http/rate-limiter.ts'
 import { tooManyRequests } from './refusals.ts'
 
 /** A hook that refuses a request if its IP address sent too many. */

@@ -87,7 +87,7 @@ export function isNewer(applied: Applied, files = migrations) {
 export function refuseNewer(applied: Applied, files = migrations) {
   if (!isNewer(applied, files)) return
   throw new OperatorError(
-    `The database was brought up to date by a newer version of this program than this one: ${remedyForNewer}.`,
+    `The database was updated by a newer version of this program than this one: ${remedyForNewer}.`,
   )
 }
 

@@ -583,7 +583,7 @@ test.each(['supabase_migrations.schema_migrations', 'private.server_migrations']
     const sql = connectTo(url)
     await sql`insert into ${identifier(ledger)} (version) values ('29990101000000')`
     await sql.end()
-    const sentence = /^The database was brought up to date by a newer version of this program/
+    const sentence = /^The database was updated by a newer version of this program/
     await expect(open(url)).rejects.toThrow(sentence)
     const check = openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
     await expect(check).rejects.toThrow(sentence)

@@ -107,7 +107,7 @@ test('a schema that is older, newer or edited is reported with its newest migrat
     database: expect.stringMatching(/^ok: PostgreSQL at .*\/bare, version/) as string,
     schema: expect.stringMatching(/^wrong: The database holds no applications yet/) as string,
     rights: 'not known: There is no schema yet, so there are no rights to check.',
-    letters: 'not known: The schema is older than this program: see there.',
+    letters: 'not known: The schema is older than this program: see the line about the schema.',
   })
 })
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 import { HttpError } from './errors.ts'
-import { limits } from './limits.ts'
+import { requestLimits } from './request-limits.ts'
 import { onResponseEnd } from './response-end.ts'
 
 /** A request above this many bytes is large. An application with a reason of three pages is smaller. */
@@ -59,11 +59,11 @@ export function acceptBytes(app: FastifyInstance, queueParsing: ParseQueue): voi
 }
 
 function tooBusy() {
-  return new HttpError(503, 'HTTP503', 'Too much is sent right now. Please try again in a moment.')
+  return new HttpError(503, 'HTTP503', 'Too many large requests are open. Please try again in a moment.')
 }
 
 /** The declared length, capped at the most bytes that are read of a request. */
 function sizeOf({ headers }: IncomingMessage) {
-  if (headers['transfer-encoding'] !== undefined) return limits.bodyLimit
-  return Math.min(Number(headers['content-length'] ?? 0), limits.bodyLimit)
+  if (headers['transfer-encoding'] !== undefined) return requestLimits.bodyLimit
+  return Math.min(Number(headers['content-length'] ?? 0), requestLimits.bodyLimit)
 }

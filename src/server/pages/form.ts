@@ -35,7 +35,7 @@ function formAnswersIn(body: Buffer): Record<string, string> {
   for (let index = 0; index < body.length; index += 1) if (body[index] === plus) body[index] = space
   const text = body.toString()
   if (text.split('&', maxFields + 1).length > maxFields) {
-    throw new HttpError(400, 'HTTP400', 'This is not what the form sends.')
+    throw new HttpError(400, 'HTTP400', 'The form sends fewer fields than this request has.')
   }
   return Object.fromEntries(new URLSearchParams(text))
 }

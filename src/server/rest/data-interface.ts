@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, acceptBytes, type ParseQueue } from '../http/large-requests.ts'
-import { createWrongTokens, type Allowance } from '../http/limits.ts'
+import { createWrongTokens, type Allowance } from '../http/rate-limiter.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
 /** The dependencies of the data interface. */

@@ -35,7 +35,11 @@ test.each([
   ['list', { filter: {}, most: 0 }, 'A call lists from 1 to 1,000 applications.'],
   ['list', { filter: { status: 'hired' } }, 'There is no status "hired".'],
   ['outbox', { state: 'sent', after: null }, 'The state must be waiting, refused or given up.'],
-  ['write_to', { act: null, application: crypto.randomUUID(), subject: 's', body: 'b' }, 'An act has an id.'],
+  [
+    'write_to',
+    { act: null, application: crypto.randomUUID(), subject: 's', body: 'b' },
+    'The act needs an id.',
+  ],
   ['set_answer', { act: null, application: crypto.randomUUID(), answer: 'coming' }, 'has an id.'],
   [
     'set_answer',

@@ -1,27 +1,23 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useEffectEvent, useRef } from 'react'
+import { useDeferredValue, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { Filter, ApplicationDetails } from '../../../client/desk/applications.ts'
+import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { RsvpEdit, RsvpSentence } from '../decisions/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
-import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../kit/decision-state.ts'
-import { idsOf } from '../kit/opened-list.ts'
-import { neighboursIn } from './neighbours.ts'
 import { go, hrefOf, type Route } from '../kit/route.ts'
 import { autoAdvance } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
-import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
@@ -32,6 +28,8 @@ import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
 import { useMark } from './useMark.ts'
+import { useNeighbours } from './useNeighbours.ts'
+import { usePrefetch } from './usePrefetch.ts'
 
 interface ApplicationShowProps {
   id: string
@@ -169,51 +167,6 @@ export function ApplicationShow(props: ApplicationShowProps) {
     const route = routeTo(other)
     if (isAutoAdvancing && route) go(route, { replace: true })
   }
-}
-
-/** The next page is read when this many applications are left. */
-const nearEnd = 10
-
-/**
- * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
- * applications, the words include the number left to read.
- */
-function useNeighbours(filter: Filter, id: string) {
-  const desk = useDesk()
-  const { queue } = useDecisionQueue()
-  const { data: openedList } = useQuery(desk.openedList(filter))
-  const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
-  // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
-  const last = list?.applications.slice(-nearEnd) ?? []
-  const isNearEnd = last.some((each) => each.id === id)
-  const isAtEnd = last.at(-1)?.id === id
-  const readMore = useEffectEvent(() => desk.readMore(filter).catch(() => {}))
-  useEffect(() => {
-    if (isNearEnd || isAtEnd) void readMore()
-  }, [isNearEnd, isAtEnd])
-  // Until the position is known, Previous and Next follow the list as it was read.
-  const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
-  const known = openedList?.ids.includes(id) ? openedList : loadedList
-  const isDecided = (other: string) => {
-    const row = list?.applications.find((each) => each.id === other)
-    return row !== undefined && queue.currentOf(row).status !== 'new'
-  }
-  return {
-    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),
-    nextUndecided: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !isDecided(other)),
-  }
-}
-
-/** Prefetches an application, so that moving to it is instant on a slow connection too. */
-function usePrefetch(id: string | undefined, filters: Filters) {
-  const queries = useQueryClient()
-  const desk = useDesk()
-  useEffect(() => {
-    if (id === undefined) return
-    return afterFrame(
-      () => void queries.prefetchQuery({ ...desk.application(id, filterOf(filters)), staleTime: Infinity }),
-    )
-  }, [queries, desk, id, filters])
 }
 
 function NeighbourLink({ route, label }: { route: Route | undefined; label: string }) {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { createAllowance, createLimiter, createWrongTokens } from './limits.ts'
+import { createAllowance, createLimiter, createWrongTokens } from './rate-limiter.ts'
 
 const status = (call: () => void) => {
   try {

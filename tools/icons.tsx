@@ -1,4 +1,4 @@
-/** Makes the page's icons and link preview from the page's drawings, in src/design/images/: `npm run images`. */
+/** Makes the page's icons and link preview from the page's drawings, in src/design/images/: `npm run icons`. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { renderToStaticMarkup } from 'react-dom/server'

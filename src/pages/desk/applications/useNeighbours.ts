@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useEffectEvent } from 'react'
+
+import type { Filter } from '../../../client/desk/applications.ts'
+import { idsOf } from '../kit/opened-list.ts'
+import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
+import { neighboursIn } from './neighbours.ts'
+
+/** The next page is read when this many applications are left. */
+const nearEnd = 10
+
+/**
+ * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
+ * applications, the words include the number left to read.
+ */
+export function useNeighbours(filter: Filter, id: string) {
+  const desk = useDesk()
+  const { queue } = useDecisionQueue()
+  const { data: openedList } = useQuery(desk.openedList(filter))
+  const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
+  // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
+  const last = list?.applications.slice(-nearEnd) ?? []
+  const isNearEnd = last.some((each) => each.id === id)
+  const isAtEnd = last.at(-1)?.id === id
+  const readMore = useEffectEvent(() => desk.readMore(filter).catch(() => {}))
+  useEffect(() => {
+    if (isNearEnd || isAtEnd) void readMore()
+  }, [isNearEnd, isAtEnd])
+  // Until the position is known, Previous and Next follow the list as it was read.
+  const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
+  const known = openedList?.ids.includes(id) ? openedList : loadedList
+  const isDecided = (other: string) => {
+    const row = list?.applications.find((each) => each.id === other)
+    return row !== undefined && queue.currentOf(row).status !== 'new'
+  }
+  return {
+    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),
+    nextUndecided: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !isDecided(other)),
+  }
+}
