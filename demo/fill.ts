@@ -235,8 +235,22 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     else if (index % 2 === 0) await mark(1, application, index % 4 === 0 ? 'yes' : 'maybe')
   }
   await leaveUnfinished(sql, deskOf(0), stored)
+  await countVisits(sql)
   await release(0, 'waitlisted', 3)
   await desks.close()
+}
+
+/** Stores the visits to the page: more on days with more applications, and a third of them by addresses with a name. */
+async function countVisits(sql: Sql) {
+  await sql`
+    insert into private.visits (day, source, visits, starts)
+    select day, source, ceil(count * visits), floor(count * starts)
+    from (
+      select (created_at at time zone coalesce(zone, 'UTC'))::date as day, count(*) as count
+      from public.retreat_applications cross join private.places group by 1
+    ) as days
+      cross join (values ('', 9.6, 1.7), ('newsletter', 2.3, 0), ('linkedin', 1.9, 0), ('alumni', 0.6, 0))
+        as sources (source, visits, starts)`
 }
 
 /** Leaves work to look at: an unfinished letter, a later deadline for one person, and emails for each new application. */

@@ -1,13 +1,13 @@
 /** Takes all pictures of the docs: `npm run docs-pictures`. It starts and ends its own demonstration. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 
 import { organisers } from '../demo/desks.ts'
 import { people } from '../demo/people.ts'
 import { ensureChromium, findExecutable, launchChromium } from '../testing/browser.ts'
 import { startDemonstration } from '../testing/demonstration.ts'
-import { getForm } from '../testing/form.ts'
+import { anApplication, getForm } from '../testing/form.ts'
 
 const folder = join('docs', 'images')
 const [email] = organisers
@@ -29,12 +29,13 @@ async function open(options: BrowserContextOptions, address: string) {
   return page
 }
 
-async function take(name: string, page: Page) {
+/** @param part The part of the page to take; by default, what the window shows. */
+async function take(name: string, page: Page, part?: Locator) {
   const path = join(folder, `${name}.png`)
   // Moves the pointer away from everything that reacts to hovering.
   await page.mouse.move(0, 0)
   await page.waitForLoadState('networkidle')
-  await page.screenshot({ path })
+  await (part ?? page).screenshot({ path })
   const palette = ['-strip', '-dither', 'FloydSteinberg', '-colors', '256']
   execFileSync(imageMagick, [path, ...palette, `PNG8:${path}`])
 }
@@ -90,15 +91,46 @@ async function openNoted(page: Page) {
   throw new Error('Nobody answered a note.')
 }
 
+/** Takes pictures of what organisers decide together: marks that disagree, and what the page is worth. */
+async function takeTogether(openDesk: (hash: string) => Promise<Page>) {
+  const disagreed = await openDesk('/?status=all&marks=disagree')
+  await rows(disagreed).first().click()
+  await take('marks', disagreed, disagreed.locator('.application-marks'))
+
+  const charts = await openDesk('/?status=all')
+  await charts.getByRole('button', { name: 'Charts' }).click()
+  const visits = charts.getByRole('region', { name: 'Visits' })
+  await visits.getByText('newsletter').waitFor()
+  await take('visits', charts, visits)
+}
+
+/** Applies as a program would, with one reason from four addresses, and takes a picture of how the desk suggests them. */
+async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>) {
+  for (const name of ['abe', 'bea', 'cid', 'dot']) {
+    const body = new URLSearchParams({
+      ...anApplication(),
+      email: `${name}@example.net`,
+      reason: 'Visit us for cheap links!',
+      consent: 'on',
+    })
+    const response = await fetch(site, { method: 'POST', body })
+    if (!response.ok) throw new Error(`An application was refused: ${response.status}`)
+  }
+  const list = await openDesk('/')
+  await list.getByRole('button', { name: '4 like junk…' }).click()
+  await list.getByText('4 with the same reason').waitFor()
+  await take('junk', list, list.getByRole('dialog'))
+}
+
 /** Takes pictures of the desk's screens, in the order of an application's way through them. */
-async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
-  const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${desk}#${hash}`)
+async function takeDesk(site: string, signedIn: BrowserContextOptions) {
+  const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${site}desk#${hash}`)
 
   const list = await openDesk('/?status=all')
   await rows(list).first().waitFor()
   await take('desk', list)
 
-  const small = await open({ ...phone, ...dark, ...signedIn }, desk)
+  const small = await open({ ...phone, ...dark, ...signedIn }, `${site}desk`)
   await rows(small).nth(2).click()
   await small.getByRole('heading', { name: 'What happened' }).waitFor()
   await take('desk-phone', small)
@@ -121,7 +153,7 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   await drafts.getByText('on the way').waitFor()
 
   const letters = await openDesk('/letters')
-  await letters.getByRole('heading', { name: 'Who waits for a letter' }).waitFor()
+  await letters.getByRole('heading', { name: 'Drafts to send' }).waitFor()
   await take('letters', letters)
 
   const template = await openDesk('/letters/templates/accepted')
@@ -135,6 +167,9 @@ async function takeDesk(desk: string, signedIn: BrowserContextOptions) {
   const door = await openDesk('/door')
   await door.getByRole('button', { name: 'Save' }).waitFor()
   await take('door', door)
+
+  await takeTogether(openDesk)
+  await takeJunk(site, openDesk)
 }
 
 /** Takes a picture of the answer page of a person without an RSVP. */
@@ -156,7 +191,7 @@ try {
   const mails = await demo.waitForValue('Its emails')
   await takeForm(site)
   const signedIn = { storageState: await takeSignIn(`${site}desk`, mails) }
-  await takeDesk(`${site}desk`, signedIn)
+  await takeDesk(site, signedIn)
   await takeAnswer(mails)
 } finally {
   await browser.close()
