@@ -900,22 +900,16 @@ end
 $$;
 
 -- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
--- search path, so that PostgreSQL can inline it.
+-- search path, so that PostgreSQL can inline it. It joins, since for subqueries PostgreSQL would read 100,000 marks twice as long.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
   select marks.* from private.marks
-  where mark is not null and (
-    marks.account_id = account
-    or exists (
-      select from private.marks as own
-      where own.application_id = marks.application_id and own.account_id = account and own.mark is not null
-    )
-    or exists (
-      select from private.statuses as decided
-      where decided.application_id = marks.application_id and private.is_decision(decided.status)
-    )
-  )
+    left join private.marks as own
+      on own.application_id = marks.application_id and own.account_id = account and own.mark is not null
+    left join private.statuses as decided
+      on decided.application_id = marks.application_id and private.is_decision(decided.status)
+  where marks.mark is not null and (own.mark is not null or decided.status is not null)
 $$;
 
 revoke all on function private.visible_marks(uuid) from public, anon, authenticated;
@@ -1136,11 +1130,12 @@ begin
       -- Left joins: for inner joins, the planner expects one row and compares each row with every other.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
-      left join (
-        select visible.application_id, jsonb_agg(jsonb_build_object(
+      -- Lateral: for a join, the planner would read the marks of all applications.
+      left join lateral (
+        select jsonb_agg(jsonb_build_object(
           'author', author, 'mark', mark, 'why', why, 'after_seeing', is_after_seeing) order by author, account_id) as marks
-        from private.visible_marks(me.id) as visible where visible.application_id = any (found.ids) group by 1
-      ) as marked on marked.application_id = id
+        from private.visible_marks(me.id) as visible where visible.application_id = id
+      ) as marked on true
   ));
 end
 $$;
@@ -1381,14 +1376,18 @@ $$;
 
 revoke all on function private.list_position(uuid, jsonb, boolean, uuid) from public, anon, authenticated;
 
--- Groups of the newest 20,000 applications without a decision, the largest first. `reason`: at least three addresses sent the
--- same reason, apart from blanks and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one
--- hour with addresses of the same domain. Each application is in one group.
+-- Groups of the newest 20,000 applications without a decision, or fewer if finding them takes a second. The largest group is
+-- first. `reason`: at least three addresses sent the same reason, apart from blanks and case. `links`: the reason is nothing but
+-- links. `domain`: 20 or more applied within one hour with addresses of the same domain. Each application is in one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
+  -- Of Unicode, too. `translate` takes half the time of a regular expression.
+  blanks constant text := E' \t\n\r\f\u000b\u0085\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b'
+    '\u202f\u205f\u3000\ufeff';
   -- Large providers, at which many people have their mailbox.
   shared_domains constant text[] := array[
     'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
@@ -1399,14 +1398,13 @@ declare
 begin
   return (
     with undecided as materialized (
-      select id, newest.created_at, first_name, last_name, reason, coalesce(version, 0) as version, private.person(email) as person,
+      select id, application.created_at, first_name, last_name, reason, coalesce(version, 0) as version,
+        private.person(email) as person,
         lower(reverse(split_part(reverse(email), '@', 1))) as domain,
-        md5(lower(regexp_replace(left(reason, 5000), '\s+', '', 'g'))) as same_reason
-      from (
-        select * from public.retreat_applications as application
-        where coalesce((select status from private.statuses as own where own.application_id = id), 'new') = 'new'
-        order by created_at desc, id desc limit 20000
-      ) as newest left join private.statuses on application_id = id
+        md5(lower(translate(left(reason, 5000), blanks, ''))) as same_reason
+      from unnest(undecided_ids) as newest (id)
+        join public.retreat_applications as application using (id)
+        left join private.statuses on application_id = id
     ), same_reasons as (
       select same_reason from undecided group by 1 having count(distinct person) >= 3
     ), counted as (

@@ -70,11 +70,12 @@ begin
       -- Left joins: for inner joins, the planner expects one row and compares each row with every other.
       left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
       left join private.made_of(found.ids) as made_of on made_of.application_id = id
-      left join (
-        select visible.application_id, jsonb_agg(jsonb_build_object(
+      -- Lateral: for a join, the planner would read the marks of all applications.
+      left join lateral (
+        select jsonb_agg(jsonb_build_object(
           'author', author, 'mark', mark, 'why', why, 'after_seeing', is_after_seeing) order by author, account_id) as marks
-        from private.visible_marks(me.id) as visible where visible.application_id = any (found.ids) group by 1
-      ) as marked on marked.application_id = id
+        from private.visible_marks(me.id) as visible where visible.application_id = id
+      ) as marked on true
   ));
 end
 $$;

@@ -1,13 +1,17 @@
 -- Junk: applications that look as if a program had sent them. The desk suggests them, and an organiser puts them aside.
 
--- Groups of the newest 20,000 applications without a decision, the largest first. `reason`: at least three addresses sent the
--- same reason, apart from blanks and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one
--- hour with addresses of the same domain. Each application is in one group.
+-- Groups of the newest 20,000 applications without a decision, or fewer if finding them takes a second. The largest group is
+-- first. `reason`: at least three addresses sent the same reason, apart from blanks and case. `links`: the reason is nothing but
+-- links. `domain`: 20 or more applied within one hour with addresses of the same domain. Each application is in one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
+  undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
+  -- Of Unicode, too. `translate` takes half the time of a regular expression.
+  blanks constant text := E' \t\n\r\f\u000b\u0085\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b'
+    '\u202f\u205f\u3000\ufeff';
   -- Large providers, at which many people have their mailbox.
   shared_domains constant text[] := array[
     'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
@@ -18,14 +22,13 @@ declare
 begin
   return (
     with undecided as materialized (
-      select id, newest.created_at, first_name, last_name, reason, coalesce(version, 0) as version, private.person(email) as person,
+      select id, application.created_at, first_name, last_name, reason, coalesce(version, 0) as version,
+        private.person(email) as person,
         lower(reverse(split_part(reverse(email), '@', 1))) as domain,
-        md5(lower(regexp_replace(left(reason, 5000), '\s+', '', 'g'))) as same_reason
-      from (
-        select * from public.retreat_applications as application
-        where coalesce((select status from private.statuses as own where own.application_id = id), 'new') = 'new'
-        order by created_at desc, id desc limit 20000
-      ) as newest left join private.statuses on application_id = id
+        md5(lower(translate(left(reason, 5000), blanks, ''))) as same_reason
+      from unnest(undecided_ids) as newest (id)
+        join public.retreat_applications as application using (id)
+        left join private.statuses on application_id = id
     ), same_reasons as (
       select same_reason from undecided group by 1 having count(distinct person) >= 3
     ), counted as (

@@ -102,7 +102,7 @@ test('junk is suggested by its reason, its links and its domain, each applicatio
     { reason: 'Read https://example.com before you answer.' },
   ])
   const same = await store(
-    ['Cheap  SEO\nnow', 'cheap seo now', 'CHEAP SEO NOW '].map((reason, index) => ({
+    ['Cheap  SEO\nnow', 'cheap seo now', 'CHEAP SEO\u00a0NOW '].map((reason, index) => ({
       reason,
       email: `s${index}@s${index}.example`,
     })),
@@ -126,7 +126,7 @@ test('junk is suggested by its reason, its links and its domain, each applicatio
   ])
   expect(groups.flatMap(idsOf).toSorted()).toEqual([...domain, ...same, ...links].toSorted())
   expect(groups.flatMap(idsOf).some((id) => people.includes(id))).toBe(false)
-  expect(groups[1]?.example).toMatch(/^cheap seo now ?$/i)
+  expect(groups[1]?.example).toMatch(/^cheap\s+seo\s+now ?$/i)
   await decide(same[0] ?? '', 'declined', 0)
   expect((await ask<JunkGroup[]>('junk')).map(({ kind }) => kind)).toEqual(['domain', 'links'])
 })
