@@ -300,7 +300,7 @@ test("a letter sent by hand opens with the recipient's own link, and is recorded
   await expect.poll(() => tileTexts(page)).toContain('1 No answer yet')
 })
 
-test('templates can use link and deadline if recipients can give an RSVP, and an unknown site address is reported', async ({
+test('templates for accepted people offer the link and the deadline, and the desk says if SITE_URL is missing', async ({
   visitor,
 }) => {
   await storePeople(1)

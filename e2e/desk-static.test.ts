@@ -185,7 +185,7 @@ test('an organiser signs in to the static desk with a code and decides, across o
   expect(requests().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
-test("a hosted project's own link signs in only with a button, and its session does not stay in the address", async ({
+test("a link in a hosted project's own email signs in only after a button is pressed, and its session does not stay in the address", async ({
   visitor,
 }) => {
   const email = 'brought@example.org'

@@ -859,7 +859,7 @@ test('a reveal lasts until the screen is left, and is recorded once despite repe
   expect(await revealed()).toHaveLength(2)
 })
 
-test('typing the email address erases an application for good, with a chosen one of the same address', async ({
+test('typing the email address erases an application for good, together with a ticked one of the same address', async ({
   visitor,
 }) => {
   const sameEmail = { email: 'ada@example.com' }
@@ -920,14 +920,14 @@ test('keys search, open, decide, note, select, undo and go back, but not inside 
   await expectFocus('Person 3')
   await keyboard.press('k')
   await expectFocus('Person 2')
-  // The current row is announced, and keeps its mark when the focus is elsewhere.
+  // The current row is announced, and keeps its highlight when the focus is elsewhere.
   const current = page.locator('tr[aria-current]')
   expect(await current.getByRole('link').textContent()).toBe('Person 2')
-  const mark = await current
+  const highlight = await current
     .locator('td')
     .first()
     .evaluate((cell) => getComputedStyle(cell).boxShadow)
-  expect(mark).toMatch(/inset$/)
+  expect(highlight).toMatch(/inset$/)
   await page.getByRole('table', { name: /j and k move between rows/ }).waitFor()
   for (const [key, statusName] of [
     ['s', 'Shortlisted'],

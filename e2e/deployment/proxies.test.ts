@@ -305,10 +305,10 @@ describe.each([
     }
   })
 
-  test("the doctor reaches the server by its public address, and finds that visitors' IP addresses are right", async () => {
+  test("the doctor reaches the server by its public address, and finds that the server sees visitors' own IP addresses", async () => {
     for (const siteUrl of [proxy.origin, proxy.underPath]) {
       expect(await proxyFinding(proxy.settings, siteUrl)).toBe(
-        "ok         The proxy's visitor addresses are trusted correctly.",
+        "ok         The server takes visitors' addresses from the proxy, and from nobody else.",
       )
     }
   })

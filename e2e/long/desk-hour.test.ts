@@ -138,7 +138,7 @@ async function expectOpenList(screen: OrganiserScreen) {
     })
     .toBe(0)
   const countOf = (status: Status) => listOf(rows, { ...screen, list: status }).length
-  // The last tab is there while it is open, or has any.
+  // The tab Put aside is there only while it is open, or has applications.
   const shownStatuses = names.filter(
     (status) => status !== 'aside' || screen.list === 'aside' || countOf('aside') > 0,
   )

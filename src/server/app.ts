@@ -16,10 +16,10 @@ import { visitor, type Caller } from './database/pools.ts'
 import { health, probes, type StorageState } from './health/health.ts'
 import { instance, instancePath } from './health/instance.ts'
 import { httpError } from './http/errors.ts'
-import { boundLargeRequests, createParseQueue } from './http/large-requests.ts'
+import { limitLargeRequests, createParseQueue } from './http/large-requests.ts'
 import { createAllowance } from './http/rate-limiter.ts'
 import { requestLimits } from './http/request-limits.ts'
-import { boundUnread } from './http/unread.ts'
+import { limitUnreadData } from './http/unread.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
 import { answerPage } from './pages/answer.ts'
 import { deskPage } from './pages/desk.ts'
@@ -75,8 +75,8 @@ export async function createApp({
   endConnectionsOnClose(app)
   // Each waiting pipelined response adds a listener to the socket. Node.js would warn above ten.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
-  boundUnread(app)
-  boundLargeRequests(app)
+  limitUnreadData(app)
+  limitLargeRequests(app)
   if (trustProxy === false) warnOfProxy(app)
 
   const allow = createAllowance(rateLimitPerMinute)

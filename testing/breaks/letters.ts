@@ -60,7 +60,7 @@ export const letters: readonly Break[] = [
     find: "]+')) <= 4",
     replace: "]+')) <= 40",
     testFile: 'src/server/letters/notices.test.ts',
-    testTitle: 'a notice names an applicant only if the name is plain',
+    testTitle: 'a notice leaves out the parts of a name that could be a message or a link',
   },
   {
     promise: '**The log** names letters by their ids',

@@ -58,7 +58,7 @@ export const olderTables: readonly string[] = ['private.webhook_outbox', 'privat
 /** The older and the current table of invitations. The first backups have neither table. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
-/** The rows that are backed up, if not all are: otherwise a restore would send emails to organisers again. */
+/** Conditions on the rows that are backed up. Without notices and tests, a restore does not send them again. */
 export const backupRows: Record<string, string> = {
   [deliveries]: "kind not in ('notice', 'test')",
 }

@@ -26,7 +26,7 @@ test('an address has host, port, user, password and database, percent-decoded', 
   expect(description).toBe('PostgreSQL at db.example:6543/my data')
 })
 
-test("libpq's parameters in a provider's address are not sent to the server, and the server's own are", () => {
+test("parameters for libpq are not sent to PostgreSQL, and PostgreSQL's own parameters are sent", () => {
   const { address } = parseAddress(
     'postgres://u@h/d?sslmode=require&channel_binding=require&pgbouncer=true&connect_timeout=7&target_session_attrs=read-write&application_name=x&options=-c%20search_path%3Dpublic',
   )

@@ -24,9 +24,9 @@ export async function askSite(
   listening: string | undefined,
 ): Promise<Responses> {
   // A reserved address (RFC 5737): a server that trusts it trusts anybody.
-  const visitor = `203.0.113.${randomInt(1, 255)}`
-  const path = `${instancePath}?forwarded=${visitor}`
-  const headers = { 'x-forwarded-for': visitor }
+  const forged = `203.0.113.${randomInt(1, 255)}`
+  const path = `${instancePath}?forwarded=${forged}`
+  const headers = { 'x-forwarded-for': forged }
   const site = siteUrl?.replace(/\/+$/, '')
   const [health, instance, publicInstance, desk] = await Promise.all([
     listening === undefined ? undefined : ask(`${listening}/healthz`),
@@ -129,7 +129,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
   }
   switch (stringField(site.instance, 'forwarded') as Forwarded | undefined) {
     case 'believed':
-      return ok("The proxy's visitor addresses are trusted correctly.")
+      return ok("The server takes visitors' addresses from the proxy, and from nobody else.")
     case 'direct':
       return siteUrl.startsWith('https:')
         ? wrong(
@@ -148,7 +148,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
       return wrong(
         'TRUST_PROXY names too few of several proxies, so one of them counts as the visitor: name them all.',
       )
-    case 'anybody':
+    case 'anybody is believed':
       return wrong(
         'TRUST_PROXY believes what visitors write into X-Forwarded-For, so nobody is limited: name the addresses of the proxies, or fewer of them.',
       )

@@ -35,7 +35,7 @@ async function ask(trustProxy: Settings['trustProxy'], header: string | undefine
 
 test.each([
   ['no proxy', false, forged, 'direct'],
-  ['no proxy, while one hop is trusted', 1, forged, 'anybody'],
+  ['no proxy, while one hop is trusted', 1, forged, 'anybody is believed'],
   ['no proxy, while another address is trusted', ['10.9.9.9'], forged, 'direct'],
   ['no proxy, called from a trusted address', ['10.0.0.1'], forged, 'from a trusted address'],
   ['a proxy that adds to the header, trusted as one hop', 1, `${forged}, ${client}`, 'believed'],
@@ -46,7 +46,7 @@ test.each([
   ['an untrusted proxy that replaces the header', ['10.9.9.9'], client, 'unbelieved'],
   ['two proxies, one of them trusted', 1, `${forged}, ${client}, 10.0.0.2`, 'too few'],
   ['two proxies, both trusted', ['10.0.0.0/8'], `${forged}, ${client}, 10.0.0.2`, 'believed'],
-  ['one proxy, while two hops are trusted', 2, `${forged}, ${client}`, 'anybody'],
+  ['one proxy, while two hops are trusted', 2, `${forged}, ${client}`, 'anybody is believed'],
 ] as const)(
   'behind %s, the response says whether the right addresses are trusted',
   async (_what, trust, header, forwarded) => {

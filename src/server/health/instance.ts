@@ -11,7 +11,7 @@ export type Forwarded =
   /** Too few addresses are trusted, so a proxy counts as the visitor. */
   | 'too few'
   /** The address that the visitor forged is trusted. */
-  | 'anybody'
+  | 'anybody is believed'
   /** The request came from a trusted address, so it shows nothing about other visitors. */
   | 'from a trusted address'
 
@@ -32,7 +32,7 @@ function judgeForwarded(
   const entries = header.split(',').map((entry) => entry.trim())
   const added = entries[0] === forged ? entries.length - 1 : entries.length
   const trusted = (ips?.length ?? 1) - 1
-  if (trusted > added) return byRange ? 'from a trusted address' : 'anybody'
+  if (trusted > added) return byRange ? 'from a trusted address' : 'anybody is believed'
   if (trusted === added) return added === 0 ? 'direct' : 'believed'
   return trusted === 0 ? 'unbelieved' : 'too few'
 }

@@ -20,7 +20,7 @@ export function isLarge(request: IncomingMessage): boolean {
 }
 
 /** Bounds the memory that large requests use: beyond the bound they get 503 at once. Small requests are not affected. */
-export function boundLargeRequests(app: FastifyInstance): void {
+export function limitLargeRequests(app: FastifyInstance): void {
   let inFlight = 0
   app.addHook('onRequest', ({ raw }, reply, done) => {
     const size = sizeOf(raw)

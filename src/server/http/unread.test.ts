@@ -3,13 +3,13 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
 
-import { boundUnread } from './unread.ts'
+import { limitUnreadData } from './unread.ts'
 
 let app: FastifyInstance
 
 async function listen(timeout: number) {
   app = fastify({ bodyLimit: 1024 })
-  boundUnread(app, timeout)
+  limitUnreadData(app, timeout)
   app.get('/', (_request, reply) => reply.send(Buffer.alloc(64 * 1024 * 1024)))
   app.post('/', () => 'read')
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -16,7 +16,7 @@ const readTimeout = 120_000
  *
  * @param timeout Milliseconds until a response is dropped.
  */
-export function boundUnread(app: FastifyInstance, timeout = readTimeout): void {
+export function limitUnreadData(app: FastifyInstance, timeout = readTimeout): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = request
     const dropping = setTimeout(() => reply.raw.destroy(), timeout)

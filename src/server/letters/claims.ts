@@ -23,10 +23,10 @@ interface LetterState {
 
 /**
  * Claims the email that has been due longest, for this server alone. Claims nothing while organisers have stopped all
- * emails, or a problem delays them. If a letter's deadline has passed, or too many of its tries may have arrived, it fails
- * and the next is claimed.
+ * emails, or a problem delays them. If a letter's deadline has passed, or too many tries had an unknown outcome, it
+ * fails and the next is claimed.
  *
- * @param options.pause Milliseconds between two emails, over all servers; default no limit.
+ * @param options.pause Milliseconds between two emails, over all servers; default none.
  * @param options.kinds The kinds to claim; default all.
  */
 export async function claimMail(

@@ -71,7 +71,7 @@ test('an organiser with notices gets an email about each application, with a lin
   expect(server.received).toHaveLength(1)
 })
 
-test('a notice names an applicant only if the name is plain', async () => {
+test('a notice leaves out the parts of a name that could be a message or a link', async () => {
   await organiser('each')
   await organiser('daily')
   const names: [string, string, string][] = [

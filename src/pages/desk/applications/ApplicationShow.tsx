@@ -51,7 +51,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
-  const { data, error, refetch, isErased, newKeys, changed } = useApplicationUpdates(id, filter)
+  const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
   // Revealed form answers are stored only in the state of this screen.
@@ -112,7 +112,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <StatusPill application={details.application} />
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           <ContactFacts application={details.application} />
-          {changed && <span className="application-changed">Set by {changed} since you looked</span>}
+          {changedBy && <span className="application-changed">Set by {changedBy} since you looked</span>}
         </header>
       )}
       <DecisionProblems />

@@ -39,8 +39,8 @@ export function isFirstList(): boolean {
 }
 
 /**
- * Starts to hold keys and ticks until the page's script replays them. Only keys that move are held: nobody may decide on a
- * row that they have not seen. Text typed into the search field stays in the field.
+ * Starts to hold keys and ticks until the page's script replays them. Of the keys, only those that move between
+ * rows are held: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
  */
 export function holdEarlyInput(): void {
   const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }

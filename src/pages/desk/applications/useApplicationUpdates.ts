@@ -13,7 +13,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  *
  * @param filter The filter of the list that it was opened from.
  * @returns `data`, `error` and `refetch` of the query; `isErased`, whether it failed because the application was erased;
- *   `newKeys`, the keys of new events; `changed`, the other organiser who set the shown status meanwhile.
+ *   `newKeys`, the keys of new events; `changedBy`, the other organiser who set the shown status meanwhile.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
   const desk = useDesk()
@@ -27,7 +27,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     ...desk.application(id, filter),
     // Prefetched data is painted first.
     refetchOnMount: false,
-    // Keeps the application while the list beside it is filtered.
+    // The application stays while it is read with another filter of the list beside it.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
   const wasPrefetched = useRef(data !== undefined)
@@ -87,7 +87,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     refetch,
     isErased: isErased(error),
     newKeys,
-    changed: isChangeShown ? last.author : undefined,
+    changedBy: isChangeShown ? last.author : undefined,
   }
 }
 

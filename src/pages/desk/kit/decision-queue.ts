@@ -100,7 +100,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     stop: () => dispatch({ type: 'stop' }),
     /** Records the status of an application as it was read, if its version is newer. */
     recordRead: (application: Omit<SeenApplication, 'name'>) => dispatch({ type: 'read', application }),
-    /** Forgets the decisions on erased applications; without ids, on all. */
+    /** Forgets the decisions on these applications; without ids, all decisions. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
     /** The status to show for an application, given the status that was read. */
     currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentStatusIn(state, read),
@@ -109,7 +109,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
       const { isByOthers = false, version } = currentStatusIn(state, read)
       return isByOthers && version > read.version
     },
-    /** Whether any decision is queued or sent. */
+    /** Whether any decision is queued, or sent and without a response yet. */
     isWaiting: () => isWaiting(state),
   }
 }

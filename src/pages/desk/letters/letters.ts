@@ -126,7 +126,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
     const words = eventWordsOf(letter)
     return [
-      // Nobody releases a receipt. A decision sent by email and to the automation is released once, at the email.
+      // Nobody releases a receipt. A decision that is sent by email and to the automation has one event of release, the email's.
       ...(letter.occasion === receipt || mail !== undefined
         ? []
         : [{ key: `${id} released`, at: releasedAt, author, text: words.released, letter }]),
