@@ -305,6 +305,38 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     })
   },
 
+  async 'an organiser marks an application by a key, then sees the mark of another, and puts it aside and back'({
+    browser,
+    gate,
+    sql,
+    signInLink,
+    stored,
+  }) {
+    const application = anApplication()
+    deepStrictEqual(await send(gate.origin, application), 201)
+    const [row] = await stored(application.email)
+    await sql`
+      insert into private.marks (application_id, account_id, author, mark, why)
+      values (${String(row?.['id'])}, gen_random_uuid(), 'grace@example.org', 'no', 'Too early')`
+    // Marks are shown where there are two organisers.
+    await signInLink()
+    const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
+    await browser.open(await signInLink())
+    await browser.waitFor('button')
+    await browser.click('button')
+    await browser.waitFor('#search')
+    await browser.open(`${gate.origin}/desk#/applications/${String(row?.['id'])}`)
+    await browser.waitFor('.application-marks')
+    deepStrictEqual(await browser.evaluate(`${text('.application-marks')}.includes('grace')`), false)
+    await browser.press('1')
+    await waitUntilTrue(browser, `${text('.application-marks li')} === 'No grace@example.org: Too early'`)
+    deepStrictEqual(await browser.evaluate(text('.application-marks [aria-pressed=true]')), 'Yes')
+    await browser.press('p')
+    await waitUntilTrue(browser, `${text('.application-head .decisions-pill')} === 'Put aside'`)
+    await browser.press('r')
+    await waitUntilTrue(browser, `${text('.application-head .decisions-pill')} === 'New'`)
+  },
+
   async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(world) {
     const { browser, gate, sql, mailServer } = world
     const application = anApplication({ first_name: 'Grace' })

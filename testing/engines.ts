@@ -27,7 +27,7 @@ export interface EngineBrowser {
   type(selector: string, text: string): Promise<void>
   click(selector: string): Promise<void>
   /** Presses a key by its name in `KeyboardEvent.key`. */
-  press(key: 'Tab' | 'ArrowDown' | ' ', shift?: 'Shift'): Promise<void>
+  press(key: 'Tab' | 'ArrowDown' | ' ' | '1' | 'p' | 'r', shift?: 'Shift'): Promise<void>
   /** Resolves when such an element exists. */
   waitFor(selector: string): Promise<void>
   /** The value of a JavaScript expression in the page. */
@@ -175,7 +175,7 @@ function browserOfSession(driver: WebDriver): EngineBrowser {
     type: (selector, text) => driver.findElement(By.css(selector)).sendKeys(text.replaceAll('\n', Key.ENTER)),
     click: (selector) => driver.findElement(By.css(selector)).click(),
     async press(key, shift) {
-      const pressed = { Tab: Key.TAB, ArrowDown: Key.ARROW_DOWN, ' ': Key.SPACE }[key]
+      const pressed = { Tab: Key.TAB, ArrowDown: Key.ARROW_DOWN, ' ': Key.SPACE, 1: '1', p: 'p', r: 'r' }[key]
       const keys = driver.actions()
       await (
         shift ? keys.keyDown(Key.SHIFT).sendKeys(pressed).keyUp(Key.SHIFT) : keys.sendKeys(pressed)
