@@ -6,6 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { organisers } from '../demo/desks.ts'
 import { people } from '../demo/people.ts'
 import { ensureChromium, findExecutable, launchChromium } from '../testing/browser.ts'
+import { send } from '../testing/client.ts'
 import { startDemonstration } from '../testing/demonstration.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 
@@ -100,21 +101,16 @@ async function takeTogether(openDesk: (hash: string) => Promise<Page>) {
   const charts = await openDesk('/?status=all')
   await charts.getByRole('button', { name: 'Charts' }).click()
   const visits = charts.getByRole('region', { name: 'Visits' })
-  await visits.getByText('newsletter').waitFor()
+  await visits.getByRole('rowheader', { name: 'newsletter' }).waitFor({ state: 'attached' })
   await take('visits', charts, visits)
 }
 
 /** Applies as a program would, with one reason from four addresses, and takes a picture of how the desk suggests them. */
 async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>) {
   for (const name of ['abe', 'bea', 'cid', 'dot']) {
-    const body = new URLSearchParams({
-      ...anApplication(),
-      email: `${name}@example.net`,
-      reason: 'Visit us for cheap links!',
-      consent: 'on',
-    })
-    const response = await fetch(site, { method: 'POST', body })
-    if (!response.ok) throw new Error(`An application was refused: ${response.status}`)
+    const application = anApplication({ email: `${name}@example.net`, reason: 'Visit us for cheap links!' })
+    const status = await send(new URL(site).origin, application)
+    if (status !== 201) throw new Error(`An application was refused: ${status}`)
   }
   const list = await openDesk('/')
   await list.getByRole('button', { name: '4 like junk…' }).click()
