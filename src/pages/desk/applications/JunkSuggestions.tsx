@@ -56,7 +56,7 @@ export function JunkSuggestions() {
       <ul className="layout-lines">
         {groups.map((group) => (
           <li key={`${group.kind} ${group.applications[0]?.id}`} className="layout-row">
-            <p>
+            <p className="list-junk-group">
               {wordsOf(group)}{' '}
               <span className="layout-quiet">
                 “<bdi>{group.example}</bdi>”
