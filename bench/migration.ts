@@ -146,14 +146,14 @@ async function copiedBytes(sql: Sql): Promise<number> {
  * every state.
  */
 export async function benchMigration(): Promise<void> {
-  for (const [release, last] of Object.entries(releases)) await updateFrom(release, last)
+  for (const [release, lastMigration] of Object.entries(releases)) await updateFrom(release, lastMigration)
 }
 
-async function updateFrom(release: string, last: string) {
+async function updateFrom(release: string, lastMigration: string) {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)
   const sql = connectToEmbedded(directory.path, 2)
-  await migrate(sql, { files: migrations.filter(({ version }) => version <= last) })
+  await migrate(sql, { files: migrations.filter(({ version }) => version <= lastMigration) })
   const visitorSql = connectToEmbedded(directory.path)
   await fill(visitorSql)
   const copied = await copiedBytes(sql)

@@ -43,7 +43,7 @@ async function watch(page: Page) {
   })
 }
 
-/** The milliseconds from each key to the paint of the next reason, in steps of 8 as in the browser's Event Timing (W3C). */
+/** The milliseconds from each key to the paint of the next applicant's reason, in steps of 8 as in the browser's Event Timing (W3C). */
 async function timesOf(page: Page) {
   return await page.evaluate(
     (frame) =>
@@ -59,48 +59,48 @@ async function timesOf(page: Page) {
 }
 
 /** Reads and decides on many people with keys alone. Returns the times, and the number of keys for each person. */
-async function readAll(page: Page, goesOn: boolean) {
+async function readAll(page: Page, isAutoAdvancing: boolean) {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.locator('.application-long').waitFor()
   await watch(page)
-  let pressed = 0
+  let keyCount = 0
   for (let count = 1; count <= people; count += 1) {
     await page.keyboard.press(keys[count % keys.length] ?? 'a')
-    if (!goesOn) {
+    if (!isAutoAdvancing) {
       // Two fingers need about this long between two keys.
       await page.waitForTimeout(100)
       await page.keyboard.press('j')
     }
-    pressed += goesOn ? 1 : 2
+    keyCount += isAutoAdvancing ? 1 : 2
     await page.waitForFunction((wanted) => (window.shownReasons?.length ?? 0) >= wanted, count)
     // Even a fast reader needs this long for a reason.
     await page.waitForTimeout(500)
   }
-  return { times: await timesOf(page), perPerson: pressed / people }
+  return { times: await timesOf(page), perPerson: keyCount / people }
 }
 
 /** Measures reading and deciding on two hundred people with keys alone, on the processor of a slow phone. */
 export async function benchReading(): Promise<void> {
   const rows: string[][] = []
   const browser = await launchChromium(ensureChromium())
-  for (const goesOn of [false, true]) {
+  for (const isAutoAdvancing of [false, true]) {
     const { desk, client } = await filledDesk(400)
     const page = await browser.newPage({ viewport: { width: 1366, height: 768 } })
     await signInPage(client)(page)
     await page.addInitScript(
       (isOn) => localStorage.setItem('unplugged-desk-goes-on', isOn ? 'on' : 'off'),
-      goesOn,
+      isAutoAdvancing,
     )
     await slowDown(page)
     await page.goto(`${desk.origin}/desk`)
     await page.locator('table.rows-table a').first().waitFor()
     // Enter does nothing until the desk's script has loaded.
     await page.waitForFunction(() => window.earlyList === null)
-    const { times, perPerson } = await readAll(page, goesOn)
+    const { times, perPerson } = await readAll(page, isAutoAdvancing)
     const slowCount = times.filter((time) => time > 100).length
     rows.push([
-      goesOn ? 'going on by itself' : 'a decision, and j',
+      isAutoAdvancing ? 'going on automatically' : 'a decision, and j',
       String(perPerson),
       spread(times),
       String(slowCount),

@@ -95,6 +95,7 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  // The newest first.
   expect(await rsvpsOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 

@@ -110,7 +110,7 @@ const reportOffline = (page: Page) =>
     Object.defineProperty(navigator, 'onLine', { get: () => false })
     dispatchEvent(new Event('offline'))
   })
-const noticeOn = (page: Page) => page.getByText(/^You are offline\. What you see may be out of date/)
+const offlineMessageOn = (page: Page) => page.getByText(/^You are offline\. What you see may be out of date/)
 
 test('the desk works with a server on the same machine while the browser reports that it is offline', async ({
   visitor,
@@ -126,7 +126,7 @@ test('the desk works with a server on the same machine while the browser reports
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
-  expect(await noticeOn(page).count()).toBe(0)
+  expect(await offlineMessageOn(page).count()).toBe(0)
 })
 
 test('a failed refresh is reported at once, in a single alert, until a refresh succeeds', async ({
@@ -135,7 +135,7 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/places')
   await withoutBackOff(page)
-  // Waits for the list, since pending reads are not repeated.
+  // A read that is still pending would not be sent again, so no read would fail.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
@@ -143,7 +143,7 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
   await activateWindow()
   await alerts.getByText('This may be out of date. The server could not be reached.').waitFor()
   await reportOffline(page)
-  await noticeOn(page).waitFor({ timeout: 3_000 })
+  await offlineMessageOn(page).waitFor({ timeout: 3_000 })
   expect(await alerts.count()).toBe(1)
   await page.unroute('**/rpc/*')
   // The browser still reports that it is offline.

@@ -160,7 +160,7 @@ test("Undo does not undo another organiser's later decision, even if the page sh
   expect(await desk.statusOf(id)).toBe('new')
 })
 
-test('another organiser’s acts on an open application appear, marked and announced, and cause no conflict later', async ({
+test('another organiser’s acts on an open application appear, highlighted and announced, and cause no conflict later', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(1))
@@ -169,7 +169,7 @@ test('another organiser’s acts on an open application appear, marked and annou
     prepare: (opened) => opened.clock.install(),
   })
   const { button, status, pill, timeline, note, alert } = getDesk(page)
-  const marked = page.locator('.application-timeline .application-fresh')
+  const fresh = page.locator('.application-timeline .application-fresh')
   await expect.poll(() => timeline.count()).toBe(1)
   await note.fill('Half a thought')
   await desk.setStatus(stored, 'declined')
@@ -177,7 +177,7 @@ test('another organiser’s acts on an open application appear, marked and annou
   await expect.poll(() => pill.textContent()).toBe('Declined')
   await expect.poll(() => status.textContent()).toBe('bob@example.org changed this just now')
   await page.getByText('Set by bob@example.org since you looked').waitFor()
-  expect(await marked.allTextContents()).toEqual([
+  expect(await fresh.allTextContents()).toEqual([
     expect.stringMatching(/, bob@example\.org, new since you lookedDeclined/),
   ])
   expect(await note.inputValue()).toBe('Half a thought')
@@ -187,12 +187,12 @@ test('another organiser’s acts on an open application appear, marked and annou
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
     .throwOnError()
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  await expect.poll(() => marked.count()).toBe(2)
+  await expect.poll(() => fresh.count()).toBe(2)
 
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
   await expect.poll(() => timeline.count()).toBe(4)
-  expect(await marked.count()).toBe(2)
+  expect(await fresh.count()).toBe(2)
   expect(await page.getByText('since you looked', { exact: false }).count()).toBe(2)
   await expect.poll(() => alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')
@@ -203,7 +203,7 @@ test('another organiser’s acts on an open application appear, marked and annou
   await page.getByText('There is no such application: it may have been erased.').waitFor()
 })
 
-test("another organiser's decision is marked in a visible list and announced, and a refresh removes the mark", async ({
+test("another organiser's decision is highlighted in a visible list and announced, and a refresh removes the highlight", async ({
   visitor,
 }) => {
   const stored = await desk.store(people(4))
@@ -217,7 +217,7 @@ test("another organiser's decision is marked in a visible list and announced, an
   await desk.setStatus(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')
-  // An organiser's own decision is not marked.
+  // An organiser's own decision is not highlighted.
   await row('Person 1').getByRole('link').focus()
   await page.keyboard.press('s')
   await expect.poll(() => rowStatus('Person 1')).toBe('Shortlisted')

@@ -160,17 +160,18 @@ try {
     return connectTo(server.url(name), 2)
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
-  const byHand = migrations.map((each) =>
+  // The open migrations without their generated part.
+  const withoutGenerated = migrations.map((each) =>
     openMigrations.includes(each) ? { ...each, sql: handWrittenPart(each.sql) || 'select' } : each,
   )
-  await migrate(migrated, { files: byHand })
+  await migrate(migrated, { files: withoutGenerated })
   await declareSchema(declared, 'server')
   const statements = await updateFunctions(migrated, declared)
   for (const folder of Object.values(migrationsOf)) {
     const functions = statements.get(folder) ?? []
     const { path, text: former } = openMigrationOf(folder)
-    const second = functions.length > 0 ? [marker + functions.join('\n\n')] : []
-    const text = [handWrittenPart(former), ...second].filter(Boolean).join('\n\n')
+    const generated = functions.length > 0 ? [marker + functions.join('\n\n')] : []
+    const text = [handWrittenPart(former), ...generated].filter(Boolean).join('\n\n')
     if (text === former.trimEnd()) continue
     if (path === undefined) console.log(`-- For ${folder}:\n\n${text}\n`)
     else {

@@ -205,7 +205,7 @@ test('a pager that ends early ends the command without a message, and the databa
   expect(await isDatabaseStopped()).toBe(true)
 })
 
-/** A pager that, like less, ignores Ctrl-C and waits for a key. */
+/** A pager that ignores Ctrl-C and waits for a key, as the program `less` does. */
 const pagerLikeLess = "trap '' INT; head -n 1; echo reading; read key < /dev/tty; echo quitting"
 
 test('Ctrl-C does not end the command while a pager runs', async () => {

@@ -157,8 +157,8 @@ test('if two servers start together on a new DATA_DIR, one runs, and the other e
   expect(await running?.stop()).toBe(0)
 })
 
-test.each(['of a dead process', 'of a dead process that nobody reaped', 'of another running process'])(
-  'a postmaster.pid %s, which a power cut left, does not prevent a start',
+test.each(['a dead process', 'a dead process that nobody reaped', 'another running process'])(
+  'a postmaster.pid that a power cut left does not prevent a start, even if it names %s',
   async (owner) => {
     const server = await startServer(settings)
     expect(await send(server.origin, anApplication())).toBe(201)
@@ -171,8 +171,8 @@ test.each(['of a dead process', 'of a dead process that nobody reaped', 'of anot
     const otherProcess = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'])
     const [unreaped] = (await once(otherProcess.stdout, 'data')) as [Buffer]
     const content = (await readFile(file, 'utf8')).split('\n')
-    if (owner === 'of another running process') content[0] = String(otherProcess.pid)
-    if (owner === 'of a dead process that nobody reaped') content[0] = unreaped.toString().trim()
+    if (owner === 'another running process') content[0] = String(otherProcess.pid)
+    if (owner === 'a dead process that nobody reaped') content[0] = unreaped.toString().trim()
     await writeFile(file, content.join('\n'))
     const restarted = await startServer(settings)
     expect(await send(restarted.origin, anApplication())).toBe(201)

@@ -68,14 +68,14 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
 }
 
 /** Swedish formats a date and a time like ISO 8601. */
-const minutes = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
+const minuteFormat = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' })
 
 /** A time in this machine's time zone, with the zone's name. */
 export function localTime(time: Date): string {
-  return `${minutes.format(time)} (${minutes.resolvedOptions().timeZone})`
+  return `${minuteFormat.format(time)} (${minuteFormat.resolvedOptions().timeZone})`
 }
 
-/** The least columns of a value. On a narrower terminal, the terminal itself wraps too. */
+/** The minimum width of a value, in columns. A narrower terminal wraps the lines again. */
 const minColumns = 20
 
 /**
@@ -87,7 +87,7 @@ export async function* toScreen(batches: Batches, count: number, width: number):
   const valueWidth = Math.max(width - indent.length, minColumns)
   const style: TextStyle = {
     name: (name) => styleText('bold', name),
-    time: (time) => minutes.format(time),
+    time: (time) => minuteFormat.format(time),
     lines: (value) => value.split('\n').flatMap((line) => wrap(line, valueWidth)),
   }
   yield count === 0 ? 'No applications yet.\n' : `${countOf(count, count.toLocaleString('en'))}.\n`

@@ -39,18 +39,17 @@ export async function withDatabase(
   })
   console.error(`Using ${database.description}.`)
   const running = act(database)
-  const [outcome] = await Promise.race([Promise.allSettled([running]), signal])
-  if (typeof outcome === 'string') {
+  const [end] = await Promise.race([Promise.allSettled([running]), signal])
+  if (typeof end === 'string') {
     // Closing the connections ends its queries.
     await database.discard()
     await Promise.race([Promise.allSettled([running]), wait(grace)])
     console.error('Interrupted.')
-    return exitProcess(128 + constants.signals[outcome])
+    return exitProcess(128 + constants.signals[end])
   }
-  if (outcome.status === 'fulfilled')
-    return location.isTemporary === true ? database.discard() : database.close()
+  if (end.status === 'fulfilled') return location.isTemporary === true ? database.discard() : database.close()
   await database.discard()
-  throw olderSchemaError(outcome.reason, database) ?? outcome.reason
+  throw olderSchemaError(end.reason, database) ?? end.reason
 }
 
 let areInterruptsIgnored = false

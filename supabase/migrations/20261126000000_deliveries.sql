@@ -2037,7 +2037,7 @@ as $$
 declare
   application_row public.retreat_applications;
   example_invitation record;
-  text jsonb;
+  letter jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
     raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
@@ -2049,20 +2049,20 @@ begin
   end if;
   if application_row.id is null then return null; end if;
   if occasion = 'received' then
-    text := '{"is_long": false}'
+    letter := '{"is_long": false}'
       || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
   else
-    text := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
     select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
         private.today() + days as day
       into example_invitation from private.places;
-    text := text || jsonb_build_object(
-      'subject', private.with_invitation(text ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
-      'body', private.with_invitation(text ->> 'body', example_invitation.link, example_invitation.day),
+    letter := letter || jsonb_build_object(
+      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
       'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
-  return text || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+  return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
     btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
 end
 $$;

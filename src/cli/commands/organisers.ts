@@ -121,7 +121,7 @@ async function printLink(sql: Sql, email: string) {
  */
 async function localAddress(sql: Sql, settings: Settings, email: string) {
   const address = await serverAddress(sql, settings)
-  const noLinkMade = `No link was made. After that, run: npm run -s organisers -- --link ${email}`
+  const noLinkMade = `No link was made. When the server runs, run: npm run -s organisers -- --link ${email}`
   if (address === undefined) {
     throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${noLinkMade}`)
   }

@@ -24,7 +24,7 @@ async function pid(sql: Sql) {
   return row.pid
 }
 
-const isAlive = async (backend: number) =>
+const isRunningQuery = async (backend: number) =>
   (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
 
 /** Starts a proxy in front of the database, which cuts a connection after this many bytes of a marked result. */
@@ -64,7 +64,7 @@ test('a statement that misses its deadline fails and is cancelled in the databas
   const late = pool`select pg_sleep(60), pg_backend_pid()`
   const [failed, other] = await Promise.all([late.catch((error: unknown) => error), pid(pool)])
   expect(failed).toMatchObject({ code: 'DEADLINE' })
-  await expect.poll(() => isAlive(held === other ? 0 : held)).toBe(false)
+  await expect.poll(() => isRunningQuery(held === other ? 0 : held)).toBe(false)
   expect(
     await server.admin`select from pg_stat_activity where query like 'select pg_sleep(60)%' and state = 'active'`,
   ).toHaveLength(0)

@@ -401,7 +401,7 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   expect(await recorded).toBe('lost')
 })
 
-test('a decision that changes before an automation is told of it is withdrawn, and the current one is drafted', async () => {
+test('if a decision changes before the automation gets it, its delivery is withdrawn, and a letter about the new one is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
@@ -413,7 +413,7 @@ test('a decision that changes before an automation is told of it is withdrawn, a
   expect(await claimDecisions()).toEqual([])
 })
 
-test('a decision that changes while it is being sent is not retried, and the current one is drafted', async () => {
+test('if a decision changes while it is being sent, its delivery is not retried, and a letter about the new one is drafted', async () => {
   const pendingResponses: (() => void)[] = []
   const { receiver } = await automation((_request, response) => {
     pendingResponses.push(() => response.writeHead(500).end())

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 
-import { createAllowance, createLimiter, createWrongTokens } from './rate-limiter.ts'
+import { createAllowance, createLimiter, createWrongTokenLimit } from './rate-limiter.ts'
 
-const status = (call: () => void) => {
+const outcomeOf = (call: () => void) => {
   try {
     call()
     return 'allowed'
@@ -44,33 +44,33 @@ test.each([
   expect(take(other) > 0).toBe(isOne)
   const allow = createAllowance(1, () => 0)
   allow(one, 1)
-  expect(status(() => allow(other, 1)) !== 'allowed').toBe(isOne)
+  expect(outcomeOf(() => allow(other, 1)) !== 'allowed').toBe(isOne)
 })
 
 test('a refusal says when the address may insert again', () => {
   let now = 1_000
   const allow = createAllowance(3, () => now)
-  for (let row = 0; row < 3; row += 1) expect(status(() => allow('a', 1))).toBe('allowed')
+  for (let row = 0; row < 3; row += 1) expect(outcomeOf(() => allow('a', 1))).toBe('allowed')
   now += 5_000
-  expect(status(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 15 })
-  expect(status(() => allow('b', 1))).toBe('allowed')
+  expect(outcomeOf(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 15 })
+  expect(outcomeOf(() => allow('b', 1))).toBe('allowed')
   now += 15_000
-  expect(status(() => allow('a', 1))).toBe('allowed')
+  expect(outcomeOf(() => allow('a', 1))).toBe('allowed')
 })
 
 test('a refusal says when the address may send a wrong token again, and does not affect other addresses', () => {
   let now = 0
-  const count = createWrongTokens(() => now)
-  const results = Array.from({ length: 31 }, () => status(() => count('a')))
+  const count = createWrongTokenLimit(() => now)
+  const results = Array.from({ length: 31 }, () => outcomeOf(() => count('a')))
   expect(results.slice(0, 30)).toEqual(Array<string>(30).fill('allowed'))
   expect(results[30]).toMatchObject({
     status: 429,
     retryAfter: 10,
     message: 'Too many wrong links came from your connection. Please wait 10 seconds and try again.',
   })
-  expect(status(() => count('b'))).toBe('allowed')
+  expect(outcomeOf(() => count('b'))).toBe('allowed')
   now += 10_000
-  expect(status(() => count('a'))).toBe('allowed')
+  expect(outcomeOf(() => count('a'))).toBe('allowed')
 })
 
 test('setting the clock forward or back does not change a limit', () => {
@@ -80,7 +80,7 @@ test('setting the clock forward or back does not change a limit', () => {
     allow('a', 1)
     for (const hours of [1, -1]) {
       vi.setSystemTime(Date.now() + hours * 3_600_000)
-      expect(status(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 60 })
+      expect(outcomeOf(() => allow('a', 1))).toMatchObject({ status: 429, retryAfter: 60 })
     }
   } finally {
     vi.useRealTimers()
@@ -89,13 +89,13 @@ test('setting the clock forward or back does not change a limit', () => {
 
 test('each row of an array counts against the limit', () => {
   const allow = createAllowance(3, () => 0)
-  expect(status(() => allow('a', 2))).toBe('allowed')
-  expect(status(() => allow('a', 2))).toMatchObject({ status: 429, retryAfter: 20 })
-  expect(status(() => allow('b', 4))).toMatchObject({ status: 429, retryAfter: 60 })
+  expect(outcomeOf(() => allow('a', 2))).toBe('allowed')
+  expect(outcomeOf(() => allow('a', 2))).toMatchObject({ status: 429, retryAfter: 20 })
+  expect(outcomeOf(() => allow('b', 4))).toMatchObject({ status: 429, retryAfter: 60 })
 })
 
 test('a limit of 0 allows everything', () => {
-  expect(status(() => createAllowance(0)('a', 1_000_000))).toBe('allowed')
+  expect(outcomeOf(() => createAllowance(0)('a', 1_000_000))).toBe('allowed')
 })
 
 test('beyond a maximum of addresses, a limiter forgets the least recently seen ones', () => {

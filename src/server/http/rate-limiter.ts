@@ -88,7 +88,7 @@ const wrongTokens = { max: 30, minutes: 5 }
  * @param now A monotonic clock in milliseconds.
  * @returns A function that counts a wrong token, and throws an {@link HttpError} with 429 beyond the limit.
  */
-export function createWrongTokens(now?: () => number): (address: string) => void {
+export function createWrongTokenLimit(now?: () => number): (address: string) => void {
   const take = createLimiter(wrongTokens.max, wrongTokens.minutes, now)
   return (address) => {
     const wait = take(address)

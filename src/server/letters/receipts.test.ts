@@ -92,7 +92,7 @@ const spellings: Record<string, string[]> = {
   'ada@yahoo.co.uk': ['ada-1@yahoo.co.uk'],
   'ada@xn--bcher-kva.example': ['ADA@XN--Bcher-kva.example'],
 }
-/** Addresses without a known mailbox. */
+/** Addresses that do not show whose mailbox they are. */
 const unclear = [
   ['nobody', '@', 'ada@', '@example.org', 'a@b@example.org', 'a, b@example.org'],
   // The mail server may forward these, or pass them to a program.

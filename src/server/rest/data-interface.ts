@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, acceptBytes, type ParseQueue } from '../http/large-requests.ts'
-import { createWrongTokens, type Allowance } from '../http/rate-limiter.ts'
+import { createWrongTokenLimit, type Allowance } from '../http/rate-limiter.ts'
 import { argumentsOf, sentRows } from './sent-rows.ts'
 
 /** The dependencies of the data interface. */
@@ -40,7 +40,7 @@ export async function dataInterface(
   app: FastifyInstance,
   { anonKey, readToken, allow, queueParsing, insert, as, findFunction }: DataInterfaceOptions,
 ) {
-  const countWrongToken = createWrongTokens()
+  const countWrongToken = createWrongTokenLimit()
   // PostgreSQL parses the bodies. This server parses a body only to find its columns or one complete row.
   acceptBytes(app, queueParsing)
 

@@ -106,9 +106,7 @@ async function checkClaim(desk: Desk, id: string, end: Attempt['end']) {
         application: string
         template: string
         is_main: boolean
-        kind: string
         is_recalled: boolean
-        attempts: number
       },
     ]
   >`

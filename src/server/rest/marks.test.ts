@@ -207,13 +207,13 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
   }
 }
 
-test('an organiser gets the same bytes whether or not others have marked, until they may see the marks', async () => {
-  const [marked = '', shortlisted = '', ...others] = await store(6)
+test('until an organiser may see the marks of others, all responses are the same with and without them', async () => {
+  const [toMark = '', shortlisted = '', ...others] = await store(6)
   await decide(ada, shortlisted, 'shortlisted', 0)
   await mark(ada, others[0] ?? '', 'yes')
   const everything = async () => {
     const responses: unknown[] = []
-    for (const id of [marked, shortlisted]) {
+    for (const id of [toMark, shortlisted]) {
       for (const [name, calls] of Object.entries(reads(id))) {
         for (const args of calls)
           responses.push([name, args, await ask(ada, name.replace('desk_', ''), args)])
@@ -222,17 +222,17 @@ test('an organiser gets the same bytes whether or not others have marked, until 
     return JSON.stringify(responses)
   }
   const before = await everything()
-  for (const id of [marked, shortlisted]) {
+  for (const id of [toMark, shortlisted]) {
     await mark(grace, id, null)
     await mark(grace, id, 'yes', 'Warm.')
     await mark(tim, id, 'no', 'Cold.')
   }
   expect(await everything()).toBe(before)
-  await mark(ada, marked, 'yes')
+  await mark(ada, toMark, 'yes')
   expect(await everything()).toContain('Cold.')
 })
 
-test('a table has the visible marks, and an erased application loses its marks', async () => {
+test('an exported table has the visible marks, and an erased application loses its marks', async () => {
   const [one = '', two = ''] = await store(2)
   await mark(grace, one, 'yes', '=1+1')
   await mark(grace, two, 'no')

@@ -37,13 +37,13 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
     queries.removeQueries({ queryKey: ['list'] })
   },
-  desk_set_reads_only: ({ change }, reading) => change(['account', 'blind'], () => reading),
-  desk_set_blind({ queries, queue, change }, reading) {
-    change(['account', 'blind'], () => reading)
+  desk_set_reads_only: ({ change }, mode) => change(['account', 'blind'], () => mode),
+  desk_set_blind({ queries, queue, change }, mode) {
+    change(['account', 'blind'], () => mode)
     // Undo would show names.
-    if (reading.blind) queue.forget()
+    if (mode.blind) queue.forget()
     // All data read before shows too much or too little.
-    void queries.resetQueries({ predicate: ({ queryKey: [of] }) => of !== 'account' })
+    void queries.resetQueries({ predicate: ({ queryKey: [subject] }) => subject !== 'account' })
   },
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
   desk_set_door: ({ change }, door) =>

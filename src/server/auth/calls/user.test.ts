@@ -305,7 +305,7 @@ test.each([
   expect(await put(client, { password: given })).toMatchObject(refusal(status, code, msg))
 })
 
-test('the error for a weak password has its own name and the reason, in both shapes of errors', async () => {
+test('the error for a weak password has its own name and the reason, in the newer and in the older format of errors', async () => {
   const { client } = await server.signedIn()
   const { error } = await client.auth.updateUser({ password: 'abcde' })
   expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] })
