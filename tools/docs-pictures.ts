@@ -1,4 +1,4 @@
-/** Takes all pictures of the docs: `npm run docs-pictures`. It starts and ends its own demonstration. */
+/** Takes all pictures of the docs: `npm run docs:pictures`. It starts and ends its own demonstration. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
