@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { ensureCluster } from '../src/server/database/cluster.ts'
-import { migrations } from '../src/server/database/migrations.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import type { Sql } from '../src/server/database/sql.ts'
+import { migrationsOf } from '../testing/releases.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 import { printTable, checkPromise } from './table.ts'
@@ -20,8 +20,8 @@ const interval = 100
 /** The most seconds without service that an update may take. */
 const mostSeconds = 120
 
-/** The last migration of each release before 1.1.0. Both have the same columns. */
-const releases = { '1.0.0': '20261124110300', '1.0.1': '20261125000100' }
+/** The releases before 1.1.0. Both have the same columns. */
+const releases = ['1.0.0', '1.0.1'] as const
 /** The states of letters in these releases, and the states of their twins. */
 const states = {
   draft: undefined,
@@ -146,14 +146,14 @@ async function copiedBytes(sql: Sql): Promise<number> {
  * every state.
  */
 export async function benchMigration(): Promise<void> {
-  for (const [release, lastMigration] of Object.entries(releases)) await updateFrom(release, lastMigration)
+  for (const release of releases) await updateFrom(release)
 }
 
-async function updateFrom(release: string, lastMigration: string) {
+async function updateFrom(release: (typeof releases)[number]) {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)
   const sql = connectToEmbedded(directory.path, 2)
-  await migrate(sql, { files: migrations.filter(({ version }) => version <= lastMigration) })
+  await migrate(sql, { files: migrationsOf(release) })
   const visitorSql = connectToEmbedded(directory.path)
   await fill(visitorSql)
   const copied = await copiedBytes(sql)

@@ -4,9 +4,10 @@ import { anApplication } from '../../../testing/form.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { connectTo } from '../../../testing/sql.ts'
 import { until } from '../../../testing/until.ts'
+import { migrationsOf } from '../../../testing/releases.ts'
 import { dryRun } from './dry-run.ts'
 import { insertApplications, rowsOf } from './insert.ts'
-import { isReleased, migrations, nameOf, type Migration } from './migrations.ts'
+import { migrations, nameOf, type Migration } from './migrations.ts'
 import { migrate } from './schema.ts'
 
 let postgres: TestPostgres
@@ -15,7 +16,7 @@ beforeAll(async () => {
   postgres = await startPostgres()
 })
 
-const released = migrations.filter((each) => isReleased(each))
+const released = migrationsOf('1.0.1')
 
 /** A database of 1.0.1. */
 async function olderDatabase(name: string) {

@@ -8,10 +8,10 @@ import { anApplication } from '../../../testing/form.ts'
 import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
+import { migrationsOf } from '../../../testing/releases.ts'
 import { backUp } from '../backups/backup.ts'
 import { fileOf, manifestName, type Manifest } from '../backups/manifest.ts'
 import { checkBackup, restore } from '../backups/restore.ts'
-import { isReleased, migrations } from './migrations.ts'
 import { migrate } from './schema.ts'
 import type { Sql } from './sql.ts'
 
@@ -182,7 +182,7 @@ const cases: Record<string, Case> = {
 async function olderDatabase(name: string) {
   await postgres.admin.unsafe(`create database ${name}`)
   const sql = connectTo(postgres.url(name), 2)
-  await migrate(sql, { files: migrations.filter((each) => isReleased(each)) })
+  await migrate(sql, { files: migrationsOf('1.0.1') })
   const applicants = Object.keys(cases).map((company) => ({
     ...anApplication({ company, email: `${crypto.randomUUID()}@example.com` }),
   }))
