@@ -94,7 +94,7 @@ test('without SITE_URL a link leads to the running server, and no link is made i
     const { code, stdout, stderr } = await link('--link')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.split('\n')).toContain(
-      `${sentence} No link was made. After that, run: npm run -s organisers -- --link ada@example.org`,
+      `${sentence} No link was made. When the server runs, run: npm run -s organisers -- --link ada@example.org`,
     )
   }
   // The port was assigned automatically, so no setting of the command names it.

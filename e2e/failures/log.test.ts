@@ -65,7 +65,7 @@ test('a server whose log cannot be written starts, stores applications, stops pr
   expect(await send(server.origin, anApplication())).toBe(201)
   await stopAndCheck(server)
   expect(server.errorOutput()).toMatch(
-    /^The log cannot be written \(ENOSPC: .*\): applications are taken .*\.\n$/,
+    /^The log cannot be written \(ENOSPC: .*\): applications are still stored, .*\.\n$/,
   )
   expect(await storedEmails(settings)).toHaveLength(2)
 })

@@ -1,7 +1,9 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { seedsOf } from '../../../testing/extent.ts'
 import { anApplication } from '../../../testing/form.ts'
+import { randomFrom } from '../../../testing/random.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type {
@@ -231,6 +233,86 @@ test('until an organiser may see the marks of others, all responses are the same
   await mark(ada, toMark, 'yes')
   expect(await everything()).toContain('Cold.')
 })
+
+/** Replaces times, and numbers ids and stamps by their first occurrence, so that two plays can be compared. */
+function comparable() {
+  const numbers = new Map<string, number>()
+  const numberOf = (id: string) => {
+    if (!numbers.has(id)) numbers.set(id, numbers.size)
+    return `#${numbers.get(id)}`
+  }
+  return (response: unknown) =>
+    JSON.stringify(response)
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)/g, 'time')
+      .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\b[\da-f]{32}\b/g, numberOf)
+}
+
+/**
+ * An hour of acts of Ada, who marks only some applications and decides on none for good. Returns all responses that she gets.
+ *
+ * @param seed The same seed plays the same hour.
+ * @param areOthersMarking Whether Grace and Tim mark the other applications meanwhile.
+ */
+async function playHour(seed: number, areOthersMarking: boolean) {
+  await server.database.owner`delete from public.retreat_applications`
+  const rows = Array.from({ length: 12 }, (_, index) => ({
+    ...anApplication({ first_name: `Person ${index}`, last_name: 'L', email: `person${index}@example.org` }),
+    id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    created_at: new Date(Date.UTC(2026, 0, 1, 0, index)),
+  }))
+  await server.database.owner`insert into public.retreat_applications ${valuesOf(rows)}`
+  const random = randomFrom(seed)
+  const othersRandom = randomFrom(seed + 1)
+  const pick = <Item>(items: readonly Item[], by = random) => items[Math.floor(by() * items.length)] as Item
+  const ids = rows.map(({ id }) => id)
+  const [ownIds, otherIds] = [ids.slice(0, 4), ids.slice(4)]
+  const versions = new Map<string, number>()
+  const values = ['yes', 'maybe', 'no', null] as const
+  const acts = [
+    () => mark(ada, pick(ownIds), pick(values), pick(['', 'Warm.', 'Cold.'])),
+    () => {
+      const id = pick(ids)
+      const version = versions.get(id) ?? 0
+      versions.set(id, version + 1)
+      return decide(ada, id, version % 2 === 0 ? 'shortlisted' : 'new', version)
+    },
+    () => ask(ada, 'note', { act: crypto.randomUUID(), application: pick(ids), note: pick(['A', 'B']) }),
+    () =>
+      ask(ada, 'write_to', {
+        act: crypto.randomUUID(),
+        application: pick(ids),
+        subject: 'Hello',
+        body: 'You',
+      }),
+  ]
+  const toComparable = comparable()
+  const responses: string[] = []
+  for (let step = 0; step < 40; step += 1) {
+    responses.push(toComparable(await pick(acts)()))
+    const [name, calls] = pick(Object.entries(reads(pick(ids))))
+    const args = pick(calls)
+    responses.push(toComparable([name, args, await ask(ada, name.replace('desk_', ''), args)]))
+    const [client, id, value] = [
+      pick([grace, tim], othersRandom),
+      pick(otherIds, othersRandom),
+      pick(values, othersRandom),
+    ]
+    if (areOthersMarking) await mark(client, id, value, pick(['Warm.', 'Cold.'], othersRandom))
+  }
+  return responses
+}
+
+test.each(seedsOf(1, 20))(
+  'over an hour of acts, an organiser gets the same with and without marks that are hidden from them (seed %i)',
+  async (seed) => {
+    const without = await playHour(seed, false)
+    const withOthers = await playHour(seed, true)
+    const [{ count }] = await server.database.owner<[{ count: number }]>`
+      select count(*)::integer as count from private.marks where author <> 'ada@example.org' and mark is not null`
+    expect(count).toBeGreaterThan(5)
+    expect(withOthers).toEqual(without)
+  },
+)
 
 test('an exported table has the visible marks, and an erased application loses its marks', async () => {
   const [one = '', two = ''] = await store(2)
