@@ -243,7 +243,7 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
   await expect(
     run(process.execPath, [join(opt, 'unplugged-1.0.0/start.js'), 'applications']),
   ).rejects.toMatchObject({
-    stderr: expect.stringContaining('was updated by a newer version') as string,
+    stderr: expect.stringContaining('was brought up to date by a newer version') as string,
   })
   await command('backup', '--to', join(backups, 'since'))
 
@@ -304,7 +304,7 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
   await command('backup', '--to', join(backups, 'before'))
   const before = await update(machine)
   expect(machine.output()).toMatch(
-    /^The schema is .* No backup was made before it, since BACKUP_DIR is not set/m,
+    /^The schema was .* No backup was made before it, since BACKUP_DIR is not set/m,
   )
   await useAfterUpdate(machine, before)
 
