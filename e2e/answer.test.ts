@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import ICAL from 'ical.js'
 import type { Page, Request, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
+import { setRetreat } from '../testing/calendars.ts'
 import { newToken, waitForInvitation, invitations, mockInvitations } from '../testing/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
@@ -23,7 +25,9 @@ beforeAll(async () => {
 })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const shownText = async (page: Page) => (await page.locator('#place > *').allInnerTexts()).join(' | ')
+const shownText = async (page: Page) =>
+  // Versions of Unicode's data differ in the blanks around a dash.
+  (await page.locator('#place > *').allInnerTexts()).join(' | ').replaceAll(/\s*–\s*/g, '–')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 /** Simulates the event that a window gets when it becomes active. */
 const activateWindow = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
@@ -65,10 +69,12 @@ test('a guest reads the state of their invitation, with the same deadline in eve
   const sentences = [
     `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
     `You are coming. See you there. | Change my answer | ${questions}`,
+    `You are coming. See you there. | 12–15 March 2027, Hof Sonnenau, Bernau am Chiemsee | Add to your calendar | Change my answer | ${questions}`,
     `You are not coming. Thank you for telling us. | Change my answer | ${questions}`,
     'The deadline to answer has passed. | Please write to team@example.org.',
     'The deadline to answer has passed. | Please reply to the letter by email.',
     'You are coming. See you there. | The deadline to answer has passed. | Please write to team@example.org.',
+    'You are coming. See you there. | 12–15 March 2027 | Add to your calendar | The deadline to answer has passed. | Please write to team@example.org.',
     'This link is no longer valid. | Please reply to the letter by email.',
   ]
   expect(tokens.size).toBe(sentences.length)
@@ -151,6 +157,36 @@ test.for([
     await expect.poll(async () => (await sun())?.isUp).toBe(true)
   },
 )
+
+test('a guest who is coming gets the days, the venue, and a file for their calendar', async ({ visitor }) => {
+  const guest = await storeAcceptedApplicant(sql)
+  const venue = 'Hof "Sonnenau"; <b>Bernau</b>, 5%\\n👩‍🚀'
+  await setRetreat(sql, { starts_on: '2027-03-12', ends_on: '2027-03-15', venue, calendar_sequence: 3 })
+  // Fourteen hours ahead of UTC.
+  const page = await open(visitor, guest, undefined, { timezoneId: 'Pacific/Kiritimati' })
+  await waitForInvitation(page)
+  expect(await shownText(page)).not.toContain('2027')
+  await button(page, 'I am coming').click()
+  const link = page.getByRole('link', { name: 'Add to your calendar', exact: true })
+  await link.waitFor()
+  await expect.poll(() => shownText(page)).toContain(`12–15 March 2027, ${venue} | Add to your calendar`)
+  const [download] = await Promise.all([page.waitForEvent('download'), link.press('Enter')])
+  expect(download.suggestedFilename()).toBe('unplugged.ics')
+  const file = await readFile(await download.path(), 'utf8')
+  const event = ICAL.Component.fromString(file).getFirstSubcomponent('vevent')
+  expect(event?.getFirstPropertyValue('location')).toBe(venue)
+  expect(event?.getFirstPropertyValue('sequence')).toBe(3)
+  expect(String(event?.getFirstPropertyValue('dtstart'))).toBe('2027-03-12')
+  expect(String(event?.getFirstPropertyValue('dtend'))).toBe('2027-03-16')
+  // The file may be passed on, and the link of the letter may not.
+  expect(file).not.toContain(guest.token)
+  await page.reload()
+  await link.waitFor()
+  await button(page, 'Change my answer').click()
+  await button(page, 'I cannot come').click()
+  await page.getByText('You are not coming.').waitFor()
+  await expect.poll(() => link.count()).toBe(0)
+})
 
 test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   const guest = await storeAcceptedApplicant(sql)

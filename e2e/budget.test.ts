@@ -49,7 +49,7 @@ test('the page keeps its budgets for bytes and requests, and contacts no third p
   expect(transfers().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
 })
 
-test('the answer page is one document of at most 6 kB, and contacts only the backend', async ({
+test('the answer page is one document of at most 9 kB, and contacts only the backend', async ({
   visitor,
 }) => {
   const { page, transfers } = await openCounted(visitor, `${server.origin}/answer/#${crypto.randomUUID()}`)
@@ -58,7 +58,7 @@ test('the answer page is one document of at most 6 kB, and contacts only the bac
   const [document, ...calls] = transfers()
   console.log(`the answer page: ${document?.bytes} bytes`)
   expect(document?.bytes).toBeGreaterThan(kilobyte)
-  expect(document?.bytes).toBeLessThanOrEqual(6 * kilobyte)
+  expect(document?.bytes).toBeLessThanOrEqual(9 * kilobyte)
   expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/place_by_token`])
 })
 

@@ -1,4 +1,5 @@
 import type { Rsvp } from '../src/application/statuses.ts'
+import type { Application } from '../src/application/application.ts'
 import { anApplication } from './form.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from './sql.ts'
@@ -13,9 +14,12 @@ export interface AcceptedApplicant {
 }
 
 /** Stores an accepted applicant who has received the letter and has ten days for the RSVP. */
-export async function storeAcceptedApplicant(sql: Sql): Promise<AcceptedApplicant> {
+export async function storeAcceptedApplicant(
+  sql: Sql,
+  changes: Partial<Application> = {},
+): Promise<AcceptedApplicant> {
   const [application] = await sql<[{ id: string; created_at: Date }]>`
-    insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Ada' }) })}
+    insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Ada', ...changes }) })}
     returning id, created_at`
   await sql`insert into private.statuses ${valuesOf({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
   const [invitation] = await sql<[{ token: string; deadline: string }]>`

@@ -268,6 +268,14 @@ export const actCases: Record<ActName, ActCase> = {
     failure: 'Not saved.',
     query: eventsOf('places'),
   },
+  desk_set_retreat: {
+    path: '/places',
+    input: ['Venue', 'Hof Sonnenau'],
+    button: buttonNamed('Save retreat'),
+    announcement: 'Saved. The retreat: days not set, Hof Sonnenau.',
+    failure: 'Not saved.',
+    query: eventsOf('places', '{"venue": "Hof Sonnenau"}'),
+  },
   desk_remind: {
     path: '/places',
     button: buttonNamed('Draft 1 reminder'),

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 
 import type { Invitation } from '../src/client/invitation.ts'
+import { aRetreat } from './calendars.ts'
 
 /** A token as in a letter's link. */
 export const newToken = (): string => crypto.randomUUID()
@@ -11,10 +12,12 @@ const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org
 export const invitations = {
   open: { state: 'open', ...ada, answer: null },
   coming: { state: 'open', ...ada, answer: 'coming' },
+  'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
   over: { state: 'over', ...ada, answer: null },
   'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
   'over, answered': { state: 'over', ...ada, answer: 'coming' },
+  'over, with days': { state: 'over', ...ada, answer: 'coming', retreat: aRetreat({ venue: '' }) },
   invalid: { state: 'invalid' },
 } satisfies Record<string, Invitation>
 
@@ -38,6 +41,7 @@ export async function waitForInvitation(page: Page): Promise<void> {
 export const answerStates = {
   open: { place: invitations.open, reach: waitForInvitation },
   coming: { place: invitations.coming, reach: waitForInvitation },
+  dated: { place: invitations['coming, with days'], reach: waitForInvitation },
   over: { place: invitations.over, reach: waitForInvitation },
   answered: { place: invitations['over, answered'], reach: waitForInvitation },
   invalid: { place: invitations.invalid, reach: waitForInvitation },

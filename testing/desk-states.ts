@@ -14,6 +14,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
     update private.letter_settings set receipts = false;
     update private.organisers set notices = 'off', blind = false;
     update private.places set version = version + 1, places = 24, days = 10;
+    update private.editions set starts_on = '2027-03-12', ends_on = '2027-03-15', venue = 'Hof Sonnenau, Bernau am Chiemsee';
     insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company,
       paid_solution, custom_solution, team_size, reason, consent)
     select now() - n * interval '5 hours',

@@ -4,6 +4,7 @@ import {
   type MailSender,
   type MailSenderOptions,
 } from '../src/server/letters/mail-sender.ts'
+import { setRetreat } from './calendars.ts'
 import { openTestDatabase } from './database.ts'
 import { atTestEnd } from './cleanup.ts'
 import { rememberTemplates } from './letters.ts'
@@ -78,7 +79,8 @@ export async function startPostmanFixture(): Promise<PostmanFixture> {
       await database.owner`delete from auth.users`
       await database.owner`delete from private.postman`
       await database.owner`insert into private.postman default values`
-      await database.owner`update private.letter_settings set reply_to = '', receipts = false`
+      await database.owner`update private.letter_settings set reply_to = '', receipts = false, confirmations = false`
+      await setRetreat(database.owner, { starts_on: null, ends_on: null, venue: '', calendar_sequence: 0 })
       await restoreTemplates()
     },
   }

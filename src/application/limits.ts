@@ -12,6 +12,8 @@ export const maxCharacters = {
   subject: 200,
   body: 20_000,
   address: 254,
+  /** The place of the retreat. */
+  venue: 200,
 } as const
 
 /** The most applications, or letters, of one call. */

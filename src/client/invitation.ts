@@ -1,3 +1,4 @@
+import type { Retreat } from '../application/calendar.ts'
 import type { Rsvp } from '../application/statuses.ts'
 import { requestOf, send, type DataInterface } from './rest.ts'
 
@@ -11,6 +12,8 @@ export type Invitation =
       answer: Rsvp | null
       /** The reply address; blank if there is none. An older schema omits it while the invitation is open. */
       address?: string
+      /** For somebody who is coming, once organisers have set the days. An older schema omits it. */
+      retreat?: Retreat | null
     }
 
 /** Milliseconds before the second and the third try. */

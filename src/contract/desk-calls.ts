@@ -26,6 +26,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_places: { zone: null },
   desk_visits: {},
   desk_set_places: { version: -1, places: null, days: 0, zone: null },
+  desk_set_retreat: { version: -1, starts_on: '2027-03-12', ends_on: null, venue: '' },
   desk_set_answer: { act: null, application: id, answer: null },
   desk_keep_until: { act: null, application: id, until: null },
   desk_remind: {},
@@ -58,5 +59,5 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   // Records that the applicants of failed letters were told another way.
   desk_settle: { letters: [] },
   desk_stop: { stopped: null },
-  desk_set_letters: { version: -1, reply_to: '', receipts: null },
+  desk_set_letters: { version: -1, reply_to: '', receipts: null, confirmations: null },
 }

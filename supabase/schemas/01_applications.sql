@@ -7,7 +7,14 @@ create schema if not exists private;
 create table private.editions (
   id integer primary key,
   name text not null default '',
-  began_at timestamptz not null
+  began_at timestamptz not null,
+  -- The first and the last day of the retreat, both or none; and where it is, in one line.
+  starts_on date,
+  ends_on date constraint editions_days
+    check ((starts_on is null) = (ends_on is null) and starts_on between '2000-01-01' and ends_on and ends_on < '3000-01-01'),
+  venue text not null default '' constraint editions_venue check (char_length(venue) <= 200 and venue !~ '[[:cntrl:]]'),
+  -- Counts the changes of days and venue. A calendar replaces the event by one with a higher number.
+  calendar_sequence integer not null default 0
 );
 alter table private.editions enable row level security;
 insert into private.editions (id, began_at) values (1, '-infinity');

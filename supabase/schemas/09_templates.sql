@@ -1,10 +1,10 @@
 -- Templates: the texts of letters, and how they are filled in.
 
--- The templates: one for the receipt, one for the reminder to people without an RSVP, and one for each of the three
--- decisions, named like its status. Organisers add others.
+-- The templates: one for the receipt, one for the reminder to people without an RSVP, and one for the confirmation to people
+-- who are coming. Each of the three decisions has one that is named like its status. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
-  kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'other')),
+  kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')),
   version integer not null default 0,
   subject text not null,
   body text not null
@@ -28,6 +28,15 @@ The organisers of Unplugged.'),
 We have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
 
 You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('confirmed', 'confirmation', 'See you at Unplugged', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
+
+If your plans change, please tell us here: {{answer_link}}
 
 Or just reply to this email.
 
@@ -268,7 +277,7 @@ declare
   drafts uuid[];
 begin
   if exists (select from private.templates where name = occasion and kind <> 'other') then
-    raise exception 'The templates of the receipt, the decisions and the reminder stay.' using errcode = '22023';
+    raise exception 'The templates of the receipt, the decisions, the reminder and the confirmation stay.' using errcode = '22023';
   end if;
   delete from private.templates as template
     where name = occasion and template.version = desk_remove_template.version;

@@ -8,8 +8,9 @@ create table private.letter_settings (
   reply_to text not null default '',
   -- The time between release and sending, in which a letter can be stopped.
   hold interval not null default '1 minute',
-  -- Whether applicants are sent a receipt.
-  receipts boolean not null default false
+  -- Whether applicants are sent a receipt, and people who are coming a confirmation.
+  receipts boolean not null default false,
+  confirmations boolean not null default false
 );
 insert into private.letter_settings default values;
 alter table private.letter_settings enable row level security;

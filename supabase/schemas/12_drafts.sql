@@ -61,7 +61,7 @@ end
 $$;
 
 -- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP.
+-- only for people without an RSVP, and a confirmation only for people who are coming.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -72,6 +72,9 @@ begin
     ))
     and (template <> 'reminder' or not exists (
       select from private.invitations where application_id = application and rsvp is not null
+    ))
+    and (template <> 'confirmed' or exists (
+      select from private.invitations where application_id = application and is_accepted and rsvp = 'coming'
     ));
 end
 $$;

@@ -106,7 +106,7 @@ begin
     select jsonb_build_object(
       'settings', (
         select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
-          'hold_seconds', extract(epoch from hold)::integer)
+          'confirmations', confirmations, 'hold_seconds', extract(epoch from hold)::integer)
         from private.letter_settings
       ),
       'postman', jsonb_build_object(
@@ -120,7 +120,7 @@ begin
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))
           from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
-        )) order by array_position('{received,accepted,waitlisted,declined,reminder}', name), name)
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed}', name), name)
         from private.templates as template
       ),
       -- Drafts of letters to one person.

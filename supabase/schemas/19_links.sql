@@ -35,8 +35,15 @@ begin
 end
 $$;
 
+-- Whether a letter is a confirmation to somebody who is coming.
+create function private.is_confirmation(letter uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.letters where id = letter and template = 'confirmed')
+$$;
+
 -- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation sends in
--- place of our email always counts as having both.
+-- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -47,7 +54,8 @@ begin
         select from private.letters where id = delivery.letter_id and template = 'accepted'
       )
     )
-    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id);
+    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id)
+    and not private.is_confirmation(delivery.letter_id);
 end
 $$;
 

@@ -1,7 +1,7 @@
 -- RSVPs: those that people give by their link, and those that organisers note.
 
 -- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
--- person with an RSVP gets no more reminders.
+-- person with an RSVP gets no more reminders, and only a person who is coming gets a confirmation.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -15,6 +15,11 @@ begin
   perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
   if rsvp is not null then
     perform private.drop_letters(application, 'reminder');
+  end if;
+  if rsvp is distinct from 'coming' then
+    perform private.drop_letters(application, 'confirmed');
+  elsif author = 'applicant' then
+    perform private.write_confirmation(application, act);
   end if;
   update private.invitations as invitation
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
@@ -34,8 +39,9 @@ as $$
     = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
 $$;
 
--- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address}; after the
--- deadline {"state": "over", ...}; and for an invalid link {"state": "invalid"}.
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address,
+-- "retreat": for somebody who is coming (`private.retreat`)}; after the deadline {"state": "over", ...}; and for an invalid
+-- link {"state": "invalid"}.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -49,7 +55,8 @@ begin
     select jsonb_build_object(
       'state', case when until < private.today() then 'over' else 'open' end,
       'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp,
-      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
+      'retreat', case when rsvp = 'coming' then private.retreat(edition) end
     )
     from private.invitations as invitation
       join public.retreat_applications as application_row on application_row.id = application_id

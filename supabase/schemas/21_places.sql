@@ -1,7 +1,7 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, coming,
--- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `late` is a part of `no_answer`. `free` is null if the
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, coming,
+-- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and venue. `late` is a part of `no_answer`. `free` is null if the
 -- number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
 -- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
 create function public.desk_places(zone text default null) returns jsonb
@@ -28,7 +28,10 @@ begin
     select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'free', places - coming - no_answer - not_told,
+      'today', today, 'retreat', (
+        select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+        from private.editions order by editions.id desc limit 1
+      ), 'free', places - coming - no_answer - not_told,
       'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
       'waitlist', (
         select coalesce(jsonb_agg(

@@ -115,7 +115,7 @@ begin
 end
 $$;
 
--- Claims a letter or a receipt that is due, and fills in the link and the deadline.
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline. A confirmation also has the retreat.
 create function private.claim_letter(delivery uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -131,7 +131,8 @@ begin
       'age', extract(epoch from now() - claimed.queued_at) * 1000,
       'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
       'link', sent.link, 'replyTo', reply_to,
-      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
+      'retreat', case when private.is_confirmation(claimed.letter_id) then private.retreat(application.edition) end
     )
     from public.retreat_applications as application cross join private.letter_settings
     where application.id = claimed.application_id
@@ -192,8 +193,10 @@ begin
 end
 $$;
 
--- Sets the reply address, and whether receipts are sent.
-create function public.desk_set_letters(version integer, reply_to text, receipts boolean default null) returns jsonb
+-- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged.
+create function public.desk_set_letters(
+  version integer, reply_to text, receipts boolean default null, confirmations boolean default null
+) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -211,19 +214,24 @@ begin
   kept.version := desk_set_letters.version + 1;
   kept.reply_to := coalesce(desk_set_letters.reply_to, '');
   kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
   if former.version = desk_set_letters.version then
     update private.letter_settings as settings
-      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts;
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
     if kept.reply_to <> former.reply_to then
       perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
     end if;
     if kept.receipts <> former.receipts then
       perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
     end if;
+    if kept.confirmations <> former.confirmations then
+      perform private.write_down_letters(me.email, jsonb_build_object('confirmations', kept.confirmations));
+    end if;
   elsif kept is distinct from former then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts);
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts,
+    'confirmations', kept.confirmations);
 end
 $$;
 

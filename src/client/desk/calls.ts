@@ -38,6 +38,7 @@ import type {
   PageVisits,
   Places,
   ReminderOutcome,
+  RetreatDays,
 } from './retreat.ts'
 
 /** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
@@ -99,12 +100,13 @@ interface Acts {
     Pick<Letter, 'subject' | 'body'>,
   ]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
+  desk_set_retreat: [RetreatDays, Places]
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
   desk_remind: [{ act: string }, ReminderOutcome]
   /** `leaving`: the number of letters that will be sent, but can still be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
-  desk_set_letters: [LetterSettings, LetterSettings]
+  desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]
 }
 
 /** Every call of the desk. Add a new one here and in `supabase/schemas/`; the compiler reports what else it needs. */

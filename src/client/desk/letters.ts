@@ -77,6 +77,8 @@ export interface LetterSettings {
   reply_to: string
   /** Whether applicants are sent a receipt. */
   receipts: boolean
+  /** Whether people who say that they are coming are sent a confirmation. An older schema omits it. */
+  confirmations?: boolean
 }
 
 /** The overview of all letters: settings, mail sender, templates and counts. */

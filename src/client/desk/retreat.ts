@@ -22,7 +22,10 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
   /** `zone` is present only if it changed. */
-  | { kind: 'places'; detail: { places: number | null; days: number; zone?: string } }
+  | {
+      kind: 'places'
+      detail: { places: number | null; days: number; zone?: string } & Partial<Omit<RetreatDays, 'version'>>
+    }
   | {
       kind: 'letters'
       detail: {
@@ -31,6 +34,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
         stopped?: boolean
         reply_to?: string
         receipts?: boolean
+        confirmations?: boolean
       }
     }
 )
@@ -40,6 +44,16 @@ export interface HistoryPage {
   happenings: ({ id: number } & GeneralHistoryEntry)[]
   /** The cursor of the next page; null at the end. */
   next: { id: number } | null
+}
+
+/** The days of the retreat and its venue. */
+export interface RetreatDays {
+  /** The number of changes. A change must name the version that its author saw. */
+  version: number
+  /** The first and the last day, as `2026-12-31`; both are null until they are known. */
+  starts_on: string | null
+  ends_on: string | null
+  venue: string
 }
 
 /** The numbers of places and RSVPs, and the waitlist. */
@@ -53,6 +67,8 @@ export interface Places {
   zone: string
   is_zone_set: boolean
   today: string
+  /** Undefined if the server is older than the desk. */
+  retreat?: RetreatDays
   /** The site's address; blank if no server has stored it. */
   site: string
   coming: number

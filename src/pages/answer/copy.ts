@@ -14,6 +14,7 @@ export const rsvpSentences = {
   coming: 'You are coming. See you there.',
   'not coming': 'You are not coming. Thank you for telling us.',
 }
+export const calendarLabel = 'Add to your calendar'
 export const overSentence = 'The deadline to answer has passed.'
 export const byMailSentence = 'Please reply to the letter by email.'
 export const invalidSentence = 'This link is no longer valid.'

@@ -2,6 +2,7 @@
  * The whole script of the page, inline in the document. Opening the page only reads the invitation, because email scanners
  * open links and run scripts. Only a button sends an RSVP.
  */
+import { calendarFileName, calendarFileOf, daysOf } from '../../application/calendar.ts'
 import type { Rsvp } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
 import { sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
@@ -14,6 +15,7 @@ import {
   rsvpLabels,
   rsvpSentences,
   byMailSentence,
+  calendarLabel,
   changeLabel,
   incompleteSentence,
   invalidSentence,
@@ -150,13 +152,26 @@ function sentencesOf(shown: Invitation | undefined) {
       ? [sentence(incompleteSentence), sentence(openAgainSentence)]
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
-  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer])] : []
+  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown)] : []
   if (shown.state === 'over') return [...answered, sentence(overSentence), contact(shown.address)]
   if (shown.answer) return answered
   // The deadline is the same day in every time zone.
   const day = new Date(shown.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   const until = element('span', day, '.')
   return [sentence('Hello ', element('bdi', shown.first_name), ', your place is kept until ', until)]
+}
+
+/**
+ * When and where the retreat is, and the link to its file for a calendar. The page makes the file, because a request for it would
+ * have the token in its address.
+ */
+function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }) {
+  if (!retreat) return []
+  const { venue } = retreat
+  const link = element('a', calendarLabel)
+  link.download = calendarFileName
+  link.href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFileOf(retreat, new Date()))}`
+  return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
 }
 
 /** The buttons for an open invitation, and the contact. */

@@ -1,3 +1,4 @@
+import { calendarFileOf, type Retreat } from '../../application/calendar.ts'
 import { deadlinePassed } from '../deliveries/outbox.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
@@ -19,6 +20,8 @@ export type MailClaim = LetterClaim | NoticeClaim
 interface LetterState {
   is_overdue: boolean
   was_sending: boolean
+  /** For a confirmation, if the days of the retreat are set. */
+  retreat: Retreat | null
 }
 
 /**
@@ -41,10 +44,11 @@ export async function claimMail(
       select private.claim_mail(${pause}::float * interval '1 millisecond', ${kinds}::text[]) as mail`
     if (row.mail === null) return undefined
     if ('says' in row.mail) return row.mail
-    const { is_overdue: isOverdue, was_sending: wasSending, ...claim } = row.mail
+    const { is_overdue: isOverdue, was_sending: wasSending, retreat, ...claim } = row.mail
     if (wasSending && claim.uncertain >= maxUncertainTries) {
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReply })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
-    else return claim
+    else if (retreat === null) return claim
+    else return { ...claim, calendar: calendarFileOf(retreat, new Date()) }
   }
 }

@@ -1,3 +1,4 @@
+import { calendarFileName } from '../../application/calendar.ts'
 import type { MailServer } from '../../settings/mail-settings.ts'
 
 /** An email's content and recipient. */
@@ -15,6 +16,8 @@ export interface Message {
   replyTo?: string
   /** The one address in the body that becomes a link, if any. */
   link?: string | null
+  /** A file for the recipient's calendar, which is attached. */
+  calendar?: string | undefined
 }
 
 /** An email, ready to be handed over. */
@@ -35,7 +38,7 @@ export function isAddress(text: string): boolean {
  * @param message Its recipient has to pass `isAddress`.
  */
 export async function compose(
-  { id, to, subject, body, html, replyTo = '', link }: Message,
+  { id, to, subject, body, html, replyTo = '', link, calendar }: Message,
   from: MailServer['from'],
 ): Promise<Mail> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
@@ -51,6 +54,17 @@ export async function compose(
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
     html: html ?? htmlOf(lines, link ?? ''),
+    // As an attachment: as an alternative of the text, some programs show the event in place of the letter.
+    ...(calendar !== undefined && {
+      attachments: [
+        {
+          filename: calendarFileName,
+          content: calendar,
+          contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
+          contentTransferEncoding: 'base64',
+        },
+      ],
+    }),
     newline: 'win',
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -86,6 +86,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_places: { zone: 'Europe/Berlin' },
   desk_visits: {},
   desk_set_places: { version: 0, places: 40, days: 10 },
+  desk_set_retreat: { version: 0, starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' },
   desk_set_answer: { act: someId, application: someId, answer: 'coming' },
   desk_keep_until: { act: someId, application: someId, until: '2100-01-01' },
   desk_remind: { act: someId },

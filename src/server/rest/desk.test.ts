@@ -1093,6 +1093,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_visits: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
     desk_set_places: [{ version: 0, places: 40, days: 10 }],
+    desk_set_retreat: [{ version: 0, starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' }],
     desk_set_answer: [{ act: act(), application: id, answer: 'coming' }],
     desk_keep_until: [{ act: act(), application: id, until: '2100-01-01' }],
     desk_remind: [{}],

@@ -200,6 +200,7 @@ test('more than thirty letters are released only with their number, and none wit
     { occasion: 'waitlisted', drafts: { count: 0, more: false } },
     { occasion: 'declined', drafts: { count: 0, more: false } },
     { occasion: 'reminder', drafts: { count: 0, more: false } },
+    { occasion: 'confirmed', drafts: { count: 0, more: false } },
   ])
   for (const number of [null, 49, 51]) {
     await expect(release(letters, { number })).rejects.toMatchObject({ code: '22023' })
@@ -1022,9 +1023,10 @@ test('only an organiser who saw the current setting switches receipts on or off,
   expect(settings).toMatchObject({ receipts: false })
   const { version, reply_to } = settings
   const on = { version, reply_to, receipts: true }
-  expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
+  const saved = { version: version + 1, reply_to, receipts: true, confirmations: false }
+  expect(await ask('set_letters', on)).toEqual(saved)
   // A repeat after a lost response.
-  expect(await ask('set_letters', on)).toEqual({ version: version + 1, reply_to, receipts: true })
+  expect(await ask('set_letters', on)).toEqual(saved)
   await expect(ask('set_letters', { ...on, receipts: false })).rejects.toMatchObject({ code: 'PT409' })
   const id = await store()
   expect(statesOf(await lettersOf(id))).toEqual(['received: waiting'])
@@ -1045,6 +1047,31 @@ test('only an organiser who saw the current setting switches receipts on or off,
     { author: me, detail: { receipts: true } },
     { author: me, detail: { receipts: false } },
   ])
+})
+
+test('confirmations are switched on and off apart from receipts, and the history records it', async () => {
+  const { settings } = await ask<LettersOverview>('letters')
+  const { version, reply_to, receipts } = settings
+  const on = { version, reply_to, confirmations: true }
+  const saved = { version: version + 1, reply_to, receipts, confirmations: true }
+  expect(await ask('set_letters', on)).toEqual(saved)
+  expect(await ask('set_letters', on)).toEqual(saved)
+  await expect(ask('set_letters', { ...on, confirmations: false })).rejects.toMatchObject({ code: 'PT409' })
+  // A desk of version 1.1 leaves them as they are.
+  expect(await ask('set_letters', { version: version + 1, reply_to, receipts })).toMatchObject({
+    confirmations: true,
+  })
+  expect(await ask('set_letters', { ...on, version: version + 2, confirmations: false })).toMatchObject({
+    confirmations: false,
+  })
+  const written = await server.database.owner`
+    select detail from private.history where kind = 'letters' and detail ? 'confirmations' order by id`
+  expect(written.map(({ detail }) => detail)).toEqual([{ confirmations: true }, { confirmations: false }])
+  const { templates } = await ask<LettersOverview>('letters')
+  const confirmed = templates.find(({ occasion }) => occasion === 'confirmed')
+  await expect(
+    ask('remove_template', { occasion: 'confirmed', version: confirmed?.version }),
+  ).rejects.toMatchObject({ code: '22023' })
 })
 
 test('a refused receipt can be retried within a day, and not later', async () => {

@@ -73,6 +73,11 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
       receipts: false,
       reply_to: anAddress(length),
     }),
+  venue: async (length) => {
+    const [row] = await server.database.owner<[{ version: number }]>`
+      select calendar_sequence as version from private.editions`
+    return ask('set_retreat', { ...row, starts_on: null, ends_on: null, venue: '🌲'.repeat(length) })
+  },
 }
 
 const anAddress = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`

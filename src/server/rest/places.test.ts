@@ -161,10 +161,11 @@ test('the holder of the link sees the first name and the deadline, and can chang
     until,
     answer: null,
     address,
+    retreat: null,
   })
   expect((await details(id)).application.answer).toBeNull()
   const act = crypto.randomUUID()
-  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming', address }
+  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming', address, retreat: null }
   expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
   expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
   await expect(sendRsvp(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
-import { placesWordsOf } from '../places/places.ts'
+import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
@@ -48,17 +48,18 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
     case 'blind':
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'places':
-      return placesWordsOf(entry.detail)
+      return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'letters':
       return letterWordsOf(entry.detail)
   }
 }
 
 function letterWordsOf(detail: Extract<GeneralHistoryEntry, { kind: 'letters' }>['detail']) {
-  const { template, removed, stopped, receipts, reply_to: replyTo } = detail
+  const { template, removed, stopped, receipts, confirmations, reply_to: replyTo } = detail
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`
   if (stopped !== undefined) return stopped ? 'All letters stopped' : 'Sending resumed'
   if (receipts !== undefined) return `Receipts switched ${receipts ? 'on' : 'off'}`
+  if (confirmations !== undefined) return `Confirmations switched ${confirmations ? 'on' : 'off'}`
   return replyTo ? `Replies to letters go to ${replyTo}` : 'Replies to letters go to the sender'
 }

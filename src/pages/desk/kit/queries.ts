@@ -55,6 +55,7 @@ export const refetchedBy = {
   desk_hand_over: ['application'],
   desk_remind: [...withLetters, 'places'],
   desk_set_places: ['places'],
+  desk_set_retreat: ['places'],
   desk_set_answer: [...withLetters, 'places'],
   desk_keep_until: [...withLetters, 'places'],
 } satisfies Record<ActName, readonly KeyPrefix[]>

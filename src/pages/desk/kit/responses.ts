@@ -49,6 +49,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_door: ({ change }, door) =>
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
   desk_set_places: ({ change }, places) => change(['places'], () => places),
+  desk_set_retreat: ({ change }, places) => change(['places'], () => places),
 
   desk_set_letters: (data, saved) =>
     changeOverview(data, ({ settings }) => ({ settings: { ...settings, ...saved } })),

@@ -19,7 +19,7 @@ import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isNamed, nameOfOccasion, receipt, reminder } from './letters.ts'
+import { confirmation, isNamed, nameOfOccasion, receipt, reminder } from './letters.ts'
 
 /** The templates to choose from, and the chosen occasion; undefined until one is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
@@ -41,7 +41,9 @@ export function LetterWrite({ application, status }: { application: string; stat
     options,
     choose,
   } = useOccasion(
-    (each) => each === status || (isNamed(each) && (each !== reminder || status === 'accepted')),
+    (each) =>
+      each === status ||
+      (isNamed(each) && (status === 'accepted' || (each !== reminder && each !== confirmation))),
   )
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
-import { ActButton, ActSwitch } from '../kit/ActButton.tsx'
+import { ActButton } from '../kit/ActButton.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { momentOf, formatCount } from '../kit/format.ts'
 import { go, hrefOf } from '../kit/route.ts'
@@ -13,7 +13,8 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { isOfDecision, leavingWords, nameOfOccasion, receipt } from './letters.ts'
+import { AutomaticLetterEdit } from './AutomaticLetterEdit.tsx'
+import { isOfDecision, leavingWords, nameOfOccasion } from './letters.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 /** The screen of the letters: drafts, letters being sent, and settings. */
@@ -32,7 +33,8 @@ export function LettersShow() {
           <h2>Set up</h2>
           <div className="letters-group">
             <TemplateList {...overview} />
-            <ReceiptEdit {...overview} />
+            <AutomaticLetterEdit {...overview} setting="receipts" />
+            <AutomaticLetterEdit {...overview} setting="confirmations" />
             <ReplyToEdit {...overview} />
           </div>
         </div>
@@ -169,31 +171,6 @@ function TemplateList({ templates }: LettersOverview) {
         />
         <button className="control-quiet">{exists ? 'Edit template' : 'New template'}</button>
       </Form>
-    </Sheet>
-  )
-}
-
-/** The switch for receipts to applicants. */
-function ReceiptEdit({ settings, postman }: LettersOverview) {
-  const { version, reply_to } = settings
-  const save = useDeskAct('desk_set_letters', {
-    success: ({ receipts }) => (receipts ? 'Receipts are on.' : 'Receipts are off.'),
-    failure: 'Not saved.',
-  })
-  return (
-    <Sheet title="Receipt" isPart>
-      <ActSwitch
-        label="Send a receipt to each applicant"
-        hint="Sent automatically after somebody applies: at most one a day to each address, and at most a day late."
-        isOn={settings.receipts}
-        pending={save.isPending ? save.args?.receipts : undefined}
-        onSwitch={(receipts) => save.press({ version, reply_to, receipts })}
-      />
-      {settings.receipts && !postman.is_there && <p>No receipt is sent until this site has a mail server.</p>}
-      <ActProblems acts={[save]} />
-      <p>
-        <a href={hrefOf({ screen: 'template', occasion: receipt })}>Edit the receipt</a>
-      </p>
     </Sheet>
   )
 }

@@ -12,14 +12,17 @@ export const receipt = 'received'
 /** The occasion of the letters to accepted people who have not answered. */
 export const reminder = 'reminder'
 
+/** The occasion of the letters to people who are coming, which are sent automatically if organisers switch them on. */
+export const confirmation = 'confirmed'
+
 /** Whether letters of this occasion announce a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
   return announcedStatuses.includes(occasion)
 }
 
 /**
- * Whether an occasion is neither a decision nor the receipt: the reminder, letters to one person, and templates that
- * organisers named.
+ * Whether an occasion is neither a decision nor the receipt: the reminder, the confirmation, letters to one person, and
+ * templates that organisers named.
  */
 export function isNamed(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== receipt
@@ -76,6 +79,7 @@ export function isSentByServer(occasion: string, postman: LettersOverview['postm
 export function nameOfOccasion(occasion: string): string {
   if (occasion === receipt) return 'Receipt'
   if (occasion === reminder) return 'Reminder'
+  if (occasion === confirmation) return 'Confirmation'
   if (occasion === '') return 'To one person'
   return isOfDecision(occasion) ? statuses[occasion] : occasion
 }

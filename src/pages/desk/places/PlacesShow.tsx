@@ -6,28 +6,18 @@ import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
-import { Choice, Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
-import {
-  countOf,
-  formatNumber,
-  momentOf,
-  nameOf,
-  shortMomentOf,
-  shortOf,
-  browserTimeZone,
-} from '../kit/format.ts'
+import { countOf, formatNumber, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
-import { useUnsentText } from '../kit/useUnsentText.ts'
-import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { reminder } from '../letters/letters.ts'
-import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
+import { freeSentence, remindedSentences } from './places.ts'
+import { PlacesEdit, RetreatEdit } from './PlacesEdit.tsx'
 
 /** The screen with the RSVPs of accepted people, the seats and the waitlist. */
 export function PlacesShow() {
@@ -42,7 +32,10 @@ export function PlacesShow() {
               <Numbers places={places} />
               <Remind count={places.no_answer} />
             </Sheet>
-            <PlacesEdit places={places} />
+            <div className="places-settings">
+              {places.retreat && <RetreatEdit retreat={places.retreat} />}
+              <PlacesEdit places={places} />
+            </div>
             <Sheet title="Waitlist">
               <Waitlist {...places} />
             </Sheet>
@@ -131,67 +124,6 @@ function Remind({ count }: { count: number }) {
       </div>
       <ActProblems acts={[remind]} />
     </>
-  )
-}
-
-/**
- * The form for the number of seats, the days to answer and the time zone. It suggests the browser's time zone until one is saved.
- */
-function PlacesEdit({ places }: { places: Places }) {
-  const { is_zone_set: isZoneSet } = places
-  const stored = isZoneSet ? places.zone : browserTimeZone()
-  const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<{ places: string; days: string; zone: string }>>('places'),
-    call: 'desk_set_places',
-    stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
-    version: places.version,
-    argsOf: ({ places: seats, days, zone: chosen }) => ({
-      version: places.version,
-      places: seats === '' ? null : Number(seats),
-      days: Number(days),
-      zone: chosen,
-    }),
-    versionOf: (saved) => saved.version,
-    success: (saved) => `Saved. ${freeSentence(saved)}`,
-  })
-  const { value, enter } = draft
-  return (
-    <Sheet title="Settings">
-      <form onSubmit={draft.onSubmit}>
-        <Field
-          label="Places"
-          hint="Leave blank if not known."
-          type="number"
-          inputMode="numeric"
-          min={0}
-          max={1_000_000}
-          value={value.places}
-          onText={(seats) => enter({ places: seats })}
-        />
-        <Field
-          label="Days to answer"
-          hint="Counted from the day of their letter."
-          type="number"
-          inputMode="numeric"
-          required
-          min={1}
-          max={365}
-          value={value.days}
-          onText={(days) => enter({ days })}
-        />
-        <Choice
-          label="Time zone"
-          hint={`Deadlines end at midnight in this time zone.${isZoneSet ? '' : ' Not saved yet: no letter with a deadline is sent until you save it.'}`}
-          options={zonesWith(value.zone)}
-          value={value.zone}
-          onChoose={(chosen) => enter({ zone: chosen })}
-        />
-        <SaveButtons
-          draft={draft}
-          conflictNotice={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
-        />
-      </form>
-    </Sheet>
   )
 }
 

@@ -1,4 +1,5 @@
-import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
+import { daysOf } from '../../../application/calendar.ts'
+import type { Places, ReminderOutcome, RetreatDays } from '../../../client/desk/retreat.ts'
 import { countOf, formatNumber, browserTimeZone } from '../kit/format.ts'
 
 /** The number of free seats, in a sentence. */
@@ -16,6 +17,13 @@ export function placesWordsOf(
   const { places, days, zone } = settings
   const count = places === null ? 'Number of places not set' : countOf(places, 'place')
   return `${count}, ${countOf(days, 'day')} to answer${zone === undefined ? '' : `, time zone ${zoneWords(zone)}`}`
+}
+
+/** The days of the retreat and its venue in a few words. */
+export function retreatWordsOf(retreat: Partial<Omit<RetreatDays, 'version'>>): string {
+  const { starts_on: start, ends_on: end, venue } = retreat
+  const days = start && end ? daysOf({ starts_on: start, ends_on: end }) : 'days not set'
+  return `The retreat: ${days}${venue ? `, ${venue}` : ''}`
 }
 
 /** A time zone's name with spaces: `Europe/Isle of Man`. */

@@ -18,6 +18,7 @@ import { go } from '../kit/route.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
+  confirmation,
   isNamed,
   mayAskForRsvp,
   nameOfLetter,
@@ -49,7 +50,9 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
         return (
           <>
             <TemplateForm occasion={occasion} template={template} />
-            {template && isNamed(occasion) && occasion !== reminder && <TemplateRemove template={template} />}
+            {template && isNamed(occasion) && ![reminder, confirmation].includes(occasion) && (
+              <TemplateRemove template={template} />
+            )}
           </>
         )
       }}

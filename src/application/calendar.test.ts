@@ -1,0 +1,142 @@
+import * as fc from 'fast-check'
+import ICAL from 'ical.js'
+import { afterEach, expect, test, vi } from 'vitest'
+
+import { aRetreat, hostileTexts, readable } from '../../testing/calendars.ts'
+import { extent, seed } from '../../testing/extent.ts'
+import { calendarFileOf, daysOf, type Retreat } from './calendar.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+const now = new Date('2026-11-27T23:04:05.678Z')
+const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), now)
+
+/** Reads a file as a calendar does. */
+function read(file: string) {
+  const calendar = ICAL.Component.fromString(file)
+  const components = calendar.getAllSubcomponents()
+  const event = calendar.getFirstSubcomponent('vevent')
+  if (event === null) throw new Error('There is no event.')
+  return {
+    components: components.map(({ name }) => name),
+    inside: event.getAllSubcomponents().length,
+    ofCalendar: calendar.getAllProperties().map(({ name }) => name),
+    ofEvent: event.getAllProperties().map(({ name }) => name),
+    summary: event.getFirstPropertyValue('summary'),
+    location: event.getFirstPropertyValue('location'),
+    start: event.getFirstPropertyValue('dtstart') as ICAL.Time,
+    end: event.getFirstPropertyValue('dtend') as ICAL.Time,
+    sequence: event.getFirstPropertyValue('sequence'),
+    uid: event.getFirstPropertyValue('uid'),
+    method: calendar.getFirstPropertyValue('method'),
+  }
+}
+
+test('a calendar’s file is one event of whole days that nobody has to answer', () => {
+  const file = fileOf()
+  expect(file.split('\r\n')).toEqual([
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Unplugged//Retreat//EN',
+    'METHOD:PUBLISH',
+    'BEGIN:VEVENT',
+    'UID:6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11',
+    'SEQUENCE:2',
+    'DTSTAMP:20261127T230405Z',
+    'DTSTART;VALUE=DATE:20270312',
+    'DTEND;VALUE=DATE:20270316',
+    'SUMMARY:Unplugged.',
+    'LOCATION:Hof Sonnenau\\, Bernau am Chiemsee',
+    'END:VEVENT',
+    'END:VCALENDAR',
+    '',
+  ])
+  const { start, end, ...others } = read(file)
+  expect(others).toMatchObject({ method: 'PUBLISH', sequence: 2, location: aRetreat().venue, inside: 0 })
+  expect([start.isDate, end.isDate]).toEqual([true, true])
+  // The end is the day after the last one.
+  expect(end.subtractDate(start).toSeconds()).toBe(4 * 86_400)
+})
+
+test('an edition’s name is the event’s, and a retreat without a venue has no place', () => {
+  expect(read(fileOf({ name: 'Unplugged. in spring', venue: '' }))).toMatchObject({
+    summary: 'Unplugged. in spring',
+    location: null,
+  })
+})
+
+test.each([
+  ['one day', '2027-03-12', '2027-03-12', '20270313', '12 March 2027'],
+  ['over a month’s end', '2027-03-30', '2027-04-02', '20270403', '30 March–2 April 2027'],
+  ['over a year’s end', '2027-12-30', '2027-12-31', '20280101', '30–31 December 2027'],
+  ['on a leap day', '2028-02-27', '2028-02-28', '20280229', '27–28 February 2028'],
+  ['over the change to summer time', '2027-03-27', '2027-03-28', '20270329', '27–28 March 2027'],
+])('the days of a retreat %s are the same in every time zone', (_what, start, end, dayAfter, words) => {
+  const days = { starts_on: start, ends_on: end }
+  for (const zone of [
+    'UTC',
+    'Pacific/Pago_Pago',
+    'Pacific/Kiritimati',
+    'Europe/Berlin',
+    'America/New_York',
+  ]) {
+    vi.stubEnv('TZ', zone)
+    expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone)
+    const file = fileOf(days)
+    expect(file).toContain(
+      `DTSTART;VALUE=DATE:${start.replaceAll('-', '')}\r\nDTEND;VALUE=DATE:${dayAfter}\r\n`,
+    )
+    expect(file).not.toMatch(/TZID|VTIMEZONE/)
+    // Versions of Unicode's data differ in the blanks around the dash.
+    expect(daysOf(days).replace(/\s*–\s*/, '–')).toBe(words)
+  }
+})
+
+/** What a calendar reads of a file with these texts, and what is wrong with its lines. */
+function readWith(name: string, venue: string) {
+  const file = fileOf({ name, venue })
+  const { start, end, ...others } = read(file)
+  return {
+    ...others,
+    days: [start.toString(), end.toString()],
+    strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(file),
+    longLine: file.split('\r\n').find((line) => new TextEncoder().encode(line).length > 75),
+    // Half of a character has no octets of its own.
+    cut: /[\ud800-\udfff]/u.exec(file),
+  }
+}
+
+/** One event that has these texts, and nothing else of them. */
+const expectedWith = (name: string, venue: string) => ({
+  components: ['vevent'],
+  inside: 0,
+  ofCalendar: ['version', 'prodid', 'method'],
+  ofEvent: ['uid', 'sequence', 'dtstamp', 'dtstart', 'dtend', 'summary', ...(venue ? ['location'] : [])],
+  summary: readable(name) || 'Unplugged.',
+  location: readable(venue) || null,
+  sequence: 2,
+  uid: aRetreat().uid,
+  method: 'PUBLISH',
+  days: ['2027-03-12', '2027-03-16'],
+  strayEnd: null,
+  longLine: undefined,
+  cut: null,
+})
+
+test.each(hostileTexts)('a name or a venue stays text: %j', (each) => {
+  expect(readWith(each, each)).toEqual(expectedWith(each, each))
+})
+
+const part = fc.oneof(
+  fc.constantFrom(...hostileTexts),
+  fc.string({ unit: 'binary', maxLength: 90 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+)
+const text = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(''))
+
+test('no random name or venue becomes anything else in the file', () => {
+  const property = fc.property(text, text, (name, venue) => {
+    expect(readWith(name, venue)).toEqual(expectedWith(name, venue))
+  })
+  fc.assert(property, { seed, numRuns: extent(500, 20_000) })
+})

@@ -1,0 +1,55 @@
+import type { LettersOverview } from '../../../client/desk/letters.ts'
+import { ActSwitch } from '../kit/ActButton.tsx'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { hrefOf } from '../kit/route.ts'
+import { Sheet } from '../kit/Screen.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { confirmation, receipt } from './letters.ts'
+
+/** The letters that are sent automatically once organisers switch them on, by the name of their setting. */
+const automaticLetters = {
+  receipts: {
+    occasion: receipt,
+    title: 'Receipt',
+    label: 'Send a receipt to each applicant',
+    hint: 'Sent automatically after somebody applies: at most one a day to each address, and at most a day late.',
+  },
+  confirmations: {
+    occasion: confirmation,
+    title: 'Confirmation',
+    label: 'Send a confirmation to each person who is coming',
+    hint: 'Sent automatically a minute after somebody presses “I am coming”: at most one an hour to each person. It has a file for their calendar if the days are set under Places.',
+  },
+}
+
+interface AutomaticLetterEditProps extends LettersOverview {
+  setting: keyof typeof automaticLetters
+}
+
+/** The switch for letters that are sent automatically, and the way to their text. */
+export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLetterEditProps) {
+  const { version, reply_to } = settings
+  const { occasion, title, label, hint } = automaticLetters[setting]
+  const save = useDeskAct('desk_set_letters', {
+    success: (saved) => `${title}s are ${saved[setting] ? 'on' : 'off'}.`,
+    failure: 'Not saved.',
+  })
+  return (
+    <Sheet title={title} isPart>
+      <ActSwitch
+        label={label}
+        hint={hint}
+        isOn={settings[setting]}
+        pending={save.isPending ? save.args?.[setting] : undefined}
+        onSwitch={(isOn) => save.press({ version, reply_to, [setting]: isOn })}
+      />
+      {settings[setting] && !postman.is_there && (
+        <p>No {title.toLowerCase()} is sent until this site has a mail server.</p>
+      )}
+      <ActProblems acts={[save]} />
+      <p>
+        <a href={hrefOf({ screen: 'template', occasion })}>Edit the {title.toLowerCase()}</a>
+      </p>
+    </Sheet>
+  )
+}

@@ -1,0 +1,132 @@
+import { maxCharacters } from '../../../application/limits.ts'
+import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
+import { Choice, Field } from '../kit/Field.tsx'
+import { browserTimeZone } from '../kit/format.ts'
+import { Sheet } from '../kit/Screen.tsx'
+import { useUnsentText } from '../kit/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
+import { freeSentence, placesWordsOf, retreatWordsOf, zonesWith } from './places.ts'
+
+/** The form for the days of the retreat and its venue, which people who are coming put into their calendar. */
+export function RetreatEdit({ retreat }: { retreat: RetreatDays }) {
+  const draft = useVersionedDraft({
+    input: useUnsentText<Unsaved<{ start: string; end: string; venue: string }>>('retreat'),
+    call: 'desk_set_retreat',
+    stored: { start: retreat.starts_on ?? '', end: retreat.ends_on ?? '', venue: retreat.venue },
+    version: retreat.version,
+    argsOf: ({ start, end, venue }) => ({
+      version: retreat.version,
+      starts_on: start === '' ? null : start,
+      ends_on: end === '' ? null : end,
+      venue: venue.trim(),
+    }),
+    versionOf: (saved) => saved.retreat?.version ?? null,
+    success: (saved) => (saved.retreat ? `Saved. ${retreatWordsOf(saved.retreat)}.` : 'Saved.'),
+  })
+  const { value, enter } = draft
+  const isDated = value.start !== '' || value.end !== ''
+  return (
+    <Sheet title="The retreat">
+      <form onSubmit={draft.onSubmit}>
+        <p className="layout-quiet">
+          People who are coming see this on their page, with a file for their calendar. Nobody is told of a
+          change.
+        </p>
+        <div className="places-days">
+          <Field
+            label="First day"
+            type="date"
+            min="2000-01-01"
+            max="2999-12-31"
+            required={isDated}
+            value={value.start}
+            onText={(start) => enter({ start })}
+          />
+          <Field
+            label="Last day"
+            type="date"
+            min={value.start || '2000-01-01'}
+            max="2999-12-31"
+            required={isDated}
+            value={value.end}
+            onText={(end) => enter({ end })}
+          />
+        </div>
+        <Field
+          label="Venue"
+          hint="One line, such as a name and a town."
+          autoComplete="off"
+          maxLength={maxCharacters.venue}
+          value={value.venue}
+          onText={(venue) => enter({ venue })}
+        />
+        <SaveButtons
+          draft={draft}
+          save="Save retreat"
+          conflictNotice={`Somebody else changed this meanwhile. ${retreatWordsOf(retreat)}. Your changes are not saved. Saving now replaces theirs.`}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+/**
+ * The form for the number of seats, the days to answer and the time zone. It suggests the browser's time zone until one is saved.
+ */
+export function PlacesEdit({ places }: { places: Places }) {
+  const { is_zone_set: isZoneSet } = places
+  const stored = isZoneSet ? places.zone : browserTimeZone()
+  const draft = useVersionedDraft({
+    input: useUnsentText<Unsaved<{ places: string; days: string; zone: string }>>('places'),
+    call: 'desk_set_places',
+    stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
+    version: places.version,
+    argsOf: ({ places: seats, days, zone: chosen }) => ({
+      version: places.version,
+      places: seats === '' ? null : Number(seats),
+      days: Number(days),
+      zone: chosen,
+    }),
+    versionOf: (saved) => saved.version,
+    success: (saved) => `Saved. ${freeSentence(saved)}`,
+  })
+  const { value, enter } = draft
+  return (
+    <Sheet title="Settings">
+      <form onSubmit={draft.onSubmit}>
+        <Field
+          label="Places"
+          hint="Leave blank if not known."
+          type="number"
+          inputMode="numeric"
+          min={0}
+          max={1_000_000}
+          value={value.places}
+          onText={(seats) => enter({ places: seats })}
+        />
+        <Field
+          label="Days to answer"
+          hint="Counted from the day of their letter."
+          type="number"
+          inputMode="numeric"
+          required
+          min={1}
+          max={365}
+          value={value.days}
+          onText={(days) => enter({ days })}
+        />
+        <Choice
+          label="Time zone"
+          hint={`Deadlines end at midnight in this time zone.${isZoneSet ? '' : ' Not saved yet: no letter with a deadline is sent until you save it.'}`}
+          options={zonesWith(value.zone)}
+          value={value.zone}
+          onChoose={(chosen) => enter({ zone: chosen })}
+        />
+        <SaveButtons
+          draft={draft}
+          conflictNotice={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
+        />
+      </form>
+    </Sheet>
+  )
+}

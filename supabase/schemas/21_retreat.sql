@@ -1,0 +1,52 @@
+-- The retreat itself: its days and its venue, for the calendars of people who are coming.
+
+-- The retreat of an edition: {uid, sequence, name, starts_on, ends_on, venue}; null until its days are set. `uid` names the
+-- event in every calendar, and stays the same in a database that is restored from a backup.
+create function private.retreat(edition integer) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object(
+    'uid', md5(installation.id::text || ' ' || editions.id)::uuid, 'sequence', calendar_sequence, 'name', name,
+    'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+  from private.editions cross join private.installation
+  where editions.id = retreat.edition and starts_on is not null
+$$;
+
+-- Sets the days and the venue of the newest edition, both days null for unknown. Nobody is told of a change: people who are
+-- coming see it on their page.
+create function public.desk_set_retreat(version integer, starts_on date, ends_on date, venue text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  settings private.places;
+begin
+  venue := btrim(coalesce(venue, ''));
+  if (starts_on is null) <> (ends_on is null) then
+    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
+  elsif starts_on > ends_on then
+    raise exception 'The last day is before the first.' using errcode = '22023';
+  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  elsif char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
+    raise exception 'The venue is one line of at most 200 characters.' using errcode = '22023';
+  end if;
+  select * into former from private.editions order by id desc limit 1 for update;
+  if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
+    -- Nothing to save, or a repeat whose response was lost.
+    return public.desk_places();
+  elsif former.calendar_sequence is distinct from desk_set_retreat.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.editions as edition set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
+    venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
+    where id = former.id;
+  -- The numbers of places are in it for desks that were opened before an update.
+  select * into settings from private.places;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
+      'ends_on', ends_on, 'venue', venue));
+  return public.desk_places();
+end
+$$;
