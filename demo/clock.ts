@@ -3,7 +3,8 @@ import type { Sql } from '../src/server/database/sql.ts'
 
 /** A clock that moves forward by moving nearly all stored times back. */
 export async function createClock(sql: Sql, start: Date) {
-  // The door's closing time, the times of applications and statuses, and the ages of keys stay unchanged.
+  // These stay unchanged: the door's closing time, the times of applications and statuses, the ages of keys, and the days of
+  // the retreat.
   const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
     select format('%I.%I', table_schema, table_name) as name,
       json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
@@ -12,7 +13,8 @@ export async function createClock(sql: Sql, start: Date) {
     where table_schema in ('public', 'private') and table_type = 'BASE TABLE'
       and data_type in ('timestamp with time zone', 'date')
       and (table_name, column_name) not in (
-        ('door', 'closes_at'), ('retreat_applications', 'created_at'), ('statuses', 'created_at'), ('signing_keys', 'created_at')
+        ('door', 'closes_at'), ('retreat_applications', 'created_at'), ('statuses', 'created_at'), ('signing_keys', 'created_at'),
+        ('editions', 'starts_on'), ('editions', 'ends_on')
       )
     group by 1`
   let now = start

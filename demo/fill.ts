@@ -274,7 +274,12 @@ async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplicati
     await desk('desk_keep_until', { act: act(), application: overdue.application_id, until: overdue.until })
   }
   const { settings } = await desk('desk_letters', {})
-  await desk('desk_set_letters', { version: settings.version, reply_to: settings.reply_to, receipts: true })
+  await desk('desk_set_letters', {
+    version: settings.version,
+    reply_to: settings.reply_to,
+    receipts: true,
+    confirmations: true,
+  })
   await desk('desk_set_notices', { notices: 'each' })
 }
 
@@ -282,6 +287,16 @@ async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplicati
 async function setUp(desk: CallDesk, end: Date) {
   const { version, zone } = await desk('desk_places', {})
   await desk('desk_set_places', { version, places: seats, days: 10, zone })
+  // Four days from a Friday on, in four months.
+  const inFourMonths = new Date(end.getTime() + 120 * day)
+  const friday = new Date(inFourMonths.getTime() + ((12 - inFourMonths.getUTCDay()) % 7) * day)
+  const dateOf = (moment: Date) => moment.toISOString().slice(0, 10)
+  await desk('desk_set_retreat', {
+    version: 0,
+    starts_on: dateOf(friday),
+    ends_on: dateOf(new Date(friday.getTime() + 3 * day)),
+    venue: 'Hof Sonnenau, Seeberg',
+  })
   const door = await desk('desk_door', {})
   await desk('desk_set_door', {
     version: door.version,

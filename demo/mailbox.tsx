@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { renderToStaticMarkup } from 'react-dom/server'
 
+import { calendarFileName } from '../src/application/calendar.ts'
 import { light } from '../src/design/palette.ts'
 import type { ReceivedMail } from '../testing/mail-server.ts'
 import { readMail } from './read-mail.ts'
@@ -43,7 +44,7 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
         <h1>Emails</h1>
         <p>Emails of the demonstration arrive here. Reload to see new ones.</p>
         {newest.map(({ at, to, raw }, index) => {
-          const { subject, text } = readMail(raw)
+          const { subject, text, calendar } = readMail(raw)
           return (
             <article key={index}>
               <h2>{subject}</h2>
@@ -56,6 +57,17 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
               <pre>
                 <TextWithLinks text={text} />
               </pre>
+              {calendar !== undefined && (
+                <p>
+                  Attached:{' '}
+                  <a
+                    download={calendarFileName}
+                    href={`data:text/calendar;charset=utf-8,${encodeURIComponent(calendar)}`}
+                  >
+                    {calendarFileName}
+                  </a>
+                </p>
+              )}
             </article>
           )
         })}

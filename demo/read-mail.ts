@@ -2,19 +2,37 @@
 interface ReadMail {
   subject: string
   text: string
+  /** The attached file for a calendar, if there is one. */
+  calendar: string | undefined
 }
 
-/** Reads the subject and the plain text of an email that this product sent, which is in UTF-8 and has no nested parts. */
+interface Part {
+  headers: string
+  body: string
+}
+
+/** Reads the subject, the plain text and the calendar's file of an email that this product sent, which is in UTF-8. */
 export function readMail(raw: string): ReadMail {
   const whole = partOf(raw.replaceAll('\r\n', '\n'))
-  const boundary = /boundary="?([^";\n]+)/i.exec(whole.headers)?.[1]
-  const parts =
-    boundary === undefined ? [whole] : whole.body.split(`--${boundary}`).map((part) => partOf(part.trim()))
-  const plain = parts.find(({ headers }) => /^content-type: text\/plain/im.test(headers)) ?? whole
-  return { subject: decodeWords(headerOf(whole.headers, 'subject')), text: decodeBody(plain).trim() }
+  const parts = leavesOf(whole)
+  const ofType = (type: string) =>
+    parts.find(({ headers }) => headerOf(headers, 'content-type').startsWith(type))
+  const calendar = ofType('text/calendar')
+  return {
+    subject: decodeWords(headerOf(whole.headers, 'subject')),
+    text: decodeBody(ofType('text/plain') ?? whole).trim(),
+    calendar: calendar && decodeBody(calendar),
+  }
 }
 
-function partOf(text: string) {
+/** The parts that have no parts themselves. */
+function leavesOf(part: Part): Part[] {
+  const boundary = /boundary="?([^";\n]+)/i.exec(part.headers)?.[1]
+  if (boundary === undefined) return [part]
+  return part.body.split(`--${boundary}`).flatMap((each) => leavesOf(partOf(each.trim())))
+}
+
+function partOf(text: string): Part {
   const [headers = '', ...body] = text.split('\n\n')
   // A folded header continues on a line that begins with white space.
   return { headers: headers.replaceAll(/\n[ \t]+/g, ' '), body: body.join('\n\n') }
@@ -35,7 +53,7 @@ function decodeWords(text: string) {
     )
 }
 
-function decodeBody({ headers, body }: { headers: string; body: string }) {
+function decodeBody({ headers, body }: Part) {
   const encoding = headerOf(headers, 'content-transfer-encoding').trim().toLowerCase()
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
   return encoding === 'quoted-printable' ? decodeQuotedPrintable(body) : body

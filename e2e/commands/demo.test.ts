@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
+import type { Retreat } from '../../src/application/calendar.ts'
 import { createDesk } from '../../src/client/desk.ts'
 import { startDemonstration } from '../../testing/demonstration.ts'
 import { signInByLink } from '../../testing/organiser.ts'
@@ -132,6 +133,15 @@ test('the demonstration has people and letters, ignores all settings, and remove
   const [, token = ''] = /href="[^"]+\/answer\/#([^"]+)"/.exec(await mail()) ?? []
   expect((await client.rpc('place_by_token', { token })).data).toMatchObject({ state: 'open' })
   expect(await mail()).toContain(`href="${origin}/answer/#${token}"`)
+
+  // A guest who is coming gets a confirmation, with the days that are set in Places.
+  const rsvp = { token, answer: 'coming', act: crypto.randomUUID() }
+  const { retreat } = (await client.rpc('answer_place', rsvp)).data as { retreat: Retreat }
+  expect(retreat).toMatchObject({ venue: places.retreat?.venue, starts_on: places.retreat?.starts_on })
+  expect(new Date(retreat.starts_on).getUTCDay()).toBe(5)
+  await sql`update private.deliveries set due_at = now() where act = ${rsvp.act}`
+  await expect.poll(mail).toContain('See you at Unplugged')
+  expect(await mail()).toContain('unplugged.ics')
 
   expect(await demo.end('SIGINT')).toBe(0)
   await expect(sql`select 1`).rejects.toThrow(/ENOENT|ECONNREFUSED|terminat/)

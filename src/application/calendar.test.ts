@@ -92,7 +92,7 @@ test.each([
   }
 })
 
-/** What a calendar reads of a file with these texts, and what is wrong with its lines. */
+/** Reads a file with these texts as a calendar does, and finds what is wrong with its lines. */
 function readWith(name: string, venue: string) {
   const file = fileOf({ name, venue })
   const { start, end, ...others } = read(file)

@@ -123,4 +123,32 @@ export const letters: readonly Break[] = [
     testFile: 'src/server/rest/places.test.ts',
     testTitle: 'an RSVP is changed at most twenty times an hour',
   },
+  {
+    promise: 'only people who are coming read the days and the venue',
+    effect: 'The holder of any link reads the venue',
+    changedFile: 'supabase/schemas/20_rsvps.sql',
+    find: "case when rsvp = 'coming' then private.retreat(edition) end",
+    replace: 'private.retreat(edition)',
+    testFile: 'src/server/rest/retreat.test.ts',
+    testTitle:
+      'people who are coming read the days and the venue, also after the deadline, and nobody else does',
+  },
+  {
+    promise: 'a venue or a name in a file for calendars stays text',
+    effect: 'A line end in a venue begins another property',
+    changedFile: 'src/application/calendar.ts',
+    find: '[\\p{Cc}\\u2028\\u2029]+',
+    replace: '[\\t\\u2028\\u2029]+',
+    testFile: 'src/application/calendar.test.ts',
+    testTitle: 'a name or a venue stays text: %j',
+  },
+  {
+    promise: 'confirmations flood nobody',
+    effect: 'Each change to “coming” sends another confirmation',
+    changedFile: 'supabase/schemas/22_confirmations.sql',
+    find: "queued_at > now() - interval '1 hour'",
+    replace: "queued_at > now() + interval '1 hour'",
+    testFile: 'src/server/letters/confirmations.test.ts',
+    testTitle: 'one confirmation an hour leaves to a person, however often they change their mind',
+  },
 ]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
+import { setRetreat } from '../../../testing/calendars.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { recordLog } from '../../../testing/postman.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
@@ -118,6 +119,27 @@ test('a restore of a backup without invitations creates invitations for the acce
     select application_id, is_accepted, told_at, deadline, rsvp from private.invitations`
   expect(invited).toEqual([
     { application_id: id, is_accepted: true, told_at: new Date('2026-12-14'), deadline: null, rsvp: null },
+  ])
+})
+
+test('a restored retreat is the same event in calendars, and a template named like the confirmation keeps its text', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  await setRetreat(from.owner, { starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' })
+  await from.owner`update private.letter_settings set confirmations = true`
+  const stored = ({ owner }: Database) => owner`
+    select private.retreat(1), confirmations from private.letter_settings`
+  await backUp(from.owner, folder)
+  await restore(to.owner, await checkBackup(folder))
+  expect(await stored(to)).toEqual(await stored(from))
+
+  // A backup from before there were confirmations, whose organisers had a template of this name.
+  const older = await openTestDatabase()
+  const theirs = { name: 'confirmed', kind: 'other', version: 3, subject: 'Travel', body: 'By train.' }
+  await withRows(folder, 'private.templates', [theirs])
+  await restore(older.owner, await checkBackup(folder))
+  expect(await older.owner`select * from private.templates where name = 'confirmed'`).toEqual([
+    { ...theirs, kind: 'confirmation' },
   ])
 })
 
