@@ -1,9 +1,11 @@
 /** The journeys in each browser engine: `npm run test:engines`, or some: `npm run test:engines -- firefox webkit`. */
+import ICAL from 'ical.js'
 import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
 import { textFields } from '../src/application/fields.ts'
 import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
+import { setRetreat } from '../testing/calendars.ts'
 import { send } from '../testing/client.ts'
 import { engines, type Engine, type EngineBrowser } from '../testing/engines.ts'
 import { anApplication } from '../testing/form.ts'
@@ -226,6 +228,8 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     sql,
   }) {
     const guest = await storeAcceptedApplicant(sql)
+    const venue = 'Höf; 👩‍🚀, Bernau'
+    await setRetreat(sql, { starts_on: '2027-03-12', ends_on: '2027-03-15', venue })
     const focused = `document.activeElement.textContent`
     await browser.open(`${gate.origin}/answer/#${guest.token}`)
     await browser.waitFor('#place button')
@@ -243,6 +247,16 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     deepStrictEqual(await rsvpsOf(sql, guest), [])
     await browser.click('#place button')
     await waitUntilTrue(browser, `${focused} === 'You are coming. See you there.'`)
+    const retreat = (await browser.evaluate(`({
+      words: document.querySelectorAll('#place p')[1].textContent,
+      file: decodeURIComponent(document.querySelector('#place [download="unplugged.ics"]').href.split(',')[1]),
+    })`)) as Record<'words' | 'file', string>
+    deepStrictEqual(retreat.words.replace(/\s*–\s*/, '–'), `12–15 March 2027, ${venue}`)
+    const event = ICAL.Component.fromString(retreat.file).getFirstSubcomponent('vevent')
+    deepStrictEqual(
+      ['dtstart', 'dtend', 'location'].map((name) => String(event?.getFirstPropertyValue(name))),
+      ['2027-03-12', '2027-03-16', venue],
+    )
     await browser.click('#place button')
     await waitUntilTrue(browser, `${focused} === 'I cannot come'`)
     await browser.press(' ')
