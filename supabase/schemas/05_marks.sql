@@ -22,7 +22,8 @@ create index marks_of_account on private.marks (account_id, application_id) wher
 alter table private.marks enable row level security;
 
 -- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
--- search path, so that PostgreSQL can inline it. It joins, since for subqueries PostgreSQL would read 100,000 marks twice as long.
+-- search path, so that PostgreSQL can inline it. With
+-- subqueries in place of joins, PostgreSQL takes twice as long to read 100,000 marks.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
