@@ -169,9 +169,9 @@ const formerTables = {
     select application_id, token, is_accepted, told_at, deadline as kept_until, rsvp as answer, rsvp_at as answered_at,
       is_deadline_set
     from private.invitations`,
-  // A migration adds the template of confirmations.
+  // A migration adds the templates of confirmations and of questions.
   'private.templates': `
-    select name as occasion, version, subject, body from private.templates where kind <> 'confirmation'`,
+    select name as occasion, version, subject, body from private.templates where name not in ('confirmed', 'questions')`,
   'private.letters': `
     select id, trip.application_id, occasion, trip.state, trip.subject, trip.body, trip.author, trip.act, trip.queued_at as released_at,
       trip.due_at, trip.attempts, trip.may_have_arrived as uncertain, trip.done_at as sent_at, trip.recalled_at as withdrawn_at,

@@ -283,6 +283,7 @@ export const checks: readonly Check[] = [
       const calls = {
         place_by_token: { token: randomUUID() },
         answer_place: { token: randomUUID(), answer: 'coming', act: randomUUID() },
+        answer_questions: { token: randomUUID(), answers: {}, act: randomUUID() },
       }
       for (const [name, args] of Object.entries(calls)) {
         const response = await client.rpc(name, args)

@@ -13,6 +13,7 @@ import { startDispatcher } from './deliveries/dispatcher.ts'
 import { outboxOf } from './deliveries/outbox.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
+import { startRetention } from './retention.ts'
 import { endLog, flushLog, logDestination, logOptions } from './log.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { exitProcess } from '../settings/exit-process.ts'
@@ -118,6 +119,8 @@ async function start(settings: Settings, log: Logger) {
     })
     const listening = app.server.address() as AddressInfo
     database.renameHolder(serverName(listening.address, listening.port))
+    const retention = startRetention({ sql: database.server, log })
+    parts.push({ name: 'The erasing', stop: () => retention.stop() })
     if (mailServer !== undefined) {
       // Links in notices need the address where this server listens.
       const site = siteOf(siteUrl, listening)

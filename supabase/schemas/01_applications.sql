@@ -14,7 +14,16 @@ create table private.editions (
     check ((starts_on is null) = (ends_on is null) and starts_on between '2000-01-01' and ends_on and ends_on < '3000-01-01'),
   venue text not null default '' constraint editions_venue check (char_length(venue) <= 200 and venue !~ '[[:cntrl:]]'),
   -- Counts the changes of days and venue. A calendar replaces the event by one with a higher number.
-  calendar_sequence integer not null default 0
+  calendar_sequence integer not null default 0,
+  -- Counts the changes of the questions. A change has to name the version that its author saw.
+  questions_version integer not null default 0,
+  -- The last day on which guests can change their answers; null for the first day of the retreat.
+  questions_until date,
+  -- How many days after the retreat private answers are erased; null without private questions.
+  private_days integer constraint editions_private_days check (private_days between 1 and 365),
+  -- On how many days servers announced that private answers will be erased, and the last of these days.
+  announcements integer not null default 0,
+  announced_on date
 );
 alter table private.editions enable row level security;
 insert into private.editions (id, began_at) values (1, '-infinity');

@@ -20,7 +20,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', author, 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'kept', 'link') then detail
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link') then detail
           else '{}' end) order by id), '[]')
       from private.history where application_id = application
     ),
@@ -29,6 +29,11 @@ begin
         'next_attempt_at', due_at)
       from private.deliveries where id = application
     ),
+    'questions', case
+      when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
+        or exists (select from private.question_answers where application_id = application)
+      then private.questions_of(application, application_row.edition, not blind)
+      else '[]' end,
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
@@ -58,6 +63,7 @@ begin
     -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
     private.marks_shown(application, account),
+    (select jsonb_agg(to_jsonb(given) order by question_id) from private.question_answers as given where application_id = application),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application

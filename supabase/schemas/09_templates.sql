@@ -1,7 +1,7 @@
 -- Templates: the texts of letters, and how they are filled in.
 
--- The templates: one for the receipt, one for the reminder to people without an RSVP, and one for the confirmation to people
--- who are coming. Each of the three decisions has one that is named like its status. Organisers add others.
+-- The templates: one for the receipt, one for the reminder to people without an RSVP, and for guests one for the confirmation
+-- and one for the reminder of questions. Each of the three decisions has one that is named like its status. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')),
@@ -37,6 +37,15 @@ The organisers of Unplugged.'),
 Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
 
 If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('questions', 'reminder', 'A few questions before Unplugged', 'Hello {{first_name}},
+
+We look forward to meeting you at Unplugged. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
 
 Or just reply to this email.
 
@@ -277,7 +286,7 @@ declare
   drafts uuid[];
 begin
   if exists (select from private.templates where name = occasion and kind <> 'other') then
-    raise exception 'The templates of the receipt, the decisions, the reminder and the confirmation stay.' using errcode = '22023';
+    raise exception 'The templates of the receipt, the decisions, the reminders and the confirmation stay.' using errcode = '22023';
   end if;
   delete from private.templates as template
     where name = occasion and template.version = desk_remove_template.version;

@@ -40,7 +40,7 @@ begin
   select * into letter from private.letters
     where application_id = application and letters.template = draft_from_template.template;
   if letter.state = 'draft' or private.is_undelivered(letter.id)
-    or template = 'reminder' and exists (
+    or template in ('reminder', 'questions') and exists (
       select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
     )
     or not again and private.times_told(letter.id) > 0
@@ -61,7 +61,8 @@ end
 $$;
 
 -- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP, and a confirmation only for people who are coming.
+-- only for people without an RSVP, a confirmation only for people who are coming, and a reminder of questions only for those
+-- of them who have open ones.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -73,9 +74,10 @@ begin
     and (template <> 'reminder' or not exists (
       select from private.invitations where application_id = application and rsvp is not null
     ))
-    and (template <> 'confirmed' or exists (
+    and (template not in ('confirmed', 'questions') or exists (
       select from private.invitations where application_id = application and is_accepted and rsvp = 'coming'
-    ));
+    ))
+    and (template <> 'questions' or private.has_open_questions(application));
 end
 $$;
 

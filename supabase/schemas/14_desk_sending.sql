@@ -69,7 +69,7 @@ begin
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'
-      when not coalesce(again, false) and letter.template is distinct from 'reminder' and private.times_told(letter.id) > 0
+      when not coalesce(again, false) and coalesce(letter.template, '') not in ('reminder', 'questions') and private.times_told(letter.id) > 0
         then 'again'
     end;
     if outcome is null then

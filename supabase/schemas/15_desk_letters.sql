@@ -120,7 +120,7 @@ begin
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))
           from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
-        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed}', name), name)
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed,questions}', name), name)
         from private.templates as template
       ),
       -- Drafts of letters to one person.

@@ -159,7 +159,7 @@ begin
         told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
       where application_id = new.application_id and told_at is null;
   end if;
-  if template = 'reminder' and new.state = 'done' then
+  if template in ('reminder', 'questions') and new.state = 'done' then
     update private.invitations set reminded_at = new.done_at where application_id = new.application_id;
   end if;
   return null;

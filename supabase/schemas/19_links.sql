@@ -21,17 +21,31 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank if no RSVP can be given.
+-- Whether an applicant's link has no more use: the deadline has passed, and they are not a guest who may still answer questions.
+create function private.is_link_over(application uuid) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.is_deadline_over(application) and not exists (
+    select from private.invitations join public.retreat_applications as guest on guest.id = application_id
+    where application_id = application and is_accepted and rsvp = 'coming' and private.are_questions_open(edition)
+  );
+end
+$$;
+
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank if the link has no more use, or no RSVP
+-- can be given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  is_asked boolean := exists (select from private.invitations where application_id = application and is_accepted)
-    and not private.is_deadline_over(application);
+  is_accepted boolean := exists (
+    select from private.invitations where application_id = application and invitations.is_accepted
+  );
 begin
   return jsonb_build_object(
-    'answer_link', case when is_asked then '{{answer_link}}' else '' end,
-    'reply_by', case when is_asked then '{{reply_by}}' else '' end);
+    'answer_link', case when is_accepted and not private.is_link_over(application) then '{{answer_link}}' else '' end,
+    'reply_by', case when is_accepted and not private.is_deadline_over(application) then '{{reply_by}}' else '' end);
 end
 $$;
 
@@ -42,20 +56,22 @@ as $$
   select exists (select from private.letters where id = letter and template = 'confirmed')
 $$;
 
--- Whether a delivery has the deadline or the link, and the deadline has passed. An acceptance that an automation sends in
+-- Whether a delivery has the deadline, which has passed, or a link that has no more use. An acceptance that an automation sends in
 -- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
-      private.has_link(delivery.subject || delivery.body) or private.has_deadline(delivery.subject || delivery.body)
-      or delivery.kind = 'decision' and exists (
-        select from private.letters where id = delivery.letter_id and template = 'accepted'
-      )
+      private.has_link(delivery.subject || delivery.body) and private.is_link_over(delivery.application_id)
+      or (
+        private.has_deadline(delivery.subject || delivery.body)
+        or delivery.kind = 'decision' and exists (
+          select from private.letters where id = delivery.letter_id and template = 'accepted'
+        )
+      ) and private.is_deadline_over(delivery.application_id)
     )
-    and private.is_main(delivery) and private.is_deadline_over(delivery.application_id)
-    and not private.is_confirmation(delivery.letter_id);
+    and private.is_main(delivery) and not private.is_confirmation(delivery.letter_id);
 end
 $$;
 

@@ -1,7 +1,7 @@
 -- RSVPs: those that people give by their link, and those that organisers note.
 
 -- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
--- person with an RSVP gets no more reminders, and only a person who is coming gets a confirmation.
+-- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.
 create function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -18,6 +18,7 @@ begin
   end if;
   if rsvp is distinct from 'coming' then
     perform private.drop_letters(application, 'confirmed');
+    perform private.drop_letters(application, 'questions');
   elsif author = 'applicant' then
     perform private.write_confirmation(application, act);
   end if;
@@ -40,8 +41,9 @@ as $$
 $$;
 
 -- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address,
--- "retreat": for somebody who is coming (`private.retreat`)}; after the deadline {"state": "over", ...}; and for an invalid
--- link {"state": "invalid"}.
+-- "retreat" and "questions": for somebody who is coming (`private.retreat`, `private.questions_of`)}; after the deadline
+-- {"state": "over", ...}; and for an invalid link {"state": "invalid"}. It never has an answer to a private question, since a
+-- letter may be forwarded.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -56,7 +58,14 @@ begin
       'state', case when until < private.today() then 'over' else 'open' end,
       'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp,
       'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
-      'retreat', case when rsvp = 'coming' then private.retreat(edition) end
+      'retreat', case when rsvp = 'coming' then private.retreat(edition) end,
+      'questions', case when rsvp = 'coming' then (
+        select jsonb_build_object(
+          'until', coalesce(questions_until, starts_on), 'is_open', private.are_questions_open(edition),
+          'private_days', private_days, 'list', private.questions_of(application, edition, false))
+        from private.editions
+        where id = edition and exists (select from private.questions where questions.edition = editions.id)
+      ) end
     )
     from private.invitations as invitation
       join public.retreat_applications as application_row on application_row.id = application_id
@@ -64,6 +73,21 @@ begin
       cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
     where application_id = application
   );
+end
+$$;
+
+-- Refuses more than twenty changes of an applicant in an hour. A future time does not count: the clock was set back.
+create function private.refuse_too_many_changes(application uuid) returns void
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if (
+    select count(*) from private.history
+    where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
+      and at > now() - interval '1 hour' and at <= clock_timestamp()
+  ) >= 20 then
+    raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
+  end if;
 end
 $$;
 
@@ -85,13 +109,7 @@ begin
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
   elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
-    if (
-      select count(*) from private.history
-      where application_id = application and kind = 'answer' and author = 'applicant'
-        and at > now() - interval '1 hour' and at <= clock_timestamp()
-    ) >= 20 then
-      raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
-    end if;
+    perform private.refuse_too_many_changes(application);
     perform private.set_rsvp(application, act, 'applicant', answer);
   end if;
   return public.place_by_token(token);

@@ -1,8 +1,9 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, coming,
--- not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and venue. `late` is a part of `no_answer`. `free` is null if the
--- number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
+-- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
+-- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
+-- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
 -- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
 create function public.desk_places(zone text default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -31,6 +32,12 @@ begin
       'today', today, 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
         from private.editions order by editions.id desc limit 1
+      ), 'questions', jsonb_build_object(
+        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
+        'open', (
+          select count(*) from private.invitations
+          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
+        )
       ), 'free', places - coming - no_answer - not_told,
       'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
       'waitlist', (

@@ -1,4 +1,4 @@
--- Reminders: drafts to people without an RSVP.
+-- Reminders: drafts to people without an RSVP, and to guests with open questions.
 
 -- Whether a reminder was sent in the last three days, so that it is too early for another. A future time does not count: the
 -- clock was set back.
@@ -6,9 +6,23 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- The people to remind, those with the earliest deadline first, at most 1,001. Also the number of people with a reminder that is
--- not sent yet, and of those who got one in the last three days.
-create function private.to_remind(today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+-- Whether somebody has not done what a reminder asks for: to answer whether they come, or as a guest to answer questions. It
+-- sets no search path, so that PostgreSQL can inline it.
+create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
+  language sql stable
+as $$
+  select case template
+    when 'reminder' then coalesce(
+      private.rsvp_state(invitation.is_accepted, invitation.told_at, invitation.deadline, invitation.rsvp, today)
+        in ('no answer', 'late'), false)
+    else invitation.is_accepted and coalesce(invitation.rsvp, '') = 'coming'
+      and private.has_open_questions(invitation.application_id) end
+$$;
+
+-- The people to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
+-- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
+-- reminder that is not sent yet, and of those who were reminded in the last three days.
+create function private.to_remind(template text, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
   set search_path = '' set enable_nestloop = off
@@ -16,16 +30,17 @@ as $$
 begin
   with unsent as materialized (
     -- Each part has an index, so sent letters are not read.
-    select application_id from private.letters where coalesce(template, '') = 'reminder' and state = 'draft'
+    select application_id from private.letters
+      where coalesce(letters.template, '') = to_remind.template and state = 'draft'
     union select application_id from private.deliveries
       where kind = 'letter' and state in ('waiting', 'sending', 'failed')
         -- A subquery: for a join, PostgreSQL would read all letters.
-        and (select template from private.letters where id = letter_id) = 'reminder'
+        and (select letters.template from private.letters where id = letter_id) = to_remind.template
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
     from private.invitations left join unsent using (application_id)
-    where private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
+    where private.is_to_be_reminded(invitations, to_remind.template, today)
   )
   select array(
       select application_id from asked where not is_waiting and not is_reminded
@@ -37,42 +52,60 @@ begin
 end
 $$;
 
--- Drafts reminders for people without an RSVP, those with the earliest deadline first, at most 1,000 at once. Nobody is
--- reminded twice in three days. The result is {drafted, late, waiting, reminded, more}. `late` counts the drafted ones whose
--- deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got
--- one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- Drafts a reminder for each of some people who still need it.
+create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
+  language plpgsql set search_path = ''
+as $$
+declare
+  drafted uuid[] := array[]::uuid[];
+  application uuid;
+begin
+  for application in
+    select application_id from private.invitations
+    where application_id = any (applications)
+      and private.is_to_be_reminded(invitations, draft_reminders.template, today)
+    order by application_id
+  loop
+    if private.draft_from_template(application, template, true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return drafted;
+end
+$$;
+
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
+-- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
+-- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
+-- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   today constant date := private.today();
   found record;
-  drafted uuid[] := array[]::uuid[];
-  application uuid;
+  guests record;
+  drafted uuid[];
+  drafted_to_guests uuid[];
 begin
   perform private.caller();
   act := coalesce(act, gen_random_uuid());
   if not private.begin_act(act, 'desk_remind', variadic '{}') then
     return (select result from private.acts where acts.act = desk_remind.act);
   end if;
-  perform from private.templates where name = 'reminder' for key share;
-  found := private.to_remind(today);
-  perform private.lock_for_letters(found.wanted[:1000]);
-  for application in
-    select application_id from private.invitations
-    where application_id = any (found.wanted[:1000])
-      and private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) in ('no answer', 'late')
-    order by application_id
-  loop
-    if private.draft_from_template(application, 'reminder', true) is not null then drafted := drafted || application; end if;
-  end loop;
+  perform from private.templates where name in ('reminder', 'questions') order by name for key share;
+  found := private.to_remind('reminder', today);
+  guests := private.to_remind('questions', today);
+  perform private.lock_for_letters(found.wanted[:1000] || guests.wanted[:1000]);
+  drafted := private.draft_reminders('reminder', found.wanted[:1000], today);
+  drafted_to_guests := private.draft_reminders('questions', guests.wanted[:1000], today);
   return private.end_act(act, jsonb_build_object(
-    'drafted', cardinality(drafted),
+    'drafted', cardinality(drafted) + cardinality(drafted_to_guests), 'questions', cardinality(drafted_to_guests),
     'late', (
       select count(*) from private.invitations
       where application_id = any (drafted) and deadline < today
     ),
-    'waiting', found.waiting, 'reminded', found.reminded, 'more', cardinality(found.wanted) > 1000
+    'waiting', found.waiting + guests.waiting, 'reminded', found.reminded + guests.reminded,
+    'more', cardinality(found.wanted) > 1000 or cardinality(guests.wanted) > 1000
   ));
 end
 $$;

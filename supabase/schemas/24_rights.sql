@@ -12,8 +12,8 @@ grant execute on function private.folded, private.person, private.search_octets,
 
 do $$
 declare
-  -- Visitors read the door. Applicants with the link of a letter read their invitation and give their RSVP.
-  for_anonymous constant text[] := '{answer_place, door_is_open, place_by_token}';
+  -- Visitors read the door. Applicants with the link of a letter read their invitation, give their RSVP and answer questions.
+  for_anonymous constant text[] := '{answer_place, answer_questions, door_is_open, place_by_token}';
   function record;
 begin
   for function in

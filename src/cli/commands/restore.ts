@@ -34,7 +34,7 @@ export async function run(): Promise<void> {
     )
   }
   await withDatabase(async ({ owner, description }) => {
-    const { applications, accounts, erased } = await restore(owner, backup, { erased: listed })
+    const { applications, accounts, erased, erasedAnswers } = await restore(owner, backup, { erased: listed })
     console.log(`Restored ${countOf(applications)}${accountsText(accounts)} to ${description}.`)
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
@@ -42,6 +42,8 @@ export async function run(): Promise<void> {
         'No list of erasures is beside the backup or in BACKUP_DIR: applications that were erased since are restored.',
       )
     }
+    if (erasedAnswers > 0)
+      console.log(`Private answers that were due to be erased: ${erasedAnswers}. They were erased.`)
     if (accounts === 0) return
     console.log(
       'Passwords were restored; sessions, second factors and keys were not: organisers sign in again, and set up a second factor again.',

@@ -41,6 +41,8 @@ export const deskTables = [
   invitations,
   'private.addresses',
   deliveries,
+  'private.questions',
+  'private.question_answers',
 ]
 /**
  * The tables of organisers, which are backed up if our own server manages the accounts. Sessions, codes, secrets of factors

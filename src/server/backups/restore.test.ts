@@ -143,6 +143,32 @@ test('a restored retreat is the same event in calendars, and a template named li
   ])
 })
 
+test('a restore brings questions and answers back, and erases private answers that were due', async () => {
+  const [from, to, later] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  const { id } = await storeAcceptedApplicant(from.owner)
+  await from.owner`
+    with asked as (
+      insert into private.questions (edition, position, kind, text, is_required, is_private)
+      values (1, 1, 'short', 'Arrival?', true, false), (1, 2, 'long', 'Allergies?', false, true) returning id, text
+    )
+    insert into private.question_answers (application_id, question_id, answer) select ${id}, id, text from asked`
+  await from.owner`update private.editions set private_days = 30`
+  const answersIn = ({ owner }: Database) => owner`
+    select application_id, answer, answered_at, text, kind, is_private
+    from private.question_answers join private.questions on questions.id = question_id order by position`
+  await backUp(from.owner, folder)
+  expect(await restore(to.owner, await checkBackup(folder))).toMatchObject({ erasedAnswers: 0 })
+  expect(await answersIn(to)).toEqual(await answersIn(from))
+
+  await from.owner`
+    update private.editions set starts_on = private.today() - 31, ends_on = private.today() - 30`
+  const due = join((await temporaryDirectory()).path, 'backup')
+  await backUp(from.owner, due)
+  expect(await restore(later.owner, await checkBackup(due))).toMatchObject({ erasedAnswers: 1 })
+  expect(await answersIn(later)).toMatchObject([{ answer: 'Arrival?' }])
+})
+
 test('a restore has a rule for each trigger, and all triggers are enabled afterwards', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()

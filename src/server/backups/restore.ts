@@ -53,14 +53,14 @@ export interface RestoreOptions {
  * again. The form stays open or closed, as in the backup. Accounts are restored if our own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns The numbers of restored rows, and of applications that were erased again.
+ * @returns The numbers of restored rows, of applications that were erased again, and of private answers that were due.
  * @throws {OperatorError} if the database is not empty or the folder is not a complete backup.
  */
 export async function restore(
   sql: Sql,
   { folder, tables }: Backup,
   { erased, afterRows }: RestoreOptions = {},
-): Promise<BackupCounts & { erased: number }> {
+): Promise<BackupCounts & { erased: number; erasedAnswers: number }> {
   try {
     const hasAccounts = tables.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
@@ -87,11 +87,15 @@ export async function restore(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored()`
+      // They were erased after the backup, or would have been.
+      const [answers] = await transaction<[{ erased: number }]>`
+        select private.erase_due_answers('operator') as erased`
       if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
       for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
         erased: await eraseAgain(transaction, erased),
+        erasedAnswers: answers.erased,
         applications: await countRows(transaction, applications),
         accounts: hasAccounts ? await countRows(transaction, accounts) : 0,
       }

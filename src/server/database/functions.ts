@@ -17,7 +17,9 @@ export type FindFunction = (name: string, given: readonly string[]) => Promise<D
 
 /** SQL that selects our functions in `public`, where a project may have others. */
 export const isOurFunction = new Template(
-  ["(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place'))"],
+  [
+    "(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place', 'answer_questions'))",
+  ],
   [],
 )
 

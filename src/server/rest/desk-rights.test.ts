@@ -119,7 +119,7 @@ const expectedCodes: Record<string, string> = {
 } satisfies Partial<Record<DeskFunction, string>>
 
 /** The functions for visitors. */
-const visitors = ['answer_place', 'door_is_open', 'place_by_token']
+const visitors = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
 
 /** The functions that index expressions use. */
 const ofIndexes = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)

@@ -1036,7 +1036,10 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   expect(await ask(blind.client, 'blind')).toMatchObject({ blind: true })
 
   const act = () => crypto.randomUUID()
-  const calls: Record<DeskFunction | 'answer_place' | 'door_is_open' | 'place_by_token', object[]> = {
+  const calls: Record<
+    DeskFunction | 'answer_place' | 'answer_questions' | 'door_is_open' | 'place_by_token',
+    object[]
+  > = {
     desk_me: [{}],
     desk_list: [{}, { filter: { search: word } }, { filter: { status: 'accepted' } }],
     desk_meanwhile: [
@@ -1099,6 +1102,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_remind: [{}],
     place_by_token: [{ token: act() }],
     answer_place: [{ token: act(), answer: 'coming', act: act() }],
+    answer_questions: [{ token: act(), answers: {}, act: act() }],
     desk_edit: [],
     desk_write_to: [],
     desk_readdress: [],

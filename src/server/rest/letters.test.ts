@@ -201,6 +201,7 @@ test('more than thirty letters are released only with their number, and none wit
     { occasion: 'declined', drafts: { count: 0, more: false } },
     { occasion: 'reminder', drafts: { count: 0, more: false } },
     { occasion: 'confirmed', drafts: { count: 0, more: false } },
+    { occasion: 'questions', drafts: { count: 0, more: false } },
   ])
   for (const number of [null, 49, 51]) {
     await expect(release(letters, { number })).rejects.toMatchObject({ code: '22023' })

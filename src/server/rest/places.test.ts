@@ -162,10 +162,19 @@ test('the holder of the link sees the first name and the deadline, and can chang
     answer: null,
     address,
     retreat: null,
+    questions: null,
   })
   expect((await details(id)).application.answer).toBeNull()
   const act = crypto.randomUUID()
-  const coming = { state: 'open', first_name: 'Zoë', until, answer: 'coming', address, retreat: null }
+  const coming = {
+    state: 'open',
+    first_name: 'Zoë',
+    until,
+    answer: 'coming',
+    address,
+    retreat: null,
+    questions: null,
+  }
   expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
   expect(await sendRsvp(token, 'coming', act)).toEqual(coming)
   await expect(sendRsvp(token, 'not coming', act)).rejects.toMatchObject({ code: 'PT409' })
@@ -631,7 +640,7 @@ test('reminding reads only the letters that were not sent, however many were sen
     }
     const before = await readSoFar()
     const [found] = await transaction<[{ wanted: string[] }]>`
-      select wanted from private.to_remind(private.today())`
+      select wanted from private.to_remind('reminder', private.today())`
     expect(found.wanted).toEqual([id])
     return (await readSoFar()) - before
   })

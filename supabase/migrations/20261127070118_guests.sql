@@ -1,0 +1,1356 @@
+-- Guests are people who are coming. Calendars know the days of the retreat and its venue, and guests may be sent a confirmation
+-- (docs/decisions/0070). Guests are asked questions, and private answers are erased after the retreat (docs/decisions/0071).
+
+alter table private.editions
+  add column starts_on date,
+  add column ends_on date constraint editions_days
+    check ((starts_on is null) = (ends_on is null) and starts_on between '2000-01-01' and ends_on and ends_on < '3000-01-01'),
+  add column venue text not null default '' constraint editions_venue
+    check (char_length(venue) <= 200 and venue !~ '[[:cntrl:]]'),
+  add column calendar_sequence integer not null default 0,
+  add column questions_version integer not null default 0,
+  add column questions_until date,
+  add column private_days integer constraint editions_private_days check (private_days between 1 and 365),
+  add column announcements integer not null default 0,
+  add column announced_on date;
+
+create table private.questions (
+  id uuid primary key default gen_random_uuid(),
+  edition integer not null references private.editions (id),
+  position integer not null,
+  kind text not null check (kind in ('short', 'long', 'choice', 'yes-no')),
+  text text not null check (text <> '' and char_length(text) <= 200),
+  choices text[] not null default '{}',
+  is_required boolean not null,
+  is_private boolean not null
+);
+alter table private.questions enable row level security;
+
+create table private.question_answers (
+  application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  question_id uuid not null references private.questions (id) on delete cascade,
+  answer text not null check (answer <> '' and char_length(answer) <= 2000),
+  answered_at timestamptz not null default now(),
+  primary key (application_id, question_id)
+);
+create index question_answers_question on private.question_answers (question_id);
+alter table private.question_answers enable row level security;
+
+alter table private.history drop constraint history_kind_check,
+  add constraint history_kind_check check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address',
+    'told', 'answer', 'questions', 'kept', 'link', 'places')) not valid;
+
+alter table private.letter_settings add column confirmations boolean not null default false;
+
+alter table private.templates drop constraint templates_kind_check,
+  add constraint templates_kind_check check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')) not valid;
+
+-- What goes where. A restore of an older backup runs this statement, too. Organisers may have templates of these names, whose
+-- texts are kept.
+insert into private.templates (name, kind, subject, body) values
+  ('confirmed', 'confirmation', 'See you at Unplugged', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
+
+If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('questions', 'reminder', 'A few questions before Unplugged', 'Hello {{first_name}},
+
+We look forward to meeting you at Unplugged. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.')
+on conflict (name) do update set kind = excluded.kind;
+-- So far what goes where.
+
+-- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- The organisers' work on some applications, for the exported table: the RSVP, the answers to questions that are not private,
+-- the last decision with its author, the notes, and the state of the letters. It has no address and no text of a letter, so that
+-- organisers who read blind may read it.
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select delivery.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', delivery.id) as letters
+      from private.letter_deliveries as delivery
+      where delivery.application_id = any (applications) and state <> 'withdrawn' group by 1
+    ), guests as (
+      select given.application_id as id,
+        jsonb_agg(jsonb_build_object('question', asked.text, 'answer', given.answer) order by asked.position) as questions
+      from private.question_answers as given join private.questions as asked on asked.id = question_id
+      where given.application_id = any (applications) and not is_private group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'),
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join guests on guests.id = each_one
+      left join private.standings as standing on standing.application_id = each_one;
+end
+$$;
+
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time.
+create or replace function private.application_details(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+begin
+  select * into application_row from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link') then detail
+          else '{}' end) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'questions', case
+      when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
+        or exists (select from private.question_answers where application_id = application)
+      then private.questions_of(application, application_row.edition, not blind)
+      else '[]' end,
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(application_row.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- A stamp that changes when anything that is known about an application changes. It reveals no text.
+create or replace function private.stamp(application uuid, account uuid) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return md5(jsonb_build_array(
+    (select version from private.statuses where application_id = application),
+    -- Not the RSVP's state, which also depends on today's date.
+    (
+      select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
+      from private.invitations where application_id = application
+    ),
+    -- Rows of the history are only added.
+    (select count(*) from private.history where application_id = application),
+    private.marks_shown(application, account),
+    (select jsonb_agg(to_jsonb(given) order by question_id) from private.question_answers as given where application_id = application),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, version) order by id)
+      from private.letters where application_id = application
+    ),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
+      from private.deliveries
+      where application in (id, application_id) and kind in ('application', 'letter', 'decision', 'receipt')
+    )
+  )::text);
+end
+$$;
+
+-- Removes a template that organisers created, and its drafts.
+create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  drafts uuid[];
+begin
+  if exists (select from private.templates where name = occasion and kind <> 'other') then
+    raise exception 'The templates of the receipt, the decisions, the reminders and the confirmation stay.' using errcode = '22023';
+  end if;
+  delete from private.templates as template
+    where name = occasion and template.version = desk_remove_template.version;
+  if not found then
+    if exists (select from private.templates where name = occasion) then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return jsonb_build_object('removed', false);
+  end if;
+  drafts := array(select id from private.letters where coalesce(template, '') = occasion and state = 'draft');
+  perform private.lock_letters(drafts);
+  update private.letters set state = 'dropped' where id = any (drafts) and state = 'draft';
+  perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
+  return jsonb_build_object('removed', true);
+end
+$$;
+
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
+-- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
+-- with its former text.
+create or replace function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  letter private.letters;
+  drafted uuid;
+begin
+  select * into letter from private.letters
+    where application_id = application and letters.template = draft_from_template.template;
+  if letter.state = 'draft' or private.is_undelivered(letter.id)
+    or template in ('reminder', 'questions') and exists (
+      select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
+    )
+    or not again and private.times_told(letter.id) > 0
+      and (not private.is_decision(template) or private.decision_told(application) = template)
+  then
+    return null;
+  elsif letter.id is null then
+    insert into private.letters (application_id, template) values (application, draft_from_template.template)
+      on conflict do nothing returning id into drafted;
+  else
+    -- A letter that was sent restarts with its template's text.
+    update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
+        subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
+      where id = letter.id returning id into drafted;
+  end if;
+  return drafted;
+end
+$$;
+
+-- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
+-- only for people without an RSVP, a confirmation only for people who are coming, and a reminder of questions only for those
+-- of them who have open ones.
+create or replace function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ))
+    and (template not in ('confirmed', 'questions') or exists (
+      select from private.invitations where application_id = application and is_accepted and rsvp = 'coming'
+    ))
+    and (template <> 'questions' or private.has_open_questions(application));
+end
+$$;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
+-- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
+-- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
+-- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
+-- Without a mail server the decision goes to the automation, which emails the applicant.
+create or replace function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
+      using errcode = 'PT409';
+  end if;
+  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    outcome := case
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
+        then 'gone'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and coalesce(letter.template, '') not in ('reminder', 'questions') and private.times_told(letter.id) > 0
+        then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+-- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
+-- Counts go up to a thousand, as for applications.
+create or replace function private.letters_overview() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'settings', (
+        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+          'confirmations', confirmations, 'hold_seconds', extract(epoch from hold)::integer)
+        from private.letter_settings
+      ),
+      'postman', jsonb_build_object(
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'stopped', stopped,
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
+      ),
+      'templates', (
+        select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
+          select private.up_to_thousand(count(*))
+          from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed,questions}', name), name)
+        from private.templates as template
+      ),
+      -- Drafts of letters to one person.
+      'personal', (
+        select private.up_to_thousand(count(*))
+        from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
+      ),
+      -- Released letters that can still be stopped, by act.
+      'leaving', (
+        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        from (
+          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          from private.deliveries
+          where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+          group by act
+        ) as leaving
+      ),
+      'states', (
+        select jsonb_object_agg(name, private.up_to_thousand(count))
+        from (values
+          ('waiting', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+          ('refused', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+          ('given up', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+        ) as counts (name, count)
+      )
+    )
+    from private.postman
+  );
+end
+$$;
+
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
+-- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
+-- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
+create or replace function private.follow_told() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  template text := (select letters.template from private.letters where id = new.letter_id);
+begin
+  -- Queued once, even if an earlier try may have arrived. Letters sent by hand are excluded: the automation might email the
+  -- applicant too.
+  if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
+      select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
+      from private.postman
+      where automation_seen_at > now() - interval '1 day' and not exists (
+        select from private.deliveries as told
+        where told.letter_id = new.letter_id and told.kind = 'decision' and told.act is not distinct from new.act
+      );
+  end if;
+  if private.is_decision(template) and template <> 'accepted' then
+    if exists (
+      select from private.deliveries as later
+      where later.application_id = new.application_id and private.has_told(later) and later.queued_at > new.queued_at
+    ) then
+      return null;
+    end if;
+    update private.invitations
+      set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
+      where application_id = new.application_id
+        and (told_at is not null or deadline is not null or rsvp is not null);
+  elsif template = 'accepted' or private.has_link(new.body) then
+    update private.invitations set
+        told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
+      where application_id = new.application_id and told_at is null;
+  end if;
+  if template in ('reminder', 'questions') and new.state = 'done' then
+    update private.invitations set reminded_at = new.done_at where application_id = new.application_id;
+  end if;
+  return null;
+end
+$$;
+
+-- Whether an applicant's link has no more use: the deadline has passed, and they are not a guest who may still answer questions.
+create function private.is_link_over(application uuid) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.is_deadline_over(application) and not exists (
+    select from private.invitations join public.retreat_applications as guest on guest.id = application_id
+    where application_id = application and is_accepted and rsvp = 'coming' and private.are_questions_open(edition)
+  );
+end
+$$;
+
+revoke all on function private.is_link_over(uuid) from public, anon, authenticated;
+
+-- The link and the deadline in a letter until it is handed over: placeholders, or blank if the link has no more use, or no RSVP
+-- can be given.
+create or replace function private.invitation_placeholders(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_accepted boolean := exists (
+    select from private.invitations where application_id = application and invitations.is_accepted
+  );
+begin
+  return jsonb_build_object(
+    'answer_link', case when is_accepted and not private.is_link_over(application) then '{{answer_link}}' else '' end,
+    'reply_by', case when is_accepted and not private.is_deadline_over(application) then '{{reply_by}}' else '' end);
+end
+$$;
+
+-- Whether a letter is a confirmation to somebody who is coming.
+create function private.is_confirmation(letter uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.letters where id = letter and template = 'confirmed')
+$$;
+
+revoke all on function private.is_confirmation(uuid) from public, anon, authenticated;
+
+-- Whether a delivery has the deadline, which has passed, or a link that has no more use. An acceptance that an automation sends in
+-- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
+create or replace function private.is_overdue(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+      private.has_link(delivery.subject || delivery.body) and private.is_link_over(delivery.application_id)
+      or (
+        private.has_deadline(delivery.subject || delivery.body)
+        or delivery.kind = 'decision' and exists (
+          select from private.letters where id = delivery.letter_id and template = 'accepted'
+        )
+      ) and private.is_deadline_over(delivery.application_id)
+    )
+    and private.is_main(delivery) and not private.is_confirmation(delivery.letter_id);
+end
+$$;
+
+-- Whether guests of an edition may still change their answers.
+create function private.are_questions_open(edition integer) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.questions where questions.edition = are_questions_open.edition)
+    and coalesce(questions_until, starts_on, 'infinity') >= private.today()
+  from private.editions where id = are_questions_open.edition
+$$;
+
+revoke all on function private.are_questions_open(integer) from public, anon, authenticated;
+
+-- Whether somebody has not answered all required questions of their edition, and still can.
+create function private.has_open_questions(application uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from public.retreat_applications as asked join private.questions using (edition)
+    where asked.id = application and is_required and private.are_questions_open(edition) and not exists (
+      select from private.question_answers where application_id = application and question_id = questions.id
+    )
+  )
+$$;
+
+revoke all on function private.has_open_questions(uuid) from public, anon, authenticated;
+
+-- The questions of an edition with the answers of an application, in order: [{id, kind, text, choices, is_required,
+-- is_private, is_answered, answer}]. `answer` is null for a private question, unless the reader may see it.
+create function private.questions_of(application uuid, edition integer, shows_private boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
+    'is_answered', answer is not null, 'answer', case when shows_private or not is_private then answer end
+  ) order by position), '[]')
+  from private.questions left join private.question_answers on question_id = id and application_id = application
+  where questions.edition = questions_of.edition
+$$;
+
+revoke all on function private.questions_of(uuid, integer, boolean) from public, anon, authenticated;
+
+-- Stores answers by the id of their question, blank to remove one. Answers that are not given stay. The result is the number
+-- of changes. The caller has locked the application.
+create function private.store_answers(application uuid, answers jsonb) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  given record;
+  asked private.questions;
+  answer text;
+  changes integer := 0;
+begin
+  if jsonb_typeof(answers) is distinct from 'object' then
+    raise exception 'Answers are an object with a text for each question.' using errcode = '22023';
+  end if;
+  for given in select * from jsonb_each(answers) loop
+    select questions.* into asked from private.questions join public.retreat_applications as applied using (edition)
+      where applied.id = application and questions.id::text = given.key;
+    answer := btrim(given.value #>> '{}', E' \t\r\n');
+    if not found then
+      raise exception 'The questions have changed. Please reload this page.' using errcode = 'PT409';
+    elsif jsonb_typeof(given.value) <> 'string' or char_length(answer) > 2000
+      or asked.kind <> 'long' and answer ~ '[[:cntrl:]]'
+      or answer <> '' and (
+        asked.kind = 'choice' and answer <> all (asked.choices)
+        or asked.kind = 'yes-no' and answer not in ('yes', 'no')
+      )
+    then
+      raise exception 'This is no answer to "%".', asked.text using errcode = '22023';
+    end if;
+    if answer = '' then
+      delete from private.question_answers where application_id = application and question_id = asked.id;
+    else
+      insert into private.question_answers as former (application_id, question_id, answer)
+        values (application, asked.id, answer)
+        on conflict (application_id, question_id) do update set answer = excluded.answer, answered_at = now()
+          where former.answer <> excluded.answer;
+    end if;
+    if found then changes := changes + 1; end if;
+  end loop;
+  if not private.has_open_questions(application) then
+    perform private.drop_letters(application, 'questions');
+  end if;
+  return changes;
+end
+$$;
+
+revoke all on function private.store_answers(uuid, jsonb) from public, anon, authenticated;
+
+-- Stores answers that were given by the link, from somebody who is coming. Repeating the act stores nothing more. The result is
+-- the invitation afterwards. After the last day nothing is stored.
+create function public.answer_questions(token text, answers jsonb, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if act is null then
+    raise exception 'The act needs an id.' using errcode = '22023';
+  elsif application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- Checked again under the lock, since a decision or an RSVP may have changed it.
+  if private.application_of_token(token) is distinct from application then
+    return jsonb_build_object('state', 'invalid');
+  elsif (public.place_by_token(token) #>> '{questions,is_open}')::boolean
+    and private.begin_act(act, 'answer_questions', token, answers::text)
+  then
+    perform private.refuse_too_many_changes(application);
+    perform private.write_answers(application, act, 'applicant', answers);
+    if private.has_open_questions(application) then
+      raise exception 'Please answer all questions that are required.' using errcode = '22023';
+    end if;
+  end if;
+  return public.place_by_token(token);
+end
+$$;
+
+revoke all on function public.answer_questions(text, jsonb, uuid) from public, anon, authenticated;
+grant execute on function public.answer_questions(text, jsonb, uuid) to anon, authenticated;
+
+-- Stores answers and writes into the history how many changed. The caller has locked the application.
+create function private.write_answers(application uuid, act uuid, author text, answers jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  changes integer := private.store_answers(application, answers);
+begin
+  if changes > 0 then
+    perform private.write_down(application, act, author, 'questions', jsonb_build_object('changes', changes));
+  end if;
+end
+$$;
+
+revoke all on function private.write_answers(uuid, uuid, text, jsonb) from public, anon, authenticated;
+
+-- Stores answers that somebody gave another way, such as by email. Required questions may stay unanswered.
+create function public.desk_answer_questions(act uuid, application uuid, answers jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.lock_accepted(application);
+  if me.blind and exists (
+    select from private.questions where is_private and id::text in (select jsonb_object_keys(answers))
+  ) then
+    raise exception 'Private questions are hidden while you read blind.' using errcode = '42501';
+  elsif private.begin_act(act, 'desk_answer_questions', application::text, answers::text) then
+    perform private.write_answers(application, act, me.email, answers);
+  end if;
+  return private.application_details(application, me.blind);
+end
+$$;
+
+revoke all on function public.desk_answer_questions(uuid, uuid, jsonb) from public, anon, authenticated;
+grant execute on function public.desk_answer_questions(uuid, uuid, jsonb) to authenticated;
+
+-- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
+-- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.
+create or replace function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  if exists (
+    select from private.invitations as invitation
+    where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
+  ) then
+    return;
+  end if;
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
+  if rsvp is not null then
+    perform private.drop_letters(application, 'reminder');
+  end if;
+  if rsvp is distinct from 'coming' then
+    perform private.drop_letters(application, 'confirmed');
+    perform private.drop_letters(application, 'questions');
+  elsif author = 'applicant' then
+    perform private.write_confirmation(application, act);
+  end if;
+  update private.invitations as invitation
+    set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
+    where application_id = application;
+  if author = 'applicant' then
+    perform private.write_rsvp_notices(application, act);
+  end if;
+end
+$$;
+
+-- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address,
+-- "retreat" and "questions": for somebody who is coming (`private.retreat`, `private.questions_of`)}; after the deadline
+-- {"state": "over", ...}; and for an invalid link {"state": "invalid"}. It never has an answer to a private question, since a
+-- letter may be forwarded.
+create or replace function public.place_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when until < private.today() then 'over' else 'open' end,
+      'first_name', left(btrim(first_name, E' \t\r\n'), 200), 'until', until, 'answer', rsvp,
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
+      'retreat', case when rsvp = 'coming' then private.retreat(edition) end,
+      'questions', case when rsvp = 'coming' then (
+        select jsonb_build_object(
+          'until', coalesce(questions_until, starts_on), 'is_open', private.are_questions_open(edition),
+          'private_days', private_days, 'list', private.questions_of(application, edition, false))
+        from private.editions
+        where id = edition and exists (select from private.questions where questions.edition = editions.id)
+      ) end
+    )
+    from private.invitations as invitation
+      join public.retreat_applications as application_row on application_row.id = application_id
+      cross join private.places
+      cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
+    where application_id = application
+  );
+end
+$$;
+
+-- Refuses more than twenty changes of an applicant in an hour. A future time does not count: the clock was set back.
+create function private.refuse_too_many_changes(application uuid) returns void
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if (
+    select count(*) from private.history
+    where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
+      and at > now() - interval '1 hour' and at <= clock_timestamp()
+  ) >= 20 then
+    raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
+  end if;
+end
+$$;
+
+revoke all on function private.refuse_too_many_changes(uuid) from public, anon, authenticated;
+
+-- Stores an RSVP that was given by the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is the
+-- invitation afterwards. After the deadline nothing is stored.
+create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if act is null or answer is null or answer not in ('coming', 'not coming') then
+    raise exception 'An answer is "coming" or "not coming", and has an id.' using errcode = '22023';
+  elsif application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- Checked again under the lock, since a decision may have changed it.
+  if private.application_of_token(token) is distinct from application then
+    return jsonb_build_object('state', 'invalid');
+  elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
+    perform private.refuse_too_many_changes(application);
+    perform private.set_rsvp(application, act, 'applicant', answer);
+  end if;
+  return public.place_by_token(token);
+end
+$$;
+
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
+-- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
+-- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
+-- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
+-- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
+create or replace function public.desk_places(zone text default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  -- Computed once, not for each row.
+  today constant date := private.today();
+begin
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
+        where is_accepted
+      ) as invitations
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
+      'today', today, 'retreat', (
+        select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+        from private.editions order by editions.id desc limit 1
+      ), 'questions', jsonb_build_object(
+        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
+        'open', (
+          select count(*) from private.invitations
+          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
+        )
+      ), 'free', places - coming - no_answer - not_told,
+      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || (
+            -- The beginnings of long form answers.
+            select jsonb_object_agg(key,
+              case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+            from jsonb_each(private.form_answers(application, me.blind) || summary)
+          )
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.summaries(array[id], me.blind)
+      ))
+    from private.places as settings, counted
+  );
+end
+$$;
+
+-- The day on which the private answers of an edition are erased; null while it is unknown.
+create function private.answers_erased_on(edition private.editions) returns date
+  language sql immutable set search_path = ''
+as $$
+  select edition.ends_on + edition.private_days
+$$;
+
+revoke all on function private.answers_erased_on(private.editions) from public, anon, authenticated;
+
+-- The number of private answers that are due to be erased.
+create function private.count_due_answers() returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*)
+  from private.question_answers join private.questions on questions.id = question_id
+    join private.editions on editions.id = questions.edition
+  where is_private and private.answers_erased_on(editions) <= private.today()
+$$;
+
+revoke all on function private.count_due_answers() from public, anon, authenticated;
+
+-- The questions of the newest edition: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
+-- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
+-- erased. Each question has `answers`, their number.
+create function public.desk_questions() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'version', questions_version, 'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
+      'private_days', private_days, 'erased_on', private.answers_erased_on(newest), 'due', private.count_due_answers(),
+      'questions', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
+          'answers', (select count(*) from private.question_answers where question_id = questions.id)
+        ) order by position), '[]')
+        from private.questions where edition = newest.id
+      ))
+    from (select * from private.editions order by id desc limit 1) as newest
+  );
+end
+$$;
+
+revoke all on function public.desk_questions() from public, anon, authenticated;
+grant execute on function public.desk_questions() to authenticated;
+
+-- Checks one question as `desk_set_questions` gets it, and returns it as a row.
+create function private.question_given(given jsonb, edition integer, place integer) returns private.questions
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  question private.questions;
+  former private.questions;
+begin
+  question := jsonb_populate_record(null::private.questions, given);
+  question.id := coalesce(question.id, gen_random_uuid());
+  question.edition := question_given.edition;
+  question.position := place;
+  question.text := btrim(coalesce(question.text, ''), E' \t\r\n');
+  question.choices := case when question.kind = 'choice'
+    then array(select btrim(choice) from unnest(question.choices) with ordinality as of_question (choice, number) order by number)
+    else '{}' end;
+  select * into former from private.questions where id = question.id;
+  if question.kind is null or question.kind not in ('short', 'long', 'choice', 'yes-no')
+    or question.is_required is null or question.is_private is null
+  then
+    raise exception 'A question has a kind, and is required or not, private or not.' using errcode = '22023';
+  elsif question.text = '' or char_length(question.text) > 200 or question.text ~ '[[:cntrl:]]' then
+    raise exception 'A question is one line of 1 to 200 characters.' using errcode = '22023';
+  elsif question.kind = 'choice' and (
+    cardinality(question.choices) not between 2 and 20
+    or (
+      select count(distinct choice) < count(*) or bool_or(choice = '' or char_length(choice) > 100 or choice ~ '[[:cntrl:]]')
+      from unnest(question.choices) as choice
+    )
+  ) then
+    raise exception 'A question has 2 to 20 different options of 1 to 100 characters.' using errcode = '22023';
+  elsif former.edition <> question.edition or former.kind <> question.kind
+    or former.is_private and not question.is_private
+      and exists (select from private.question_answers where question_id = former.id)
+  then
+    raise exception 'A question keeps its kind, and stays private once it has answers. Remove it, and ask a new one.'
+      using errcode = '22023';
+  end if;
+  return question;
+end
+$$;
+
+revoke all on function private.question_given(jsonb, integer, integer) from public, anon, authenticated;
+
+-- Sets the questions of the newest edition: those given, in this order. Others are removed with their answers. `until` is the
+-- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+create function public.desk_set_questions(version integer, questions jsonb, until date, private_days integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  given private.questions[];
+begin
+  if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
+    raise exception 'There are at most 10 questions.' using errcode = '22023';
+  elsif until < '2000-01-01' or until >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+  select * into former from private.editions order by id desc limit 1 for update;
+  given := array(
+    select private.question_given(question, former.id, place::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
+  );
+  if (select count(distinct id) < count(*) from unnest(given)) then
+    raise exception 'Two questions have the same id.' using errcode = '22023';
+  elsif not exists (select from unnest(given) where is_private) then
+    private_days := null;
+  elsif not coalesce(private_days between 1 and 365, false) then
+    raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
+  end if;
+  if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
+    and given = array(select question from private.questions as question where edition = former.id order by position)
+  then
+    -- Nothing to save, or a repeat whose response was lost.
+    return public.desk_questions();
+  elsif former.questions_version is distinct from desk_set_questions.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  delete from private.questions where edition = former.id and id not in (select id from unnest(given));
+  insert into private.questions select * from unnest(given)
+    on conflict (id) do update set (position, text, choices, is_required, is_private)
+      = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
+  update private.editions set questions_version = former.questions_version + 1, questions_until = until,
+    private_days = desk_set_questions.private_days where id = former.id;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
+  return public.desk_questions();
+end
+$$;
+
+revoke all on function public.desk_set_questions(integer, jsonb, date, integer) from public, anon, authenticated;
+grant execute on function public.desk_set_questions(integer, jsonb, date, integer) to authenticated;
+
+-- Up to 1,000 people of the newest edition who are coming, each with their answers by the id of the question, and the cursor of
+-- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
+-- answers, and what `private.form_answers` shows them.
+create function public.desk_guests(after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    with guests as (
+      select application.*
+      from private.invitations join public.retreat_applications as application on application.id = application_id
+      where is_accepted and rsvp = 'coming' and edition = (select max(id) from private.editions)
+        and (after is null or application.id > (after ->> 'id')::uuid)
+      order by application.id limit 1001
+    ), shown as (
+      select * from guests order by id limit 1000
+    )
+    select jsonb_build_object(
+      'guests', coalesce(jsonb_agg(jsonb_build_object('id', shown.id, 'answers', (
+        select coalesce(jsonb_object_agg(question_id, answer), '{}')
+        from private.question_answers join private.questions on questions.id = question_id
+        where application_id = shown.id and not (me.blind and is_private)
+      )) || case when me.blind then '{}' else jsonb_build_object(
+        'first_name', left(first_name, 200), 'last_name', left(last_name, 200), 'email', left(email, 200),
+        'phone', left(phone, 200), 'company', left(company, 200)) end order by shown.id), '[]'),
+      'next', case when (select count(*) from guests) > 1000
+        then jsonb_build_object('id', (array_agg(shown.id order by shown.id desc))[1]) end)
+    from shown
+  );
+end
+$$;
+
+revoke all on function public.desk_guests(jsonb) from public, anon, authenticated;
+grant execute on function public.desk_guests(jsonb) to authenticated;
+
+-- Erases the private answers that are due, of these editions or of all, and writes into the history how many.
+create function private.erase_due_answers(author text, due integer[] default null) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  erased integer;
+begin
+  delete from private.question_answers using private.questions, private.editions
+    where questions.id = question_id and editions.id = questions.edition
+      and is_private and private.answers_erased_on(editions) <= private.today() and editions.id = any (coalesce(due, array[editions.id]));
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
+  end if;
+  return erased;
+end
+$$;
+
+revoke all on function private.erase_due_answers(text, integer[]) from public, anon, authenticated;
+
+-- Counts the days on which erasing private answers was announced, from a week before, and erases those that were announced on
+-- seven days and are due. A clock that jumps ahead for a few days erases nothing. Servers call this regularly. The result is the
+-- number of erased answers.
+create function private.keep_answers() returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  due integer[];
+begin
+  -- A day counts if the last one was in the month before it.
+  update private.editions as edition set announced_on = today,
+      announcements = case when announced_on between today - 31 and today - 1 then announcements + 1 else 1 end
+    where private.answers_erased_on(edition) - 6 <= today and announced_on is distinct from today and exists (
+      select from private.questions join private.question_answers on question_id = questions.id
+      where questions.edition = edition.id and is_private
+    );
+  due := array(
+    select id from private.editions as edition
+    where announcements >= 7 and announced_on = today and private.answers_erased_on(edition) <= today
+  );
+  if due = '{}' then
+    return 0;
+  end if;
+  update private.editions set announcements = 0, announced_on = null where id = any (due);
+  return private.erase_due_answers('server', due);
+end
+$$;
+
+revoke all on function private.keep_answers() from public, anon, authenticated;
+
+-- Erases the private answers that are due now: on a hosted project no server does it.
+create function public.desk_erase_answers() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('erased', private.erase_due_answers(me.email));
+end
+$$;
+
+revoke all on function public.desk_erase_answers() from public, anon, authenticated;
+grant execute on function public.desk_erase_answers() to authenticated;
+
+-- The retreat of an edition: {uid, sequence, name, starts_on, ends_on, venue}; null until its days are set. `uid` names the
+-- event in every calendar, and stays the same in a database that is restored from a backup.
+create function private.retreat(edition integer) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object(
+    'uid', md5(installation.id::text || ' ' || editions.id)::uuid, 'sequence', calendar_sequence, 'name', name,
+    'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+  from private.editions cross join private.installation
+  where editions.id = retreat.edition and starts_on is not null
+$$;
+
+revoke all on function private.retreat(integer) from public, anon, authenticated;
+
+-- Sets the days and the venue of the newest edition, both days null for unknown. Nobody is told of a change: people who are
+-- coming see it on their page.
+create function public.desk_set_retreat(version integer, starts_on date, ends_on date, venue text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  settings private.places;
+begin
+  venue := btrim(coalesce(venue, ''));
+  if (starts_on is null) <> (ends_on is null) then
+    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
+  elsif starts_on > ends_on then
+    raise exception 'The last day is before the first.' using errcode = '22023';
+  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  elsif char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
+    raise exception 'The venue is one line of at most 200 characters.' using errcode = '22023';
+  end if;
+  select * into former from private.editions order by id desc limit 1 for update;
+  if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
+    -- Nothing to save, or a repeat whose response was lost.
+    return public.desk_places();
+  elsif former.calendar_sequence is distinct from desk_set_retreat.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.editions as edition set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
+    venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
+    where id = former.id;
+  -- The numbers of places are in it for desks that were opened before an update.
+  select * into settings from private.places;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
+      'ends_on', ends_on, 'venue', venue));
+  return public.desk_places();
+end
+$$;
+
+revoke all on function public.desk_set_retreat(integer, date, date, text) from public, anon, authenticated;
+grant execute on function public.desk_set_retreat(integer, date, date, text) to authenticated;
+
+-- Sends somebody a confirmation, which can be stopped like any letter. At most one an hour leaves, and none is queued unless
+-- a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this fails,
+-- the RSVP is still stored. The caller has locked the application.
+create function private.write_confirmation(application uuid, act uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  drafted uuid;
+  letter private.letters;
+  text jsonb;
+begin
+  if not exists (
+    select from private.letter_settings cross join private.postman
+    where confirmations and seen_at > now() - interval '1 day'
+  ) or exists (
+    select from private.deliveries as delivery
+    where delivery.application_id = application and private.is_confirmation(letter_id) and private.has_told(delivery)
+      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+  ) then
+    return;
+  end if;
+  drafted := private.draft_from_template(application, 'confirmed', true);
+  -- Null: a draft of an organiser, or a letter on its way.
+  if drafted is null then return; end if;
+  -- The text of the template, not one that an organiser edited for this person and removed.
+  update private.letters set subject = null, body = null where id = drafted returning * into letter;
+  text := private.draft_text(letter, false);
+  if text -> 'missing' = '[]' and text -> 'unknown' = '[]' and not (text ->> 'is_long')::boolean then
+    update private.letters set state = 'released' where id = drafted;
+    perform private.queue_letter(letter, 'letter', text, act, null);
+    perform private.withdraw_receipt(application);
+  end if;
+exception when others then
+  raise log 'An RSVP was stored without a confirmation (SQLSTATE %).', sqlstate;
+end
+$$;
+
+revoke all on function private.write_confirmation(uuid, uuid) from public, anon, authenticated;
+
+-- Whether somebody has not done what a reminder asks for: to answer whether they come, or as a guest to answer questions. It
+-- sets no search path, so that PostgreSQL can inline it.
+create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
+  language sql stable
+as $$
+  select case template
+    when 'reminder' then coalesce(
+      private.rsvp_state(invitation.is_accepted, invitation.told_at, invitation.deadline, invitation.rsvp, today)
+        in ('no answer', 'late'), false)
+    else invitation.is_accepted and coalesce(invitation.rsvp, '') = 'coming'
+      and private.has_open_questions(invitation.application_id) end
+$$;
+
+revoke all on function private.is_to_be_reminded(private.invitations, text, date) from public, anon, authenticated;
+
+drop function private.to_remind(date);
+
+-- The people to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
+-- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
+-- reminder that is not sent yet, and of those who were reminded in the last three days.
+create function private.to_remind(template text, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+  language plpgsql stable
+  -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
+  set search_path = '' set enable_nestloop = off
+as $$
+begin
+  with unsent as materialized (
+    -- Each part has an index, so sent letters are not read.
+    select application_id from private.letters
+      where coalesce(letters.template, '') = to_remind.template and state = 'draft'
+    union select application_id from private.deliveries
+      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+        -- A subquery: for a join, PostgreSQL would read all letters.
+        and (select letters.template from private.letters where id = letter_id) = to_remind.template
+  ), asked as (
+    select application_id, deadline, unsent.application_id is not null as is_waiting,
+      coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
+    from private.invitations left join unsent using (application_id)
+    where private.is_to_be_reminded(invitations, to_remind.template, today)
+  )
+  select array(
+      select application_id from asked where not is_waiting and not is_reminded
+      order by deadline, application_id limit 1001
+    ),
+    (select count(*) from asked where is_waiting),
+    (select count(*) from asked where is_reminded and not is_waiting)
+    into wanted, waiting, reminded;
+end
+$$;
+
+revoke all on function private.to_remind(text, date) from public, anon, authenticated;
+
+-- Drafts a reminder for each of some people who still need it.
+create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
+  language plpgsql set search_path = ''
+as $$
+declare
+  drafted uuid[] := array[]::uuid[];
+  application uuid;
+begin
+  for application in
+    select application_id from private.invitations
+    where application_id = any (applications)
+      and private.is_to_be_reminded(invitations, draft_reminders.template, today)
+    order by application_id
+  loop
+    if private.draft_from_template(application, template, true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return drafted;
+end
+$$;
+
+revoke all on function private.draft_reminders(text, uuid[], date) from public, anon, authenticated;
+
+-- Drafts reminders for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
+-- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
+-- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
+-- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no id.
+create or replace function public.desk_remind(act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  found record;
+  guests record;
+  drafted uuid[];
+  drafted_to_guests uuid[];
+begin
+  perform private.caller();
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_remind', variadic '{}') then
+    return (select result from private.acts where acts.act = desk_remind.act);
+  end if;
+  perform from private.templates where name in ('reminder', 'questions') order by name for key share;
+  found := private.to_remind('reminder', today);
+  guests := private.to_remind('questions', today);
+  perform private.lock_for_letters(found.wanted[:1000] || guests.wanted[:1000]);
+  drafted := private.draft_reminders('reminder', found.wanted[:1000], today);
+  drafted_to_guests := private.draft_reminders('questions', guests.wanted[:1000], today);
+  return private.end_act(act, jsonb_build_object(
+    'drafted', cardinality(drafted) + cardinality(drafted_to_guests), 'questions', cardinality(drafted_to_guests),
+    'late', (
+      select count(*) from private.invitations
+      where application_id = any (drafted) and deadline < today
+    ),
+    'waiting', found.waiting + guests.waiting, 'reminded', found.reminded + guests.reminded,
+    'more', cardinality(found.wanted) > 1000 or cardinality(guests.wanted) > 1000
+  ));
+end
+$$;
+
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline. A confirmation also has the retreat.
+create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
+  claimed private.deliveries := private.claim_one(delivery, lease);
+  sent record;
+begin
+  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  return (
+    select jsonb_build_object(
+      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
+      'age', extract(epoch from now() - claimed.queued_at) * 1000,
+      'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
+      'link', sent.link, 'replyTo', reply_to,
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
+      'retreat', case when private.is_confirmation(claimed.letter_id) then private.retreat(application.edition) end
+    )
+    from public.retreat_applications as application cross join private.letter_settings
+    where application.id = claimed.application_id
+  );
+end
+$$;
+
+drop function public.desk_set_letters(integer, text, boolean);
+
+-- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged.
+create function public.desk_set_letters(
+  version integer, reply_to text, receipts boolean default null, confirmations boolean default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The reply address is one email address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.version := desk_set_letters.version + 1;
+  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
+  if former.version = desk_set_letters.version then
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+    if kept.confirmations <> former.confirmations then
+      perform private.write_down_letters(me.email, jsonb_build_object('confirmations', kept.confirmations));
+    end if;
+  elsif kept is distinct from former then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts,
+    'confirmations', kept.confirmations);
+end
+$$;
+
+revoke all on function public.desk_set_letters(integer, text, boolean, boolean) from public, anon, authenticated;
+grant execute on function public.desk_set_letters(integer, text, boolean, boolean) to authenticated;

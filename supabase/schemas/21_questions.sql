@@ -1,0 +1,223 @@
+-- Questions at the desk: organisers write them, read the answers of all guests, and erase private ones.
+
+-- The day on which the private answers of an edition are erased; null while it is unknown.
+create function private.answers_erased_on(edition private.editions) returns date
+  language sql immutable set search_path = ''
+as $$
+  select edition.ends_on + edition.private_days
+$$;
+
+-- The number of private answers that are due to be erased.
+create function private.count_due_answers() returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*)
+  from private.question_answers join private.questions on questions.id = question_id
+    join private.editions on editions.id = questions.edition
+  where is_private and private.answers_erased_on(editions) <= private.today()
+$$;
+
+-- The questions of the newest edition: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
+-- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
+-- erased. Each question has `answers`, their number.
+create function public.desk_questions() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'version', questions_version, 'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
+      'private_days', private_days, 'erased_on', private.answers_erased_on(newest), 'due', private.count_due_answers(),
+      'questions', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
+          'answers', (select count(*) from private.question_answers where question_id = questions.id)
+        ) order by position), '[]')
+        from private.questions where edition = newest.id
+      ))
+    from (select * from private.editions order by id desc limit 1) as newest
+  );
+end
+$$;
+
+-- Checks one question as `desk_set_questions` gets it, and returns it as a row.
+create function private.question_given(given jsonb, edition integer, place integer) returns private.questions
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  question private.questions;
+  former private.questions;
+begin
+  question := jsonb_populate_record(null::private.questions, given);
+  question.id := coalesce(question.id, gen_random_uuid());
+  question.edition := question_given.edition;
+  question.position := place;
+  question.text := btrim(coalesce(question.text, ''), E' \t\r\n');
+  question.choices := case when question.kind = 'choice'
+    then array(select btrim(choice) from unnest(question.choices) with ordinality as of_question (choice, number) order by number)
+    else '{}' end;
+  select * into former from private.questions where id = question.id;
+  if question.kind is null or question.kind not in ('short', 'long', 'choice', 'yes-no')
+    or question.is_required is null or question.is_private is null
+  then
+    raise exception 'A question has a kind, and is required or not, private or not.' using errcode = '22023';
+  elsif question.text = '' or char_length(question.text) > 200 or question.text ~ '[[:cntrl:]]' then
+    raise exception 'A question is one line of 1 to 200 characters.' using errcode = '22023';
+  elsif question.kind = 'choice' and (
+    cardinality(question.choices) not between 2 and 20
+    or (
+      select count(distinct choice) < count(*) or bool_or(choice = '' or char_length(choice) > 100 or choice ~ '[[:cntrl:]]')
+      from unnest(question.choices) as choice
+    )
+  ) then
+    raise exception 'A question has 2 to 20 different options of 1 to 100 characters.' using errcode = '22023';
+  elsif former.edition <> question.edition or former.kind <> question.kind
+    or former.is_private and not question.is_private
+      and exists (select from private.question_answers where question_id = former.id)
+  then
+    raise exception 'A question keeps its kind, and stays private once it has answers. Remove it, and ask a new one.'
+      using errcode = '22023';
+  end if;
+  return question;
+end
+$$;
+
+-- Sets the questions of the newest edition: those given, in this order. Others are removed with their answers. `until` is the
+-- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+create function public.desk_set_questions(version integer, questions jsonb, until date, private_days integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  given private.questions[];
+begin
+  if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
+    raise exception 'There are at most 10 questions.' using errcode = '22023';
+  elsif until < '2000-01-01' or until >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+  select * into former from private.editions order by id desc limit 1 for update;
+  given := array(
+    select private.question_given(question, former.id, place::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
+  );
+  if (select count(distinct id) < count(*) from unnest(given)) then
+    raise exception 'Two questions have the same id.' using errcode = '22023';
+  elsif not exists (select from unnest(given) where is_private) then
+    private_days := null;
+  elsif not coalesce(private_days between 1 and 365, false) then
+    raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
+  end if;
+  if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
+    and given = array(select question from private.questions as question where edition = former.id order by position)
+  then
+    -- Nothing to save, or a repeat whose response was lost.
+    return public.desk_questions();
+  elsif former.questions_version is distinct from desk_set_questions.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  delete from private.questions where edition = former.id and id not in (select id from unnest(given));
+  insert into private.questions select * from unnest(given)
+    on conflict (id) do update set (position, text, choices, is_required, is_private)
+      = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
+  update private.editions set questions_version = former.questions_version + 1, questions_until = until,
+    private_days = desk_set_questions.private_days where id = former.id;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
+  return public.desk_questions();
+end
+$$;
+
+-- Up to 1,000 people of the newest edition who are coming, each with their answers by the id of the question, and the cursor of
+-- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
+-- answers, and what `private.form_answers` shows them.
+create function public.desk_guests(after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    with guests as (
+      select application.*
+      from private.invitations join public.retreat_applications as application on application.id = application_id
+      where is_accepted and rsvp = 'coming' and edition = (select max(id) from private.editions)
+        and (after is null or application.id > (after ->> 'id')::uuid)
+      order by application.id limit 1001
+    ), shown as (
+      select * from guests order by id limit 1000
+    )
+    select jsonb_build_object(
+      'guests', coalesce(jsonb_agg(jsonb_build_object('id', shown.id, 'answers', (
+        select coalesce(jsonb_object_agg(question_id, answer), '{}')
+        from private.question_answers join private.questions on questions.id = question_id
+        where application_id = shown.id and not (me.blind and is_private)
+      )) || case when me.blind then '{}' else jsonb_build_object(
+        'first_name', left(first_name, 200), 'last_name', left(last_name, 200), 'email', left(email, 200),
+        'phone', left(phone, 200), 'company', left(company, 200)) end order by shown.id), '[]'),
+      'next', case when (select count(*) from guests) > 1000
+        then jsonb_build_object('id', (array_agg(shown.id order by shown.id desc))[1]) end)
+    from shown
+  );
+end
+$$;
+
+-- Erases the private answers that are due, of these editions or of all, and writes into the history how many.
+create function private.erase_due_answers(author text, due integer[] default null) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  erased integer;
+begin
+  delete from private.question_answers using private.questions, private.editions
+    where questions.id = question_id and editions.id = questions.edition
+      and is_private and private.answers_erased_on(editions) <= private.today() and editions.id = any (coalesce(due, array[editions.id]));
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
+  end if;
+  return erased;
+end
+$$;
+
+-- Counts the days on which erasing private answers was announced, from a week before, and erases those that were announced on
+-- seven days and are due. A clock that jumps ahead for a few days erases nothing. Servers call this regularly. The result is the
+-- number of erased answers.
+create function private.keep_answers() returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  due integer[];
+begin
+  -- A day counts if the last one was in the month before it.
+  update private.editions as edition set announced_on = today,
+      announcements = case when announced_on between today - 31 and today - 1 then announcements + 1 else 1 end
+    where private.answers_erased_on(edition) - 6 <= today and announced_on is distinct from today and exists (
+      select from private.questions join private.question_answers on question_id = questions.id
+      where questions.edition = edition.id and is_private
+    );
+  due := array(
+    select id from private.editions as edition
+    where announcements >= 7 and announced_on = today and private.answers_erased_on(edition) <= today
+  );
+  if due = '{}' then
+    return 0;
+  end if;
+  update private.editions set announcements = 0, announced_on = null where id = any (due);
+  return private.erase_due_answers('server', due);
+end
+$$;
+
+-- Erases the private answers that are due now: on a hosted project no server does it.
+create function public.desk_erase_answers() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return jsonb_build_object('erased', private.erase_due_answers(me.email));
+end
+$$;
