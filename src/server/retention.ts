@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from './database/sql.ts'
 import { startPolling, type Polling } from './polling.ts'
 
-/** Milliseconds between two looks for what is due to be erased. Each counts once a day, and any day's first look does. */
+/** Milliseconds between two looks for what is due to be erased. */
 const interval = 600_000
 
 /** The options of the retention. */

@@ -1,5 +1,5 @@
 -- Guests are people who are coming. Calendars know the days of the retreat and its venue, and guests may be sent a confirmation
--- (docs/decisions/0070). Guests are asked questions, and private answers are erased after the retreat (docs/decisions/0071).
+-- (docs/decisions/0070). Guests are asked questions, and private answers are erased after the retreat (docs/decisions/0036).
 
 alter table private.editions
   add column starts_on date,
@@ -771,67 +771,6 @@ begin
 end
 $$;
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
--- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
--- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
--- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
--- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
-create or replace function public.desk_places(zone text default null) returns jsonb
-  language plpgsql stable security definer set search_path = ''
-as $$
-declare
-  me record := private.caller();
-  -- Computed once, not for each row.
-  today constant date := private.today();
-begin
-  return (
-    with counted as (
-      select count(*) filter (where state = 'coming') as coming,
-        count(*) filter (where state = 'not coming') as not_coming,
-        count(*) filter (where state in ('no answer', 'late')) as no_answer,
-        count(*) filter (where state = 'late') as late,
-        count(*) filter (where state = 'not told') as not_told
-      from (
-        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
-        from private.invitations
-        where is_accepted
-      ) as invitations
-    )
-    select to_jsonb(counted) || jsonb_build_object(
-      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
-      'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'retreat', (
-        select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
-        from private.editions order by editions.id desc limit 1
-      ), 'questions', jsonb_build_object(
-        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
-        'open', (
-          select count(*) from private.invitations
-          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
-        )
-      ), 'free', places - coming - no_answer - not_told,
-      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
-      'waitlist', (
-        select coalesce(jsonb_agg(
-          jsonb_build_object('set_at', set_at) || (
-            -- The beginnings of long form answers.
-            select jsonb_object_agg(key,
-              case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
-            from jsonb_each(private.form_answers(application, me.blind) || summary)
-          )
-          order by set_at, id), '[]')
-        from (
-          select application_id, set_at from private.statuses
-          where status = 'waitlisted' order by set_at, application_id limit 20
-        ) as waiting
-          join public.retreat_applications as application on id = waiting.application_id
-          cross join private.summaries(array[id], me.blind)
-      ))
-    from private.places as settings, counted
-  );
-end
-$$;
-
 -- The day on which the private answers of an edition are erased; null while it is unknown.
 create function private.answers_erased_on(edition private.editions) returns date
   language sql immutable set search_path = ''
@@ -1075,6 +1014,67 @@ $$;
 
 revoke all on function public.desk_erase_answers() from public, anon, authenticated;
 grant execute on function public.desk_erase_answers() to authenticated;
+
+-- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
+-- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
+-- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
+-- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
+-- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
+create or replace function public.desk_places(zone text default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  -- Computed once, not for each row.
+  today constant date := private.today();
+begin
+  return (
+    with counted as (
+      select count(*) filter (where state = 'coming') as coming,
+        count(*) filter (where state = 'not coming') as not_coming,
+        count(*) filter (where state in ('no answer', 'late')) as no_answer,
+        count(*) filter (where state = 'late') as late,
+        count(*) filter (where state = 'not told') as not_told
+      from (
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        from private.invitations
+        where is_accepted
+      ) as invitations
+    )
+    select to_jsonb(counted) || jsonb_build_object(
+      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'is_zone_set', settings.zone is not null, 'site', site,
+      'today', today, 'retreat', (
+        select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+        from private.editions order by editions.id desc limit 1
+      ), 'questions', jsonb_build_object(
+        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
+        'open', (
+          select count(*) from private.invitations
+          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
+        )
+      ), 'free', places - coming - no_answer - not_told,
+      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
+      'waitlist', (
+        select coalesce(jsonb_agg(
+          jsonb_build_object('set_at', set_at) || (
+            -- The beginnings of long form answers.
+            select jsonb_object_agg(key,
+              case jsonb_typeof(value) when 'string' then to_jsonb(left(value #>> '{}', 200)) else value end)
+            from jsonb_each(private.form_answers(application, me.blind) || summary)
+          )
+          order by set_at, id), '[]')
+        from (
+          select application_id, set_at from private.statuses
+          where status = 'waitlisted' order by set_at, application_id limit 20
+        ) as waiting
+          join public.retreat_applications as application on id = waiting.application_id
+          cross join private.summaries(array[id], me.blind)
+      ))
+    from private.places as settings, counted
+  );
+end
+$$;
 
 -- The retreat of an edition: {uid, sequence, name, starts_on, ends_on, venue}; null until its days are set. `uid` names the
 -- event in every calendar, and stays the same in a database that is restored from a backup.

@@ -116,10 +116,10 @@ export const letters: readonly Break[] = [
     promise: 'an RSVP cannot be changed endlessly',
     effect: 'An RSVP can be changed without a limit',
     changedFile: 'supabase/schemas/20_rsvps.sql',
-    find: `    ) >= 20 then
-      raise exception 'There were too many changes.`,
-    replace: `    ) >= 2000 then
-      raise exception 'There were too many changes.`,
+    find: `  ) >= 20 then
+    raise exception 'There were too many changes.`,
+    replace: `  ) >= 2000 then
+    raise exception 'There were too many changes.`,
     testFile: 'src/server/rest/places.test.ts',
     testTitle: 'an RSVP is changed at most twenty times an hour',
   },
@@ -141,6 +141,34 @@ export const letters: readonly Break[] = [
     replace: '[\\t\\u2028\\u2029]+',
     testFile: 'src/application/calendar.test.ts',
     testTitle: 'a name or a venue stays text: %j',
+  },
+  {
+    promise: "only guests are asked, and only the guest's own link answers",
+    effect: 'Everybody with a link can answer',
+    changedFile: 'supabase/schemas/20_rsvps.sql',
+    find: "'questions', case when rsvp = 'coming' then (",
+    replace: "'questions', case when true then (",
+    testFile: 'src/server/rest/questions.test.ts',
+    testTitle: 'only guests are asked: nobody without an RSVP, who cannot come, or without the link',
+  },
+  {
+    promise: 'a private answer is read by organisers alone',
+    effect: 'The link shows a private answer',
+    changedFile: 'supabase/schemas/20_questions.sql',
+    find: "'answer', case when shows_private or not is_private then answer end",
+    replace: "'answer', answer",
+    testFile: 'src/server/rest/questions.test.ts',
+    testTitle:
+      'the link never shows a private answer, and blind readers, the table and the webhook do not have it',
+  },
+  {
+    promise: 'private answers are erased when guests were told',
+    effect: 'A clock that jumps ahead for one day erases them',
+    changedFile: 'supabase/schemas/21_desk_questions.sql',
+    find: 'where announcements >= 7 and announced_on = today',
+    replace: 'where announced_on = today',
+    testFile: 'src/server/rest/questions.test.ts',
+    testTitle: 'a clock that jumps ahead, and back again, erases nothing',
   },
   {
     promise: 'confirmations flood nobody',
