@@ -8,7 +8,7 @@ import { versionOf } from './tools/version.js'
 
 const inSource = 'src/**/*.test.{ts,tsx}'
 const ofDatabase = [
-  'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest}/**/*.test.ts',
+  'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
 ]
 
 const run = 'testing/setup/run.ts'

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 
-import type { Sql } from './database/sql.ts'
-import { startPolling, type Polling } from './polling.ts'
+import type { Sql } from '../database/sql.ts'
+import { startPolling, type Polling } from '../polling.ts'
 
 /** Milliseconds between two looks for what is due to be erased. */
 const interval = 600_000
