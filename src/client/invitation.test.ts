@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { sendRsvp, readInvitation } from './invitation.ts'
+import { sendAnswers, sendRsvp, readInvitation } from './invitation.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -33,6 +33,18 @@ test('an RSVP without a response is sent again unchanged', async () => {
   expect(fetcher.mock.calls[0]?.[0]).toBe('https://project.example/rest/v1/rpc/answer_place')
   const bodies = fetcher.mock.calls.map(([, init]) => init?.body)
   expect(bodies).toEqual(Array(2).fill('{"token":"token","answer":"not coming","act":"act"}'))
+})
+
+test('answers without a response are sent again unchanged', async () => {
+  vi.useFakeTimers()
+  const fetcher = mockBackend(new Response('', { status: 502 }), Response.json(open))
+  const sent = sendAnswers(backend, 'token', { diet: 'vegan', train: '' }, 'act', signal)
+  await vi.runAllTimersAsync()
+  vi.useRealTimers()
+  expect(await sent).toEqual(open)
+  expect(fetcher.mock.calls[0]?.[0]).toBe('https://project.example/rest/v1/rpc/answer_questions')
+  const bodies = fetcher.mock.calls.map(([, init]) => init?.body)
+  expect(bodies).toEqual(Array(2).fill('{"token":"token","answers":{"diet":"vegan","train":""},"act":"act"}'))
 })
 
 test('a refusal has its status, so that the page can decide whether to show its message', async () => {

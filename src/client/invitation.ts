@@ -1,10 +1,21 @@
 import type { Retreat } from '../application/calendar.ts'
+import type { Answers, AnsweredQuestion } from '../application/questions.ts'
 import type { Rsvp } from '../application/statuses.ts'
 import { requestOf, send, type DataInterface } from './rest.ts'
 
+/** The questions to a guest. Answers to private questions are always null, because the link may have been forwarded. */
+export interface GuestQuestions {
+  /** The last day for answers; null if there is none. */
+  until: string | null
+  is_open: boolean
+  /** Days from the end of the retreat to the erasure of private answers; null if no question is private. */
+  private_days: number | null
+  list: AnsweredQuestion[]
+}
+
 /** The invitation as the page shows it to the holder of its token. */
 export type Invitation =
-  | { state: 'invalid'; answer?: undefined }
+  | { state: 'invalid'; answer?: undefined; questions?: undefined }
   | {
       state: 'open' | 'over'
       first_name: string
@@ -14,6 +25,8 @@ export type Invitation =
       address?: string
       /** For somebody who is coming, once organisers have set the days. An older schema omits it. */
       retreat?: Retreat | null
+      /** For somebody who is coming, once organisers have written questions. An older schema omits it. */
+      questions?: GuestQuestions | null
     }
 
 /** Milliseconds before the second and the third try. */
@@ -48,6 +61,25 @@ export function sendRsvp(
   signal: AbortSignal,
 ): Promise<Invitation> {
   return call(backend, 'answer_place', { token, answer: rsvp, act }, signal)
+}
+
+/**
+ * Stores answers to questions. A call without a response is retried.
+ *
+ * @param answers The new and the changed answers. All others stay.
+ * @param act The act's id, which makes the call idempotent.
+ * @returns The invitation's new state. If the guest is not coming, or the last day has passed, nothing was stored.
+ * @throws {RefusedCall} if the call was refused, such as when the questions have changed; another error if the outcome is
+ *   unknown.
+ */
+export function sendAnswers(
+  backend: DataInterface,
+  token: string,
+  answers: Answers,
+  act: string,
+  signal: AbortSignal,
+): Promise<Invitation> {
+  return call(backend, 'answer_questions', { token, answers, act }, signal)
 }
 
 async function call(backend: DataInterface, name: string, args: object, signal: AbortSignal) {

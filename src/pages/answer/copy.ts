@@ -17,6 +17,8 @@ export const rsvpSentences = {
 export const calendarLabel = 'Add to your calendar'
 export const overSentence = 'The deadline to answer has passed.'
 export const byMailSentence = 'Please reply to the letter by email.'
+export const cannotComeIntro = 'Cannot come after all? '
+export const questionsIntro = 'Questions? '
 export const invalidSentence = 'This link is no longer valid.'
 export const incompleteSentence = 'This link is incomplete.'
 export const openAgainSentence = 'Please open the link in the letter again, or copy the whole link.'
@@ -29,4 +31,26 @@ export const reading = {
 export const sending = {
   label: 'Sending...',
   failure: 'Your answer may not have arrived. Please check your connection.',
+}
+
+/** The words of the questions. */
+export const questionsTitle = 'A few questions'
+export const untilIntro = 'You can change your answers until '
+export const closedSentence = 'The last day to change your answers has passed.'
+export const changedSentence = 'The questions have changed. Please check your answers, and send them again.'
+export const optionalSuffix = ' (optional)'
+export const privateHint = 'Private: only the organisers read it.'
+export const erasedHint = (days: number): string =>
+  ` It is deleted ${days === 1 ? '1 day' : `${days} days`} after the retreat.`
+export const removeHint = ' Leave it blank to remove your answer.'
+export const yesNoLabels = { yes: 'Yes', no: 'No' }
+export const noAnswerLabel = 'No answer'
+export const answeredSentence = 'Answered.'
+export const changeOneLabel = 'Change'
+export const sendAnswersLabel = 'Send answers'
+export const saveAnswersLabel = 'Save answers'
+export const savedSentence = 'Saved. Thank you.'
+export const sendingAnswers: typeof reading = {
+  label: sending.label,
+  failure: 'Your answers may not have arrived. Please check your connection.',
 }

@@ -1,4 +1,5 @@
 import { Hills } from '../../design/illustrations.tsx'
+import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
@@ -43,7 +44,7 @@ export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptio
         <div id="place" aria-live="polite" />
       </div>
     ),
-    contentStyle: '',
+    contentStyle: fieldStyle,
     data,
     inlineScript,
     calls: [data.backend.url],

@@ -1,11 +1,11 @@
 /**
  * The whole script of the page, inline in the document. Opening the page only reads the invitation, because email scanners
- * open links and run scripts. Only a button sends an RSVP.
+ * open links and run scripts. Only a button sends an RSVP or answers.
  */
-import { calendarFileName, calendarFileOf, daysOf } from '../../application/calendar.ts'
+import type { Answers } from '../../application/questions.ts'
 import type { Rsvp } from '../../application/statuses.ts'
 import { newAct } from '../../client/act.ts'
-import { sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
+import { sendAnswers, sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
 import { RefusedCall } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
@@ -13,21 +13,20 @@ import type { AnswerData } from './answer-data.ts'
 import {
   againLabel,
   rsvpLabels,
-  rsvpSentences,
-  byMailSentence,
-  calendarLabel,
+  changedSentence,
   changeLabel,
-  incompleteSentence,
-  invalidSentence,
+  closedSentence,
   keepLabel,
-  overSentence,
   reading,
+  savedSentence,
   sending,
-  openAgainSentence,
+  sendingAnswers,
 } from './copy.ts'
+import { button, element, sentence } from './elements.ts'
+import { renderQuestions } from './questions.ts'
+import { contactOf, sentencesOf } from './sentences.ts'
+import { answersTo, readUnsent, storeUnsent } from './unsent.ts'
 
-/** Characters of the token in a complete link. */
-const tokenLength = 36
 /** Timeout of a call with all its retries, in milliseconds. */
 const timeout = 20_000
 
@@ -43,12 +42,21 @@ let latest: AbortController | undefined
 let isPressed = false
 /** The words of the call that failed, while its problem is shown. */
 let failed: typeof reading | undefined
+/** Answers that were typed and not sent. */
+let unsent: Answers = {}
+/** The last answers that were sent, and their act. */
+let lastSent: { text: string; act: string } | undefined
 
 function start() {
   latest?.abort()
   latest = invitation = failed = undefined
   isPressed = false
+  const former = token
   token = location.hash.slice(1)
+  if (token !== former) {
+    unsent = readUnsent(token)
+    lastSent = undefined
+  }
   if (token) {
     page.replaceChildren(sentence(reading.label))
     page.setAttribute('aria-busy', 'true')
@@ -75,6 +83,40 @@ function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
   void callBackend(sending, (signal) => sendRsvp(backend, ownToken, rsvp, act, signal), pressed)
 }
 
+/** Sends the answers that were typed. */
+function submitAnswers(pressed: HTMLButtonElement) {
+  const ownToken = token
+  const answers = answersTo(invitation?.questions, unsent)
+  const text = JSON.stringify(answers)
+  // Sending the same again is the same act, since only its response may have been lost.
+  const { act } = (lastSent = lastSent?.text === text ? lastSent : { text, act: newAct() })
+  const call = async (signal: AbortSignal) => {
+    const response = await sendAnswers(backend, ownToken, answers, act, signal).catch(
+      async (error: unknown) => {
+        if (!(error instanceof RefusedCall) || ![400, 409].includes(error.status)) throw error
+        // Reading changed questions here keeps what was typed. Reloading the page would lose it.
+        const changed = await readInvitation(backend, ownToken, signal)
+        if (!changed.questions?.is_open || !isNew(changed.questions, invitation?.questions)) throw error
+        invitation = changed
+        throw new RefusedCall(changedSentence, '', 409)
+      },
+    )
+    if (response.questions?.is_open === false) throw new RefusedCall(closedSentence, '', 409)
+    lastSent = undefined
+    for (const id of Object.keys(answers)) delete unsent[id]
+    if (invitation?.questions) storeUnsent(ownToken, unsent, invitation.questions)
+    return response
+  }
+  void callBackend(sendingAnswers, call, pressed)
+}
+
+/** Whether the guest is at the questions, so that a refresh would take away what they type. */
+function isEditing() {
+  if (!page.querySelector('form')) return false
+  const hasUnsent = Object.keys(answersTo(invitation?.questions, unsent)).length > 0
+  return hasUnsent || document.activeElement?.matches('input, textarea')
+}
+
 /**
  * Calls the backend and shows the response, or the failure.
  *
@@ -87,7 +129,8 @@ async function callBackend(
 ) {
   if (pressed) {
     isPressed = true
-    for (const each of page.querySelectorAll('button')) each.disabled = true
+    for (const each of page.querySelectorAll<HTMLButtonElement>('button, input, textarea'))
+      each.disabled = true
     pressed.textContent = words.label
     pressed.classList.add('pressed')
   }
@@ -96,25 +139,31 @@ async function callBackend(
   const timer = setTimeout(() => controller.abort(), timeout)
   try {
     const response = await call(controller.signal)
-    if (controller !== latest) return
-    const isNew = JSON.stringify(response) !== JSON.stringify(invitation)
-    invitation = response
+    if (controller !== latest || (!pressed && isEditing())) return
     // A background refresh that reads nothing new must not close opened buttons or the problem of another call.
-    if (pressed || isNew || failed === reading) show(pressed, showInvitation)
+    const isShown = pressed || failed === reading || isNew(response, invitation)
+    invitation = response
+    if (isShown) show(pressed, words === sendingAnswers ? showSaved : showInvitation)
   } catch (error) {
-    if (controller !== latest) return
+    if (controller !== latest || (!pressed && isEditing())) return
     show(pressed, () => {
       // Enables the buttons again.
       if (pressed || !invitation) showInvitation()
       failed = words
       page.querySelector('.error')?.remove()
       // Guests can do nothing about any other refusal, so its message is not shown.
-      const isForGuests = error instanceof RefusedCall && [409, 429].includes(error.status)
+      const form = words === sendingAnswers && page.querySelector('form')
+      const statuses = form ? [400, 409, 429] : [409, 429]
+      const isForGuests = error instanceof RefusedCall && statuses.includes(error.status)
       const message = sentence(isForGuests ? error.message : words.failure)
-      const retry = button(againLabel, 'second', () => void callBackend(words, call, retry))
+      const retry = button(againLabel, 'second', () => {
+        if (!form) void callBackend(words, call, retry)
+      })
+      // Submits the form as it is then.
+      if (form) retry.type = 'submit'
       const box = element('div', message, retry)
       box.className = 'outcome error'
-      page.append(box)
+      ;(form || page).append(box)
       return message
     })
   } finally {
@@ -135,52 +184,60 @@ function show(pressed: HTMLElement | undefined, change: () => HTMLElement | unde
   if (takesFocus) newText?.focus()
 }
 
+function isNew(received: unknown, shown: unknown) {
+  return JSON.stringify(received) !== JSON.stringify(shown)
+}
+
+/** Shows that answers are saved, if the guest still has questions. */
+function showSaved() {
+  const first = showInvitation()
+  const form = page.querySelector('form')
+  if (!form) return first
+  const saved = sentence(savedSentence)
+  saved.className = 'outcome success'
+  form.append(saved)
+  return saved
+}
+
 /** Shows the invitation as it was last read. */
 function showInvitation() {
   failed = undefined
   // The style uses this attribute to let the sun set.
   page.dataset['answer'] = invitation?.answer ?? ''
-  const sentences = sentencesOf(invitation)
-  page.replaceChildren(...sentences, ...actionsOf(invitation))
+  const sentences = sentencesOf(invitation, token)
+  page.replaceChildren(
+    ...sentences,
+    ...buttonsOf(invitation),
+    ...questionsOf(invitation),
+    ...contactOf(invitation),
+  )
   return sentences[0]
 }
 
-function sentencesOf(shown: Invitation | undefined) {
-  if (!shown) return []
-  if (shown.state === 'invalid') {
-    return token.length < tokenLength
-      ? [sentence(incompleteSentence), sentence(openAgainSentence)]
-      : [sentence(invalidSentence), sentence(byMailSentence)]
-  }
-  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown)] : []
-  if (shown.state === 'over') return [...answered, sentence(overSentence), contact(shown.address)]
-  if (shown.answer) return answered
-  // The deadline is the same day in every time zone.
-  const day = new Date(shown.until).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  const until = element('span', day, '.')
-  return [sentence('Hello ', element('bdi', shown.first_name), ', your place is kept until ', until)]
-}
-
-/**
- * When and where the retreat is, and the link to its file for a calendar. The page makes the file, because a request for it would
- * have the token in its address.
- */
-function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }) {
-  if (!retreat) return []
-  const { venue } = retreat
-  const link = element('a', calendarLabel)
-  link.download = calendarFileName
-  link.href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFileOf(retreat, new Date()))}`
-  return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
-}
-
-/** The buttons for an open invitation, and the contact. */
-function actionsOf(shown: Invitation | undefined) {
+/** The buttons for an open invitation. */
+function buttonsOf(shown: Invitation | undefined) {
   if (shown?.state !== 'open') return []
-  const buttons = shown.answer
+  return shown.answer
     ? [changeButton(shown.answer)]
     : [rsvpButton('coming', ''), rsvpButton('not coming', 'second')]
-  return [...buttons, contact(shown.address, 'Questions? ')]
+}
+
+function questionsOf({ questions }: Partial<Pick<Invitation, 'questions'>> = {}) {
+  if (!questions) return []
+  return renderQuestions(questions, unsent, {
+    remember({ id }, typed) {
+      if (typed === undefined) delete unsent[id]
+      else unsent[id] = typed
+      storeUnsent(token, unsent, questions)
+    },
+    redraw({ id }, pressed) {
+      show(pressed, () => {
+        showInvitation()
+        return document.getElementsByName(id)[0]
+      })
+    },
+    send: submitAnswers,
+  })
 }
 
 function changeButton(rsvp: Rsvp) {
@@ -195,35 +252,8 @@ function changeButton(rsvp: Rsvp) {
   return change
 }
 
-function contact(address: string | undefined, intro = '') {
-  if (!address) return sentence(intro, byMailSentence)
-  const link = element('a', address)
-  link.href = `mailto:${address}`
-  return sentence(intro, 'Please write to ', link, '.')
-}
-
 function rsvpButton(rsvp: Rsvp, className: string) {
   const created = button(rsvpLabels[rsvp], className, () => send(rsvp, created))
-  return created
-}
-
-function button(label: string, className: string, press: () => void) {
-  const created = element('button', label)
-  created.type = 'button'
-  created.className = className
-  created.addEventListener('click', press)
-  return created
-}
-
-function sentence(...content: (Node | string)[]) {
-  const created = element('p', ...content)
-  created.tabIndex = -1
-  return created
-}
-
-function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, ...content: (Node | string)[]) {
-  const created = document.createElement(tag)
-  created.append(...content)
   return created
 }
 

@@ -1,0 +1,27 @@
+/** The kinds of questions: one line, several lines, one of several options, or yes or no. */
+export type QuestionKind = 'short' | 'long' | 'choice' | 'yes-no'
+
+/** A question that organisers ask people who are coming. */
+export interface Question {
+  id: string
+  kind: QuestionKind
+  text: string
+  /** The options of a `choice`. */
+  choices: string[]
+  is_required: boolean
+  /** Only organisers see its answers, which are erased after the retreat. */
+  is_private: boolean
+}
+
+/** A question, and its answer by one person. */
+export interface AnsweredQuestion extends Question {
+  is_answered: boolean
+  /** Null if there is none, or if the reader may not see it. A `yes-no` has `yes` or `no`. */
+  answer: string | null
+}
+
+/** Answers by the id of their question; blank to remove one. */
+export type Answers = Record<string, string>
+
+/** The most characters of an answer. */
+export const longestAnswer = 2_000

@@ -1,0 +1,152 @@
+/** The organisers' questions to a guest: a form until the last day, and the answers as text after it. */
+import { longestAnswer, type AnsweredQuestion, type Answers } from '../../application/questions.ts'
+import type { GuestQuestions } from '../../client/invitation.ts'
+import {
+  answeredSentence,
+  changeOneLabel,
+  closedSentence,
+  erasedHint,
+  keepLabel,
+  noAnswerLabel,
+  optionalSuffix,
+  privateHint,
+  questionsTitle,
+  removeHint,
+  saveAnswersLabel,
+  sendAnswersLabel,
+  untilIntro,
+  yesNoLabels,
+} from './copy.ts'
+import { button, dayOf, element, sentence } from './elements.ts'
+
+/** The acts of a guest at the questions. */
+interface QuestionActs {
+  /** Remembers an answer that is not sent; undefined if it equals the stored one. */
+  remember: (question: AnsweredQuestion, answer: string | undefined) => void
+  /** Renders the questions again, and focuses the first control or button of one. */
+  redraw: (question: AnsweredQuestion, pressed: HTMLElement) => void
+  send: (pressed: HTMLButtonElement) => void
+}
+
+/**
+ * Renders the questions.
+ *
+ * @param unsent Answers that were typed and not sent.
+ */
+export function renderQuestions(
+  { until, is_open, private_days, list }: GuestQuestions,
+  unsent: Answers,
+  acts: QuestionActs,
+): HTMLElement[] {
+  const heading = element('h2', questionsTitle)
+  if (!is_open) return [heading, element('dl', ...list.flatMap(answerOf)), sentence(closedSentence)]
+  const label = list.some(({ is_answered }) => is_answered) ? saveAnswersLabel : sendAnswersLabel
+  const form = element(
+    'form',
+    heading,
+    until ? sentence(untilIntro, dayOf(until)) : '',
+    ...list.map((question) => fieldOf(question, private_days, unsent[question.id], acts)),
+    element('button', label),
+  )
+  // A browser would offer the answers to the next person who uses it.
+  form.autocomplete = 'off'
+  // A screen reader would announce all questions at once.
+  form.setAttribute('aria-live', 'off')
+  const remember = ({ type, target }: Event) => {
+    const control = target as HTMLInputElement
+    const asked = list.find(({ id }) => id === control.name)
+    if (!asked) return
+    // The server stores no blanks around an answer, and in one line no control characters. `required` then sees blanks, too.
+    if (type === 'change')
+      control.value = control.value.replace(/\p{Cc}+/gu, asked.kind === 'long' ? '$&' : ' ').trim()
+    const isStored = !hasHiddenAnswer(asked) && control.value === (asked.answer ?? '')
+    acts.remember(asked, isStored ? undefined : control.value)
+    form.querySelector('.success')?.remove()
+  }
+  form.addEventListener('input', remember)
+  form.addEventListener('change', remember)
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    acts.send(event.submitter as HTMLButtonElement)
+  })
+  return [form]
+}
+
+/** Whether the question has an answer that the page does not show. */
+function hasHiddenAnswer({ is_private, is_answered }: AnsweredQuestion) {
+  return is_private && is_answered
+}
+
+/** The control of a question, with its label and its hint. */
+function fieldOf(
+  question: AnsweredQuestion,
+  days: number | null,
+  typed: string | undefined,
+  acts: QuestionActs,
+) {
+  const { id, kind, text, is_required, is_private } = question
+  const isHidden = hasHiddenAnswer(question)
+  const showsControl = !isHidden || typed !== undefined
+  const value = typed ?? question.answer ?? ''
+  const content: HTMLElement[] = []
+  const hint = element('p', privateHint, days ? erasedHint(days) : '')
+  hint.id = `${id}-hint`
+  hint.className = 'hint'
+  if (is_private) content.push(hint)
+  const described = (control: HTMLElement) => {
+    if (is_private) control.setAttribute('aria-describedby', hint.id)
+    return control
+  }
+  const isText = kind === 'short' || kind === 'long'
+  if (!showsControl) content.push(element('p', answeredSentence))
+  else if (isText) {
+    const control = Object.assign(element(kind === 'long' ? 'textarea' : 'input'), { id, value })
+    control.name = id
+    control.required = is_required
+    control.maxLength = longestAnswer
+    control.dir = 'auto'
+    content.push(described(control))
+    if (isHidden && !is_required) hint.append(removeHint)
+  } else content.push(...choicesOf(question).map(([option, words]) => choice(question, option, words, value)))
+  if (isHidden) {
+    const toggle = button(showsControl ? keepLabel : changeOneLabel, 'second', () => {
+      acts.remember(question, showsControl ? undefined : '')
+      acts.redraw(question, toggle)
+    })
+    toggle.name = id
+    toggle.ariaLabel = `${toggle.textContent}: ${text}`
+    content.push(toggle)
+  }
+  const words = [element('bdi', text), is_required ? '' : optionalSuffix]
+  if (!isText || !showsControl) return described(element('fieldset', element('legend', ...words), ...content))
+  const label = element('label', ...words)
+  label.htmlFor = id
+  const field = element('div', label, ...content)
+  field.className = 'field'
+  return field
+}
+
+/** The values and labels of the options. */
+function choicesOf({ kind, choices, is_required }: AnsweredQuestion): [value: string, label: string][] {
+  const options: [string, string][] =
+    kind === 'choice' ? choices.map((each) => [each, each]) : Object.entries(yesNoLabels)
+  // A choice could not be taken back otherwise.
+  return is_required ? options : [...options, ['', noAnswerLabel]]
+}
+
+function choice({ id, is_required }: AnsweredQuestion, value: string, words: string, chosen: string) {
+  const input = Object.assign(element('input'), { type: 'radio', name: id, value })
+  input.required = is_required
+  input.checked = value === chosen
+  const label = element('label', input, element('bdi', words))
+  label.className = 'choice'
+  return label
+}
+
+/** An answer as text. */
+function answerOf({ kind, text, is_answered, answer }: AnsweredQuestion) {
+  const words = kind === 'yes-no' && answer ? yesNoLabels[answer as keyof typeof yesNoLabels] : answer
+  const description = element('dd', is_answered ? (words ?? answeredSentence) : noAnswerLabel)
+  description.dir = 'auto'
+  return [element('dt', element('bdi', text)), description]
+}
