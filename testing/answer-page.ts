@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 
-import type { Invitation } from '../src/client/invitation.ts'
+import type { AnsweredQuestion } from '../src/application/questions.ts'
+import type { GuestQuestions, Invitation } from '../src/client/invitation.ts'
 import { aRetreat } from './calendars.ts'
 
 /** A token as in a letter's link. */
@@ -8,16 +9,87 @@ export const newToken = (): string => crypto.randomUUID()
 
 const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org' }
 
+/** A question that nobody has to answer. */
+export const aQuestion = (changes: Partial<AnsweredQuestion> = {}): AnsweredQuestion => ({
+  id: crypto.randomUUID(),
+  kind: 'short',
+  text: 'When do you arrive?',
+  choices: [],
+  is_required: false,
+  is_private: false,
+  is_answered: changes.answer !== undefined,
+  answer: null,
+  ...changes,
+})
+
+/** Questions of each kind. A required private one is answered. */
+const aList = [
+  aQuestion({ is_required: true }),
+  aQuestion({
+    kind: 'choice',
+    text: 'What do you eat?',
+    choices: ['Everything', 'Vegetarian', 'Vegan'],
+    is_required: true,
+  }),
+  aQuestion({ kind: 'yes-no', text: 'Do you bring a tent?' }),
+  aQuestion({ kind: 'long', text: 'Do you have any allergies?', is_private: true }),
+  aQuestion({
+    text: 'Whom do we call in an emergency?',
+    is_required: true,
+    is_private: true,
+    is_answered: true,
+  }),
+]
+
+const answersOfAda = ['Friday, 17:40 at Prien', 'Vegan', null, null, null]
+
+/** The same questions after a guest answered the first two. */
+const anAnsweredList = aList.map((question, index) => {
+  const answer = answersOfAda[index] ?? null
+  return { ...question, answer, is_answered: question.is_answered || answer !== null }
+})
+
+/** Questions as the answer page gets them. */
+export const questionsOf = (
+  list: AnsweredQuestion[],
+  changes: Partial<GuestQuestions> = {},
+): GuestQuestions => ({ until: '2027-03-01', is_open: true, private_days: 30, list, ...changes })
+
 /** The states of an invitation. */
 export const invitations = {
   open: { state: 'open', ...ada, answer: null },
   coming: { state: 'open', ...ada, answer: 'coming' },
   'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
+  'with questions': {
+    state: 'open',
+    ...ada,
+    answer: 'coming',
+    retreat: aRetreat(),
+    questions: questionsOf(aList),
+  },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
   over: { state: 'over', ...ada, answer: null },
   'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
   'over, answered': { state: 'over', ...ada, answer: 'coming' },
   'over, with days': { state: 'over', ...ada, answer: 'coming', retreat: aRetreat({ venue: '' }) },
+  'over, with questions': {
+    state: 'over',
+    ...ada,
+    answer: 'coming',
+    questions: questionsOf(anAnsweredList, { until: null }),
+  },
+  'over, questions closed': {
+    state: 'over',
+    ...ada,
+    answer: 'coming',
+    questions: questionsOf(anAnsweredList, { is_open: false }),
+  },
+  'questions closed': {
+    state: 'open',
+    ...ada,
+    answer: 'coming',
+    questions: questionsOf(anAnsweredList, { is_open: false }),
+  },
   invalid: { state: 'invalid' },
 } satisfies Record<string, Invitation>
 
@@ -42,6 +114,50 @@ export const answerStates = {
   open: { place: invitations.open, reach: waitForInvitation },
   coming: { place: invitations.coming, reach: waitForInvitation },
   dated: { place: invitations['coming, with days'], reach: waitForInvitation },
+  asked: { place: invitations['with questions'], reach: waitForInvitation },
+  private: {
+    place: invitations['with questions'],
+    reach: async (page: Page) => {
+      await page.getByRole('button', { name: 'Change: Whom do we call' }).click()
+    },
+  },
+  saved: {
+    place: invitations['over, with questions'],
+    reach: async (page: Page) => {
+      const json = invitations['over, with questions']
+      await page.route('**/rpc/answer_questions', (route) => route.fulfill({ json }))
+      await page.getByRole('button', { name: 'Save answers' }).click()
+      await page.getByText('Saved. Thank you.').waitFor()
+    },
+  },
+  unsaved: {
+    place: invitations['over, with questions'],
+    reach: async (page: Page) => {
+      await page.route('**/rpc/answer_questions', (route) =>
+        route.fulfill({
+          status: 429,
+          json: { message: 'There were too many changes. Please try again in an hour.' },
+        }),
+      )
+      await page.getByRole('button', { name: 'Save answers' }).click()
+      await page.getByRole('button', { name: 'Try again' }).waitFor()
+    },
+  },
+  closed: { place: invitations['questions closed'], reach: waitForInvitation },
+  hostile: {
+    place: {
+      state: 'open',
+      ...ada,
+      answer: 'coming',
+      questions: questionsOf([
+        aQuestion({ text: 'W'.repeat(200), answer: 'M'.repeat(2_000) }),
+        aQuestion({ text: 'ما الذي تأكله؟ <b>', kind: 'long', answer: 'لا آكل اللحم.' }),
+        aQuestion({ text: '<b>'.repeat(60), kind: 'choice', choices: ['i'.repeat(100), 'W'.repeat(100)] }),
+        aQuestion({ text: 'M'.repeat(200), is_private: true, is_answered: true }),
+      ]),
+    },
+    reach: waitForInvitation,
+  },
   over: { place: invitations.over, reach: waitForInvitation },
   answered: { place: invitations['over, answered'], reach: waitForInvitation },
   invalid: { place: invitations.invalid, reach: waitForInvitation },
