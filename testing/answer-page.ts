@@ -9,8 +9,21 @@ export const newToken = (): string => crypto.randomUUID()
 
 const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org' }
 
+/** The states of an invitation. */
+export const invitations = {
+  open: { state: 'open', ...ada, answer: null },
+  coming: { state: 'open', ...ada, answer: 'coming' },
+  'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
+  'not coming': { state: 'open', ...ada, answer: 'not coming' },
+  over: { state: 'over', ...ada, answer: null },
+  'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
+  'over, answered': { state: 'over', ...ada, answer: 'coming' },
+  'over, with days': { state: 'over', ...ada, answer: 'coming', retreat: aRetreat({ venue: '' }) },
+  invalid: { state: 'invalid' },
+} satisfies Record<string, Invitation>
+
 /** A question that nobody has to answer. */
-export const aQuestion = (changes: Partial<AnsweredQuestion> = {}): AnsweredQuestion => ({
+const aQuestion = (changes: Partial<AnsweredQuestion> = {}): AnsweredQuestion => ({
   id: crypto.randomUUID(),
   kind: 'short',
   text: 'When do you arrive?',
@@ -50,47 +63,35 @@ const anAnsweredList = aList.map((question, index) => {
 })
 
 /** Questions as the answer page gets them. */
-export const questionsOf = (
-  list: AnsweredQuestion[],
-  changes: Partial<GuestQuestions> = {},
-): GuestQuestions => ({ until: '2027-03-01', is_open: true, private_days: 30, list, ...changes })
+const questionsOf = (list: AnsweredQuestion[], changes: Partial<GuestQuestions> = {}): GuestQuestions => ({
+  until: '2027-03-01',
+  is_open: true,
+  private_days: 30,
+  list,
+  ...changes,
+})
 
-/** The states of an invitation. */
-export const invitations = {
-  open: { state: 'open', ...ada, answer: null },
-  coming: { state: 'open', ...ada, answer: 'coming' },
-  'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
-  'with questions': {
+/** The states of an invitation of somebody who is asked questions. */
+const askedInvitations = {
+  open: {
     state: 'open',
     ...ada,
     answer: 'coming',
     retreat: aRetreat(),
     questions: questionsOf(aList),
   },
-  'not coming': { state: 'open', ...ada, answer: 'not coming' },
-  over: { state: 'over', ...ada, answer: null },
-  'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
-  'over, answered': { state: 'over', ...ada, answer: 'coming' },
-  'over, with days': { state: 'over', ...ada, answer: 'coming', retreat: aRetreat({ venue: '' }) },
-  'over, with questions': {
+  over: {
     state: 'over',
     ...ada,
     answer: 'coming',
     questions: questionsOf(anAnsweredList, { until: null }),
   },
-  'over, questions closed': {
-    state: 'over',
-    ...ada,
-    answer: 'coming',
-    questions: questionsOf(anAnsweredList, { is_open: false }),
-  },
-  'questions closed': {
+  closed: {
     state: 'open',
     ...ada,
     answer: 'coming',
     questions: questionsOf(anAnsweredList, { is_open: false }),
   },
-  invalid: { state: 'invalid' },
 } satisfies Record<string, Invitation>
 
 /** Answers each request for an invitation with the result of `invitationOf` for its token. */
@@ -114,24 +115,24 @@ export const answerStates = {
   open: { place: invitations.open, reach: waitForInvitation },
   coming: { place: invitations.coming, reach: waitForInvitation },
   dated: { place: invitations['coming, with days'], reach: waitForInvitation },
-  asked: { place: invitations['with questions'], reach: waitForInvitation },
+  asked: { place: askedInvitations.open, reach: waitForInvitation },
   private: {
-    place: invitations['with questions'],
+    place: askedInvitations.open,
     reach: async (page: Page) => {
       await page.getByRole('button', { name: 'Change: Whom do we call' }).click()
     },
   },
   saved: {
-    place: invitations['over, with questions'],
+    place: askedInvitations.over,
     reach: async (page: Page) => {
-      const json = invitations['over, with questions']
+      const json = askedInvitations.over
       await page.route('**/rpc/answer_questions', (route) => route.fulfill({ json }))
       await page.getByRole('button', { name: 'Save answers' }).click()
       await page.getByText('Saved. Thank you.').waitFor()
     },
   },
   unsaved: {
-    place: invitations['over, with questions'],
+    place: askedInvitations.over,
     reach: async (page: Page) => {
       await page.route('**/rpc/answer_questions', (route) =>
         route.fulfill({
@@ -143,7 +144,7 @@ export const answerStates = {
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-  closed: { place: invitations['questions closed'], reach: waitForInvitation },
+  closed: { place: askedInvitations.closed, reach: waitForInvitation },
   hostile: {
     place: {
       state: 'open',
