@@ -12,6 +12,7 @@ import { anApplication } from '../testing/form.ts'
 import { startGate, type Gate } from '../testing/gate.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { freePort } from '../testing/ports.ts'
+import { storeQuestions } from '../testing/questions.ts'
 import { runCommand, startServer, dataDirectory } from '../testing/server.ts'
 import { until } from '../testing/until.ts'
 import { within } from '../testing/within.ts'
@@ -266,6 +267,60 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitUntilTrue(
       browser,
       `document.querySelector('#place').textContent.startsWith('This link is incomplete.')`,
+    )
+  },
+
+  async 'a guest answers questions, sees the answers again except a private one, and changes that'({
+    browser,
+    gate,
+    sql,
+  }) {
+    const guest = await storeAcceptedApplicant(sql)
+    const [arrival = '', diet = '', more = '', emergency = ''] = await storeQuestions(sql, [
+      { text: 'When do you arrive?', is_required: true },
+      { kind: 'choice', text: 'What do you eat?', choices: ['Everything', 'Vegan'], is_required: true },
+      { kind: 'long', text: 'What else?' },
+      { text: 'Whom do we call?', is_private: true },
+    ])
+    const control = (id: string, rest = '') => `[name="${id}"]${rest}`
+    const focused = `document.activeElement.textContent`
+    const send = '#place form > button'
+    await browser.open(`${gate.origin}/answer/#${guest.token}`)
+    await browser.waitFor('#place button')
+    await browser.click('#place button')
+    await browser.waitFor(send)
+    // The browser asks for what is required.
+    await browser.click(send)
+    await waitUntilTrue(browser, `document.activeElement.name === '${arrival}'`)
+    await browser.type(control(arrival), ' Friday ')
+    await browser.click(send)
+    await waitUntilTrue(browser, `document.activeElement.name === '${diet}'`)
+    await browser.press('ArrowDown')
+    await browser.click(control(diet, '[value=Vegan]'))
+    await browser.type(control(more), 'A cello.\nAnd its bow.')
+    await browser.type(control(emergency), 'Mary')
+    await browser.click(send)
+    await waitUntilTrue(browser, `${focused} === 'Saved. Thank you.'`)
+    await browser.evaluate(`(location.reload(), true)`)
+    await waitUntilTrue(browser, `document.querySelector('${send}')?.textContent === 'Save answers'`)
+    const seen = await browser.evaluate(`({
+      answers: [...new FormData(document.forms[0])].map(([, answer]) => answer.replaceAll('\\r', '')),
+      change: document.querySelector('fieldset button').textContent,
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    })`)
+    const answers = ['Friday', 'Vegan', 'A cello.\nAnd its bow.']
+    deepStrictEqual(seen, { answers, change: 'Change', overflow: 0 })
+    await browser.click('fieldset button')
+    await waitUntilTrue(browser, `document.activeElement.id === '${emergency}'`)
+    // Enter in a field of one line sends, too.
+    await browser.type(control(emergency), 'Paul\n')
+    await waitUntilTrue(browser, `${focused} === 'Saved. Thank you.'`)
+    const rows = await sql<{ answer: string }[]>`
+      select answer from private.question_answers join private.questions on questions.id = question_id
+      where application_id = ${guest.id} order by position`
+    deepStrictEqual(
+      rows.map(({ answer }) => answer),
+      [...answers, 'Paul'],
     )
   },
 
