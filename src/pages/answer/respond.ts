@@ -161,9 +161,7 @@ async function callBackend(
       })
       // Submits the form as it is then.
       if (form) retry.type = 'submit'
-      const box = element('div', message, retry)
-      box.className = 'outcome error'
-      ;(form || page).append(box)
+      ;(form || page).append(outcome('error', message, retry))
       return message
     })
   } finally {
@@ -188,14 +186,20 @@ function isNew(received: unknown, shown: unknown) {
   return JSON.stringify(received) !== JSON.stringify(shown)
 }
 
+/** The box with the outcome of a call. */
+function outcome(kind: 'success' | 'error', ...content: HTMLElement[]) {
+  const box = element('div', ...content)
+  box.className = `outcome ${kind}`
+  return box
+}
+
 /** Shows that answers are saved, if the guest still has questions. */
 function showSaved() {
   const first = showInvitation()
   const form = page.querySelector('form')
   if (!form) return first
   const saved = sentence(savedSentence)
-  saved.className = 'outcome success'
-  form.append(saved)
+  form.append(outcome('success', saved))
   return saved
 }
 
