@@ -284,25 +284,25 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     ])
     const control = (id: string, rest = '') => `[name="${id}"]${rest}`
     const focused = `document.activeElement.textContent`
-    const send = '#place form > button'
+    const submit = '#place form > button'
     await browser.open(`${gate.origin}/answer/#${guest.token}`)
     await browser.waitFor('#place button')
     await browser.click('#place button')
-    await browser.waitFor(send)
+    await browser.waitFor(submit)
     // The browser asks for what is required.
-    await browser.click(send)
+    await browser.click(submit)
     await waitUntilTrue(browser, `document.activeElement.name === '${arrival}'`)
     await browser.type(control(arrival), ' Friday ')
-    await browser.click(send)
+    await browser.click(submit)
     await waitUntilTrue(browser, `document.activeElement.name === '${diet}'`)
     await browser.press('ArrowDown')
     await browser.click(control(diet, '[value=Vegan]'))
     await browser.type(control(more), 'A cello.\nAnd its bow.')
     await browser.type(control(emergency), 'Mary')
-    await browser.click(send)
+    await browser.click(submit)
     await waitUntilTrue(browser, `${focused} === 'Saved. Thank you.'`)
     await browser.evaluate(`(location.reload(), true)`)
-    await waitUntilTrue(browser, `document.querySelector('${send}')?.textContent === 'Save answers'`)
+    await waitUntilTrue(browser, `document.querySelector('${submit}')?.textContent === 'Save answers'`)
     const seen = await browser.evaluate(`({
       answers: [...new FormData(document.forms[0])].map(([, answer]) => answer.replaceAll('\\r', '')),
       change: document.querySelector('fieldset button').textContent,

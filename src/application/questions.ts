@@ -1,10 +1,8 @@
-/** The kinds of questions: one line, several lines, one of several options, or yes or no. */
-export type QuestionKind = 'short' | 'long' | 'choice' | 'yes-no'
-
 /** A question that organisers ask people who are coming. */
 export interface Question {
   id: string
-  kind: QuestionKind
+  /** One line, several lines, one of several options, or yes or no. */
+  kind: 'short' | 'long' | 'choice' | 'yes-no'
   text: string
   /** The options of a `choice`. */
   choices: string[]
