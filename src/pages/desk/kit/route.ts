@@ -15,7 +15,7 @@ export type Route =
 
 /** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
-const plainScreens = ['places', 'letters', 'door', 'account', 'history'] as const
+const plainScreens = ['places', 'questions', 'guests', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -58,11 +58,7 @@ export function hrefOf(route: Route): string {
       return `#/letters/outbox/${encodeURIComponent(route.state)}`
     case 'unknown':
       return '#/'
-    case 'places':
-    case 'letters':
-    case 'door':
-    case 'account':
-    case 'history':
+    default:
       return `#/${route.screen}`
   }
 }
