@@ -31,6 +31,7 @@ export function QuestionEdit(props: QuestionEditProps) {
   const { id, kind, text, options, is_required, is_private } = question
   const answers = stored?.answers ?? 0
   const moveDown = useRef<HTMLButtonElement>(null)
+  const stays = stored?.is_private === true && answers > 0
   const about = `question ${number}`
   return (
     <fieldset className="questions-item">
@@ -41,7 +42,7 @@ export function QuestionEdit(props: QuestionEditProps) {
       <div className="questions-text">
         <Field
           id={questionFieldId(id)}
-          label="Question"
+          label={<span className="visually-hidden">Question</span>}
           autoComplete="off"
           required
           maxLength={maxCharacters.question}
@@ -69,56 +70,57 @@ export function QuestionEdit(props: QuestionEditProps) {
           onText={(changed) => onChange({ options: changed })}
         />
       )}
-      <div className="layout-row">
+      <div className="layout-row questions-foot">
         <Tick isOn={is_required} onTick={(isOn) => onChange({ is_required: isOn })}>
           Required
         </Tick>
-        {stored?.is_private && answers > 0 ? (
-          <span className="questions-stays">Private, because it has answers</span>
+        {stays ? (
+          <span className="questions-stays">Private</span>
         ) : (
           <Tick isOn={is_private} onTick={(isOn) => onChange({ is_private: isOn })}>
             Private
           </Tick>
         )}
+        <span className="questions-buttons">
+          <Button about={about} isOff={isFirst} onPress={() => onMove(-1)}>
+            Move up
+          </Button>
+          <Button
+            ref={moveDown}
+            about={about}
+            isOff={isLast}
+            onPress={() => {
+              onMove(1)
+              // The browser drops the focus of an element that moves.
+              moveDown.current?.focus()
+            }}
+          >
+            Move down
+          </Button>
+          {answers > 0 ? (
+            <ConfirmButton
+              question={`Remove question ${number}? Saving then erases ${countOf(answers, 'answer')}.`}
+              confirm="Remove question"
+              cancel="Keep"
+              isPending={false}
+              onConfirm={onRemove}
+            >
+              Remove
+            </ConfirmButton>
+          ) : (
+            <Button about={about} onPress={onRemove}>
+              Remove
+            </Button>
+          )}
+        </span>
       </div>
       {is_private && (
         <p className="control-hint">
           Such as health or an emergency number. Hidden from blind readers, left out of webhooks and of tables
           unless you tick it, and erased after the retreat.
+          {stays && ' It stays private, because it has answers.'}
         </p>
       )}
-      <div className="layout-row questions-buttons">
-        <Button about={about} isOff={isFirst} onPress={() => onMove(-1)}>
-          Move up
-        </Button>
-        <Button
-          ref={moveDown}
-          about={about}
-          isOff={isLast}
-          onPress={() => {
-            onMove(1)
-            // The browser drops the focus of an element that moves.
-            moveDown.current?.focus()
-          }}
-        >
-          Move down
-        </Button>
-        {answers > 0 ? (
-          <ConfirmButton
-            question={`Remove question ${number}? Saving then erases ${countOf(answers, 'answer')}.`}
-            confirm="Remove question"
-            cancel="Keep"
-            isPending={false}
-            onConfirm={onRemove}
-          >
-            Remove
-          </ConfirmButton>
-        ) : (
-          <Button about={about} onPress={onRemove}>
-            Remove
-          </Button>
-        )}
-      </div>
     </fieldset>
   )
 }

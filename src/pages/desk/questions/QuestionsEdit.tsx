@@ -94,7 +94,7 @@ function QuestionsForm({ stored }: { stored: Questions }) {
   const isFull = questions.length >= maxQuestions
   const erasure = erasureSentence(value, stored.questions)
   return (
-    <form onSubmit={draft.onSubmit}>
+    <form className="layout-columns" onSubmit={draft.onSubmit}>
       <Sheet title="What guests are asked">
         <p className="layout-quiet">
           People who are coming are asked this on their page, and can change their answers there. Nobody is
@@ -122,31 +122,33 @@ function QuestionsForm({ stored }: { stored: Questions }) {
         </Button>
         {isFull && <p className="control-hint">There are at most {maxQuestions} questions.</p>}
       </Sheet>
-      {questions.length > 0 && (
-        <Sheet title="Days">
-          <Field
-            label="Last day for answers"
-            hint="Guests can change their answers until then. Leave blank for the first day of the retreat."
-            type="date"
-            min="2000-01-01"
-            max="2999-12-31"
-            value={value.until}
-            onText={(until) => enter({ until })}
-          />
-          {hasPrivate(value) && (
-            <PrivateDaysEdit
-              days={value.days}
-              endsOn={places?.retreat ? places.retreat.ends_on : undefined}
-              onDays={(days) => enter({ days })}
+      <div className="questions-side">
+        {questions.length > 0 && (
+          <Sheet title="Days">
+            <Field
+              label="Last day for answers"
+              hint="Guests can change their answers until then. Leave blank for the first day of the retreat."
+              type="date"
+              min="2000-01-01"
+              max="2999-12-31"
+              value={value.until}
+              onText={(until) => enter({ until })}
             />
-          )}
-        </Sheet>
-      )}
-      {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
-      <SaveButtons
-        draft={draft}
-        conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
-      />
+            {hasPrivate(value) && (
+              <PrivateDaysEdit
+                days={value.days}
+                endsOn={places?.retreat ? places.retreat.ends_on : undefined}
+                onDays={(days) => enter({ days })}
+              />
+            )}
+          </Sheet>
+        )}
+        {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
+        <SaveButtons
+          draft={draft}
+          conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
+        />
+      </div>
     </form>
   )
 }
