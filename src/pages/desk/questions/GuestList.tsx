@@ -85,9 +85,7 @@ function Guests({ guests, questions }: GuestsProps) {
           </>
         )}
       </p>
-      {isBlind && (
-        <p className="guests-blind">Names, contact details and private answers are hidden: you read blind.</p>
-      )}
+      {isBlind && <p>Names, contact details and private answers are hidden: you read blind.</p>}
       <form className="layout-sheet" aria-label="Columns">
         {columns.length > 0 && (
           <fieldset className="guests-columns">

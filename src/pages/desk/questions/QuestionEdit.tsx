@@ -83,7 +83,7 @@ export function QuestionEdit(props: QuestionEditProps) {
         )}
         <span className="questions-buttons">
           <Button about={about} isOff={isFirst} onPress={() => onMove(-1)}>
-            Move up
+            Up
           </Button>
           <Button
             ref={moveDown}
@@ -95,7 +95,7 @@ export function QuestionEdit(props: QuestionEditProps) {
               moveDown.current?.focus()
             }}
           >
-            Move down
+            Down
           </Button>
           {answers > 0 ? (
             <ConfirmButton
