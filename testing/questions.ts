@@ -38,7 +38,7 @@ export async function storeAnswers(
 }
 
 /** Questions of every kind, as a retreat asks them. */
-export const exampleQuestions: Parameters<typeof storeQuestions>[1] = [
+const exampleQuestions: Parameters<typeof storeQuestions>[1] = [
   {
     kind: 'choice',
     text: 'When do you arrive?',

@@ -43,24 +43,13 @@ export function routeOf(hash: string): Route {
 
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
-  switch (route.screen) {
-    case 'list':
-      return `#/${queryOf(route.filters)}`
-    case 'application':
-      return hrefsIn(route.filters)(route.id)
-    case 'drafts':
-      return route.occasion === ''
-        ? `#/${personal}`
-        : `#/letters/drafts/${encodeURIComponent(route.occasion)}`
-    case 'template':
-      return `#/letters/templates/${encodeURIComponent(route.occasion)}`
-    case 'outbox':
-      return `#/letters/outbox/${encodeURIComponent(route.state)}`
-    case 'unknown':
-      return '#/'
-    default:
-      return `#/${route.screen}`
-  }
+  if (route.screen === 'list') return `#/${queryOf(route.filters)}`
+  if (route.screen === 'application') return hrefsIn(route.filters)(route.id)
+  if (route.screen === 'drafts' && route.occasion === '') return `#/${personal}`
+  if (route.screen === 'drafts') return `#/letters/drafts/${encodeURIComponent(route.occasion)}`
+  if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
+  if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
+  return route.screen === 'unknown' ? '#/' : `#/${route.screen}`
 }
 
 /** Returns a function from an application's id to its address. All these addresses share the list's filters. */

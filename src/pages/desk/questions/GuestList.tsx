@@ -107,9 +107,9 @@ function Guests({ guests, questions }: GuestsProps) {
       <Sheet title="Everyone who is coming" className="guests-sheet">
         {/* Keys scroll it where the table is wider than the window. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-        <div className="guests-scroll" role="region" aria-label="Table of guests" tabIndex={0}>
+        <section className="guests-scroll" aria-label="Table of guests" tabIndex={0}>
           <GuestTable {...{ guests, questions, isBlind }} columns={chosen} />
-        </div>
+        </section>
       </Sheet>
     </div>
   )

@@ -33,7 +33,7 @@ export function PrivateDaysEdit({ days, endsOn, onDays }: PrivateDaysEditProps) 
         value={days}
         onText={onDays}
       />
-      <p role="status" className="questions-erasure">
+      <p aria-live="polite" className="questions-erasure">
         {endsOn && isValid && `Private answers are erased on ${dayOf(dayAfter(endsOn, count))}.`}
         {endsOn === null && (
           <>
