@@ -124,11 +124,13 @@ test('questions are written at the desk, answered by a guest, and read at the ap
 
   await link('Guests and their answers').click()
   await heading('Guests').waitFor()
-  expect(await tableTexts(page)).toEqual([
-    ['Name', 'When do you arrive?', 'What do you not eat?'],
-    ['Ada Lovelace', 'Friday', '=Nuts'],
-    ['Alan Turing', '', ''],
-  ])
+  await expect
+    .poll(() => tableTexts(page))
+    .toEqual([
+      ['Name', 'When do you arrive?', 'What do you not eat?'],
+      ['Ada Lovelace', 'Friday', '=Nuts'],
+      ['Alan Turing', '', ''],
+    ])
   await page.getByText('2 guests. 1 has not answered all required questions').waitFor()
   expect(await page.getByRole('row', { name: /Alan Turing/ }).textContent()).toContain('1 answer missing')
   await link('Ada Lovelace').click()
@@ -304,11 +306,13 @@ test('the table is downloaded with the ticked columns, which this browser rememb
   })
   await page.reload()
   await page.getByRole('table').waitFor()
-  expect(await tableTexts(page)).toEqual([
-    ['Name', 'Email'],
-    ['Zoë Adams', 'zoë@example.com'],
-    ['Ada Lovelace', 'ada@example.com'],
-  ])
+  await expect
+    .poll(() => tableTexts(page))
+    .toEqual([
+      ['Name', 'Email'],
+      ['Zoë Adams', 'zoë@example.com'],
+      ['Ada Lovelace', 'ada@example.com'],
+    ])
 })
 
 test('the printed list has a title with the days, the ticked columns and nothing to press', async ({
@@ -329,7 +333,7 @@ test('the printed list has a title with the days, the ticked columns and nothing
   expect(lines[1]).toMatch(
     /^Unplugged\. · 12\s?–\s?15 March 2027 · Hof Sonnenau · 2 guests, as of \d+ \w+ 20\d\d$/,
   )
-  expect(lines.slice(2).join('|').replaceAll('\t', '|').replaceAll(/\|+/g, '|')).toBe(
+  expect(lines.slice(2).join('|').replaceAll('\t', '|').replaceAll(/\|+/g, '|').replace(/\|$/, '')).toBe(
     'Name|What do you not eat?|Ada Lovelace|Nuts|Alan Turing',
   )
   const head = page.locator('thead')
@@ -372,10 +376,12 @@ test('a blind reader sees neither names nor private answers, in the table, the f
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
   const page = await desk.open(visitor, '/guests')
   await page.getByText('Names, contact details and private answers are hidden: you read blind.').waitFor()
-  expect(await tableTexts(page)).toEqual([
-    ['Name', 'What do you not eat?'],
-    [expect.stringMatching(hiddenName), 'Nuts'],
-  ])
+  await expect
+    .poll(() => tableTexts(page))
+    .toEqual([
+      ['Name', 'What do you not eat?'],
+      [expect.stringMatching(hiddenName), 'Nuts'],
+    ])
   expect(await page.getByRole('checkbox').count()).toBe(1)
   const file = await download(page)
   expect(file.header).toEqual(['Name', 'What do you not eat?'])

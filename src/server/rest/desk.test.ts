@@ -519,6 +519,7 @@ test('an export has complete applications with their status, however large they 
       decided_by: me,
       decided_at: expect.any(String) as string,
       marks: [],
+      questions: [],
       notes: [],
       letters: [],
     },
