@@ -38,6 +38,8 @@ async function prepareData({ prepare }: ActCase) {
   await desk.sql`insert into private.door default values`
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
+  await desk.sql`delete from private.questions`
+  await desk.sql`update private.editions set starts_on = null, ends_on = null, venue = '', questions_version = 0, private_days = null`
   await desk.sql`delete from private.deliveries`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
   await desk.sql`update private.organisers set notices = 'off', blind = false`

@@ -114,12 +114,12 @@ test('if an update removed the script for CSV files, nothing is downloaded, and 
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
   await desk.store(people(1))
   const page = await desk.open(visitor, '', {
-    prepare: (opened) => opened.route('**/assets/export-*', (route) => route.fulfill({ status: 404 })),
+    prepare: (opened) => opened.route('**/assets/deferred-*', (route) => route.fulfill({ status: 404 })),
   })
   const { button } = getDesk(page)
   await button('Download CSV').click()
   await page.getByText(/^Nothing was downloaded\..* the desk was updated meanwhile/).waitFor()
-  await page.unroute('**/assets/export-*')
+  await page.unroute('**/assets/deferred-*')
   await button('Reload').click()
   const download = page.waitForEvent('download')
   await button('Download CSV').click()

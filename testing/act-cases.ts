@@ -4,6 +4,7 @@ import type { ActName } from '../src/client/desk/calls.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { getDesk } from './desk-page.ts'
 import { releaseDrafts } from './letters.ts'
+import { storeAnswers, storeQuestions } from './questions.ts'
 import { withoutBackOff } from './back-off.ts'
 
 /** An act on its screen. The only applicant, Ada, is accepted, has received the letter, and has a new draft. */
@@ -42,6 +43,10 @@ const addColleague = (sql: Sql) => sql`
     insert into auth.users (id, email) select gen_random_uuid(), 'grace@example.org'
     where not exists (select from auth.users where email = 'grace@example.org') returning id)
   insert into private.organisers (account_id) select id from account`
+const askGuest = async (sql: Sql, question: Parameters<typeof storeQuestions>[1][number]) => {
+  await sql`update private.invitations set rsvp = 'coming', rsvp_at = now()`
+  return storeQuestions(sql, [question])
+}
 const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
 /** All acts of the desk. Add each new act here. */
@@ -289,6 +294,39 @@ export const actCases: Record<ActName, ActCase> = {
     announcement: 'Ada Lovelace: Coming',
     failure: 'Not saved.',
     query: eventsOf('answer'),
+  },
+  desk_set_questions: {
+    path: '/questions',
+    reach: press('Add question'),
+    input: ['Question', 'When do you arrive?'],
+    button: buttonNamed('Save'),
+    announcement: 'Saved. 1 question.',
+    failure: 'Not saved.',
+    query: eventsOf('questions', '{"questions": 1}'),
+  },
+  desk_answer_questions: {
+    prepare: (sql) => askGuest(sql, { text: 'What do you not eat?' }),
+    path: '/applications/:id',
+    reach: press('Enter answers'),
+    input: ['What do you not eat?', 'Nuts'],
+    button: buttonNamed('Save answers'),
+    announcement: 'Ada Lovelace: answers saved',
+    failure: 'Answers not saved.',
+    query: eventsOf('questions', '{"changes": 1}'),
+  },
+  desk_erase_answers: {
+    async prepare(sql) {
+      const ids = await askGuest(sql, { text: 'Whom do we call?', is_private: true })
+      const [application] = await sql<[{ id: string }]>`select id from public.retreat_applications`
+      await storeAnswers(sql, application.id, { [ids[0] ?? '']: 'Mary' })
+      await sql`update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'`
+    },
+    path: '/questions',
+    reach: press('Erase them now'),
+    button: buttonNamed('Erase for good'),
+    announcement: '1 private answer erased.',
+    failure: 'Not erased.',
+    query: eventsOf('questions', '{"erased": 1}'),
   },
   desk_keep_until: {
     path: '/applications/:id',

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 
 import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
+import { storeExampleAnswers } from './questions.ts'
 
 /**
  * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. No act set their statuses.
@@ -40,6 +41,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       from (select application_id, (row_number() over (order by created_at) % 6)::int as place
         from private.invitations join public.retreat_applications on id = application_id) as spread
       where invitations.application_id = spread.application_id and place < 5`)
+  await storeExampleAnswers(sql)
   await inOrderOfArrival(sql)
 }
 
@@ -252,6 +254,62 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
   },
+  async questions(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+    await page.getByText('Private answers are erased on').waitFor()
+  },
+  async 'questions-edited'(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await page.getByRole('button', { name: 'Add question' }).click()
+    const added = page.getByRole('group', { name: 'Question 6' })
+    await added.getByLabel('Question', { exact: true }).fill('Which workshop do you join?')
+    await added.getByLabel('Kind').selectOption('One of several')
+    await added.getByLabel('Options').fill('Bread\nBirds\nNothing at all')
+    await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
+    await page.getByText('Remove question 1?').waitFor()
+  },
+  async 'questions-due'(page, { sql }) {
+    await sql`update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'`
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await page.getByRole('button', { name: 'Erase them now' }).click()
+    await page.getByText('for good?').waitFor()
+  },
+  async 'no-questions'(page, { sql }) {
+    await sql`delete from private.questions`
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Ask questions' }).click()
+    await page.getByText('There are no questions yet.').waitFor()
+  },
+  guests: openGuests,
+  async 'guests-private'(page) {
+    await openGuests(page)
+    await page.getByRole('checkbox', { name: /emergency/ }).check()
+    await page.getByRole('checkbox', { name: 'Phone' }).check()
+    await page.getByRole('checkbox', { name: 'Company' }).check()
+  },
+  async 'no-guests'(page, { sql }) {
+    await sql`update private.invitations set rsvp = null`
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Guests and their answers' }).click()
+    await page.getByText('Nobody is coming yet.').waitFor()
+  },
+  async guest(page) {
+    await openGuest(page)
+    await page.getByRole('button', { name: 'Enter answers' }).scrollIntoViewIfNeeded()
+  },
+  async 'guest-enter'(page) {
+    await openGuest(page)
+    await page.getByRole('button', { name: 'Enter answers' }).click()
+    await page.getByRole('dialog').waitFor()
+  },
+  async 'blind-guests'(page) {
+    await turnOnBlindReading(page)
+    await openGuests(page)
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -318,6 +376,18 @@ async function turnOnBlindReading(page: Page) {
 async function openPlaces(page: Page) {
   await page.getByRole('link', { name: 'Places' }).click()
   await page.locator('.places-numbers').waitFor()
+}
+
+async function openGuests(page: Page) {
+  await openPlaces(page)
+  await page.getByRole('link', { name: 'Guests and their answers' }).click()
+  await page.getByRole('table').waitFor()
+}
+
+async function openGuest(page: Page) {
+  await openGuests(page)
+  await page.getByRole('table').getByRole('link', { name: 'Émile Lovelace' }).click()
+  await page.getByRole('heading', { name: 'Questions to guests' }).waitFor()
 }
 
 async function open(page: Page) {

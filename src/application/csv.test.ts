@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { csvHeader, csvLines, tableColumns, type TableRow } from './csv.ts'
+import { csvHeader, csvLines, csvTextLines, tableColumns, type TableRow } from './csv.ts'
 
 const row: TableRow = {
   id: '00000000-0000-4000-8000-000000000000',
@@ -91,6 +91,25 @@ test('decisions, notes and letters follow an application, one line each, and are
   expect(csvLines([{ ...row, decided_by: null, decided_at: null, notes: [] }], columns)).toBe(
     'accepted,,,,\r\n',
   )
+})
+
+test('answers to questions are one line each, and are no formula', () => {
+  const questions = [
+    { question: 'Arrival?', answer: 'Friday' },
+    { question: 'More?', answer: 'A cello.\n=1+1' },
+  ]
+  expect(csvLines([{ ...row, questions }, row], ['questions'])).toBe(
+    `"Arrival?: Friday\nMore?: A cello.\n'=1+1"\r\n\r\n`,
+  )
+})
+
+test('a table of texts has the same rules', () => {
+  expect(
+    csvTextLines([
+      ['Name', '=1+1'],
+      ['Ada; Countess', 'a "b"\u0000'],
+    ]),
+  ).toBe(`Name,'=1+1\r\nAda; Countess,"a ""b""\ufffd"\r\n`)
 })
 
 test('the time of an RSVP is formatted like every other', () => {

@@ -17,6 +17,7 @@ export const tableColumns = [
   'answer',
   'answered_at',
   'marks',
+  'questions',
   'decided_by',
   'decided_at',
   'notes',
@@ -36,6 +37,8 @@ export interface OrganiserWork {
   answered_at: string | null
   /** The marks that the reader may see, by their author's email. */
   marks: { author: string; mark: 'yes' | 'maybe' | 'no'; why: string; after_seeing: boolean }[]
+  /** The answers to questions that are not private, in the order of the questions. */
+  questions: { question: string; answer: string }[]
   /** The author and time of its last status; null where nobody set it. */
   decided_by: string | null
   decided_at: string | null
@@ -73,12 +76,18 @@ export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn
   return rows.map((row) => line(chosen.flatMap((column) => cells(row, column)))).join('')
 }
 
+/** Lines of texts in the same format, such as a table whose columns people choose. */
+export function csvTextLines(rows: readonly (readonly string[])[]): string {
+  return rows.map((texts) => line(texts.map(cell))).join('')
+}
+
 function cells(row: TableRow, column: TableColumn) {
   if (column === 'decided_at' || column === 'answered_at') {
     const at = row[column]
     return [at ? momentOf(at) : '']
   }
   if (column === 'marks') return [cell(row.marks?.map(markLine).join('\n'))]
+  if (column === 'questions') return [cell(row.questions?.map(questionLine).join('\n'))]
   if (column === 'notes') return [cell(row.notes?.map(noteLine).join('\n'))]
   if (column === 'letters') return [cell(row.letters?.map(letterLine).join('\n'))]
   const value = cell(row[column])
@@ -87,6 +96,10 @@ function cells(row: TableRow, column: TableColumn) {
     return [value, words[value] ?? '']
   }
   return [value]
+}
+
+function questionLine({ question, answer }: OrganiserWork['questions'][number]) {
+  return `${question}: ${answer}`
 }
 
 function noteLine({ at, author, note }: OrganiserWork['notes'][number]) {

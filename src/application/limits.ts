@@ -1,3 +1,5 @@
+import { longestAnswer } from './questions.ts'
+
 // Limits that the database enforces and the pages show: `server/rest/limits.test.ts` compares the two.
 
 /** The most characters of texts that organisers write. */
@@ -14,6 +16,11 @@ export const maxCharacters = {
   address: 254,
   /** The place of the retreat. */
   venue: 200,
+  /** A question to guests, and one of its options. */
+  question: 200,
+  option: 100,
+  /** A guest's answer to a question. */
+  answer: longestAnswer,
 } as const
 
 /** The most applications, or letters, of one call. */
@@ -27,6 +34,12 @@ export const maxUnconfirmed = 30
 
 /** The rows that the desk's list shows at first, and adds with each press of More; fewer where rows are long. */
 export const pageSize = 50
+
+/** The most questions to guests. */
+export const maxQuestions = 10
+
+/** The days after the retreat on which private answers are erased, as they are offered, and the most. */
+export const privateDays = { offered: 30, most: 365 } as const
 
 /** The default sentence for applicants while the door is closed. */
 export const closedSentence = 'Applications are closed.'

@@ -1,8 +1,10 @@
-/** A question that organisers ask people who are coming. */
+/** One line, several lines, one of several options, or yes or no. */
+export type QuestionKind = 'short' | 'long' | 'choice' | 'yes-no'
+
+/** A question to guests, the people who are coming. */
 export interface Question {
   id: string
-  /** One line, several lines, one of several options, or yes or no. */
-  kind: 'short' | 'long' | 'choice' | 'yes-no'
+  kind: QuestionKind
   text: string
   /** The options of a `choice`. */
   choices: string[]

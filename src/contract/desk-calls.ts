@@ -30,6 +30,11 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_set_answer: { act: null, application: id, answer: null },
   desk_keep_until: { act: null, application: id, until: null },
   desk_remind: {},
+  desk_questions: {},
+  desk_guests: { after: null },
+  desk_set_questions: { version: -1, questions: null, until: null, private_days: null },
+  desk_answer_questions: { act: null, application: id, answers: {} },
+  desk_erase_answers: {},
   // `seen` identifies the text of a draft that the caller read. A call is refused if the draft has another text now.
   desk_hand_over: { act: id, letter: id, seen: '', site: null, zone: null },
   desk_history: { after: null },

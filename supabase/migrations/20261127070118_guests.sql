@@ -70,8 +70,8 @@ on conflict (name) do update set kind = excluded.kind;
 -- So far what goes where.
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
--- The organisers' work on some applications, for the exported table: the RSVP, the answers to questions that are not private,
--- the last decision with its author, the notes, and the state of the letters. It has no address and no text of a letter, so that
+-- The organisers' work on some applications, for the exported table: the last decision with its author, the notes, and the state of
+-- the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no text of a letter, so that
 -- organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
@@ -248,8 +248,8 @@ end
 $$;
 
 -- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP, a confirmation only for people who are coming, and a reminder of questions only for those
--- of them who have open ones.
+-- only for people without an RSVP. The others are for people who are coming: a confirmation, and a reminder of questions if they
+-- have open ones.
 create or replace function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$

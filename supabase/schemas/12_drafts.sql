@@ -61,8 +61,8 @@ end
 $$;
 
 -- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP, a confirmation only for people who are coming, and a reminder of questions only for those
--- of them who have open ones.
+-- only for people without an RSVP. The others are for people who are coming: a confirmation, and a reminder of questions if they
+-- have open ones.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$

@@ -4,6 +4,7 @@ import type { Rsvp, RsvpState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 import type { MarkCounts, Marks } from './marks.ts'
+import type { AnsweredQuestion } from '../../application/questions.ts'
 
 /** A filter of applications. An omitted condition matches every application. */
 export interface Filter {
@@ -138,6 +139,8 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` if the applicant answered. The answer is null if an organiser removed it. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }
+  /** Some answers to questions changed. The author is `applicant` if the applicant answered. */
+  | { kind: 'questions'; detail: { changes: number } }
   /** The deadline that an organiser set. */
   | { kind: 'kept'; detail: { until: string } }
   /** A letter of this occasion, with its RSVP link, was passed to the author's mail program. */
@@ -161,6 +164,8 @@ export interface ApplicationDetails {
   delivery: Delivery | null
   /** Other applications of the same email, the newest first; at most a hundred. */
   others: { id: string; created_at: string; company: string; status: Status }[]
+  /** The questions to somebody who is coming or has answered some. An older schema omits it. */
+  questions?: AnsweredQuestion[]
 }
 
 /** The position of an application in a list. */

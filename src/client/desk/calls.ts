@@ -31,6 +31,8 @@ import type {
   WriteOutcome,
 } from './letters.ts'
 import type { Marks, MarkValue, Reading } from './marks.ts'
+import type { Question } from '../../application/questions.ts'
+import type { GuestPage, Questions } from './questions.ts'
 import type {
   Door,
   GeneralHistoryEntry,
@@ -65,6 +67,8 @@ interface Reads {
   desk_notices: [object, Notices]
   desk_places: [object, Places]
   desk_visits: [object, PageVisits]
+  desk_questions: [object, Questions]
+  desk_guests: [{ after: GuestPage['next'] }, GuestPage]
 }
 
 /** The calls that change something. */
@@ -104,6 +108,16 @@ interface Acts {
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
   desk_remind: [{ act: string }, ReminderOutcome]
+  desk_set_questions: [
+    Pick<Questions, 'version' | 'until' | 'private_days'> & { questions: Question[] },
+    Questions,
+  ]
+  /** `answers`: by the id of the question, blank to remove one. Answers that are not given stay. */
+  desk_answer_questions: [
+    { act: string; application: string; answers: Record<string, string> },
+    ApplicationDetails,
+  ]
+  desk_erase_answers: [object, { erased: number }]
   /** `leaving`: the number of letters that will be sent, but can still be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]

@@ -21,6 +21,8 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  /** The number of questions that were saved, or of private answers that were erased. */
+  | { kind: 'questions'; detail: { questions: number } | { erased: number } }
   /** `zone` is present only if it changed. */
   | {
       kind: 'places'
@@ -69,6 +71,8 @@ export interface Places {
   today: string
   /** Undefined if the server is older than the desk. */
   retreat?: RetreatDays
+  /** The number of questions to guests, and of guests with a required one open. Undefined if the server is older than the desk. */
+  questions?: { questions: number; open: number }
   /** The site's address; blank if no server has stored it. */
   site: string
   coming: number
@@ -90,6 +94,8 @@ export interface Places {
 export interface ReminderOutcome {
   /** People for whom a reminder was drafted. */
   drafted: number
+  /** Of these, the people who are reminded of questions; undefined if the server is older than the desk. */
+  questions?: number
   /** Of these, the people whose deadline has passed: move it before you send the reminder. */
   late: number
   /** People with a reminder that is not sent yet. */

@@ -11,6 +11,8 @@ import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
+import { GuestList } from './questions/GuestList.tsx'
+import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
@@ -29,6 +31,10 @@ export function OtherScreen({ route, auth, session }: OtherScreenProps) {
       return <Unknown />
     case 'places':
       return <PlacesShow />
+    case 'questions':
+      return <QuestionsEdit />
+    case 'guests':
+      return <GuestList />
     case 'letters':
       return <LettersShow />
     case 'drafts':

@@ -34,7 +34,7 @@ if (root) {
     if (session.state().step !== 'in') return
     stopWaiting()
     // A script that fails to load here is retried when its screen opens.
-    const load = () => Promise.allSettled([loadScreens(), import('./applications/export.ts'), auth()])
+    const load = () => Promise.allSettled([loadScreens(), auth()])
     setTimeout(() => void load(), preloadAfter)
   }
   const stopWaiting = session.subscribe(preload)

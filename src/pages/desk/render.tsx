@@ -22,6 +22,8 @@ import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import placesStyle from './places/places.css?inline'
 import printStyle from './print.css?inline'
+import guestsStyle from './questions/guests.css?inline'
+import questionsStyle from './questions/questions.css?inline'
 import sessionStyle from './session/session.css?inline'
 import { Opening, SignIn } from './session/SignIn.tsx'
 import templatesStyle from './templates/templates.css?inline'
@@ -49,6 +51,8 @@ const screenStyles = [
   draftsStyle,
   templatesStyle,
   placesStyle,
+  questionsStyle,
+  guestsStyle,
   doorStyle,
   historyStyle,
   accountStyle,

@@ -90,6 +90,11 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_answer: { act: someId, application: someId, answer: 'coming' },
   desk_keep_until: { act: someId, application: someId, until: '2100-01-01' },
   desk_remind: { act: someId },
+  desk_questions: {},
+  desk_guests: { after: null },
+  desk_set_questions: { version: 0, questions: [], until: null, private_days: null },
+  desk_answer_questions: { act: someId, application: someId, answers: {} },
+  desk_erase_answers: {},
   desk_hand_over: {
     act: someId,
     letter: someId,
@@ -115,6 +120,7 @@ const expectedCodes: Record<string, string> = {
   desk_send_test: 'PT409',
   desk_set_answer: 'PT404',
   desk_keep_until: 'PT404',
+  desk_answer_questions: 'PT404',
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
 

@@ -7,12 +7,16 @@ import {
   closedSentence,
   maxPerCall,
   maxCharacters,
+  maxQuestions,
   maxUnconfirmed,
   pageSize,
+  privateDays,
 } from '../../application/limits.ts'
 import { statuses } from '../../application/statuses.ts'
 import type { Page, ListedApplication } from '../../client/desk/applications.ts'
 import type { LettersOverview } from '../../client/desk/letters.ts'
+import type { Question } from '../../application/questions.ts'
+import type { Questions } from '../../client/desk/questions.ts'
 import type { Door } from '../../client/desk/retreat.ts'
 import { isOfDecision, mayAskForRsvp } from '../../pages/desk/letters/letters.ts'
 import { isAddress } from '../mail/compose.ts'
@@ -55,6 +59,20 @@ const versionOf = async (name: 'door' | 'letters') =>
 const template = (changes: object) =>
   ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...changes })
 
+const aQuestion = (changes: Partial<Question>): Question => ({
+  id: act(),
+  kind: 'short',
+  text: 'When do you arrive?',
+  choices: [],
+  is_required: false,
+  is_private: false,
+  ...changes,
+})
+const setQuestions = async (questions: Question[]) => {
+  const { version } = await ask<Questions>('questions')
+  return ask('set_questions', { version, questions, until: null, private_days: null })
+}
+
 const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
   sentence: async (length) => {
     const limits = { closes_at: null, closes_after: null }
@@ -73,6 +91,23 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
       receipts: false,
       reply_to: anAddress(length),
     }),
+  question: (length) => setQuestions([aQuestion({ text: '🌲'.repeat(length) })]),
+  option: (length) =>
+    setQuestions([aQuestion({ kind: 'choice', choices: ['🌲'.repeat(length), 'Another'] })]),
+  async answer(length) {
+    const asked = aQuestion({})
+    await setQuestions([asked])
+    const application = await anId()
+    await server.database.owner`
+      insert into private.statuses (application_id, created_at, status, version)
+      select id, created_at, 'accepted', 1 from public.retreat_applications where id = ${application}
+      on conflict do nothing`
+    return ask('answer_questions', {
+      act: act(),
+      application,
+      answers: { [asked.id]: '🌲'.repeat(length) },
+    })
+  },
   venue: async (length) => {
     const [row] = await server.database.owner<[{ version: number }]>`
       select calendar_sequence as version from private.editions`
@@ -89,6 +124,20 @@ test.each(Object.keys(maxCharacters) as (keyof typeof maxCharacters)[])(
     await expect(write[field](maxCharacters[field] + 1)).rejects.toMatchObject({ code: '22023' })
   },
 )
+
+test('the database stores as many questions, and days after the retreat, as the desk offers, and no more', async () => {
+  const questions = (count: number) => ids(count).map((id) => aQuestion({ id, text: id }))
+  await setQuestions(questions(maxQuestions))
+  await expect(setQuestions(questions(maxQuestions + 1))).rejects.toMatchObject({ code: '22023' })
+  const eraseAfter = async (days: number) => {
+    const { version } = await ask<Questions>('questions')
+    const asked = [aQuestion({ is_private: true })]
+    return ask('set_questions', { version, questions: asked, until: null, private_days: days })
+  }
+  await eraseAfter(privateDays.most)
+  for (const days of [0, privateDays.most + 1])
+    await expect(eraseAfter(days)).rejects.toMatchObject({ code: '22023' })
+})
 
 test('the mail sender accepts addresses as long as the desk does, and no longer', () => {
   expect(isAddress(anAddress(maxCharacters.address))).toBe(true)

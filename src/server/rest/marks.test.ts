@@ -206,6 +206,8 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
     desk_notices: [{}],
     desk_places: [{}],
     desk_visits: [{}],
+    desk_questions: [{}],
+    desk_guests: [{}],
   }
 }
 

@@ -111,7 +111,7 @@ async function storeGuest(first_name = 'Ada') {
   return guest
 }
 
-/** What is stored of a guest, by the text of the question. */
+/** A guest's stored answers, by the text of the question. */
 async function stored({ id }: AcceptedApplicant) {
   const rows = await sql()<{ text: string; answer: string }[]>`
     select text, answer from private.question_answers join private.questions on questions.id = question_id

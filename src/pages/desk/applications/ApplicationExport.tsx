@@ -20,7 +20,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
     async (filter: Filter, signal) => {
-      const { readTable, saveTable } = await loadScript(import('./export.ts'))
+      const { readTable, saveTable } = await loadScript(import('./deferred.ts'))
       const table = await readTable(call, filter, setReceived, signal)
       return () => saveTable(table)
     },

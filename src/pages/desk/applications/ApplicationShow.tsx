@@ -22,6 +22,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
+import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
@@ -73,6 +74,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   useTitle(name)
   const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
   const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
+  const isBlind = data?.application.email === undefined
   const marks = data?.marks
   const markDraft = useMark(id, name, marks?.own ?? null)
   const list: Route = { screen: 'list', filters }
@@ -144,10 +146,11 @@ export function ApplicationShow(props: ApplicationShowProps) {
                     application={id}
                     letters={details.letters}
                     mayAnswer={details.application.answer_state !== null}
-                    isBlind={data?.application.email === undefined}
+                    isBlind={isBlind}
                   />
                 </Sheet>
                 {isAccepted && <RsvpEdit application={details.application} name={name} />}
+                <GuestAnswers {...{ details, name, isAccepted, isBlind }} />
               </div>
               <OtherApplications filters={filters} others={details.others} />
               <ApplicationErase details={details} onErased={() => go(list)} />

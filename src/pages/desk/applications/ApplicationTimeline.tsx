@@ -7,7 +7,7 @@ import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/
 import { ActButton } from '../kit/ActButton.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
-import { dayOf, momentOf } from '../kit/format.ts'
+import { countOf, dayOf, momentOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -121,6 +121,8 @@ function textOf(entry: HistoryEntry): ReactNode {
       const { answer } = entry.detail
       return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>
     }
+    case 'questions':
+      return <p>{countOf(entry.detail.changes, 'answer')} to questions changed</p>
     case 'kept':
       return <p>Deadline: {dayOf(entry.detail.until)}</p>
     case 'link':

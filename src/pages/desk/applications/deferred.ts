@@ -1,5 +1,6 @@
 /** Everything that the first list does not need. It is one script: with two, the build would put React into a third. */
 export { ApplicationPlots } from './ApplicationPlots.tsx'
 export { ApplicationShow } from './ApplicationShow.tsx'
+export { readTable, saveTable } from './export.ts'
 export { FilterFields } from './FilterFields.tsx'
 export { JunkSuggestions } from './JunkSuggestions.tsx'

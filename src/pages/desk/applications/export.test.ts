@@ -18,6 +18,7 @@ const row = (): ExportedApplication => ({
   answer: null,
   answered_at: null,
   marks: [],
+  questions: [],
   kept_until: null,
   decided_by: 'ada@example.org',
   decided_at: '2026-11-22T10:03:04.567891+00:00',

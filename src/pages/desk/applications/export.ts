@@ -8,10 +8,8 @@ import {
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Filter, Page } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
-import { countOf, localTimeOf } from '../kit/format.ts'
-
-/** Milliseconds after which every browser has started to save the file. */
-const revokeDelay = 60_000
+import { countOf } from '../kit/format.ts'
+import { saveCsv } from '../kit/save-csv.ts'
 
 /** A table as CSV, and the number of applications in it. */
 interface Table {
@@ -64,10 +62,6 @@ export async function readTable(
 
 /** Saves a table as a file of today, and announces it. */
 export function saveTable({ file, count }: Table): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = `applications-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.csv`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
+  saveCsv(file, 'applications')
   announce(`Downloaded ${countOf(count, 'application')}.`)
 }

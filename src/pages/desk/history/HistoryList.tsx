@@ -7,7 +7,7 @@ import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** The screen with changes of the door, letters, seats and blind reading, and with erasures, newest first. */
+/** The screen with changes of the door, letters, seats, questions and blind reading, and with erasures, newest first. */
 export function HistoryList() {
   const query = useInfiniteQuery({
     ...useDesk().history(),
@@ -25,7 +25,7 @@ export function HistoryList() {
                 <li key={entry.id}>
                   {wordsOf(entry)}
                   <span className="layout-quiet">
-                    {entry.author}, <time dateTime={entry.at}>{momentOf(entry.at)}</time>
+                    {authorOf(entry)}, <time dateTime={entry.at}>{momentOf(entry.at)}</time>
                   </span>
                 </li>
               ))}
@@ -36,6 +36,11 @@ export function HistoryList() {
       }
     </Screen>
   )
+}
+
+/** The author of an event. A server erases private answers automatically. */
+function authorOf({ author }: GeneralHistoryEntry) {
+  return author === 'server' ? 'automatically' : author
 }
 
 /** An event that belongs to no application, in a few words. */
@@ -49,6 +54,10 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
+    case 'questions':
+      return 'erased' in entry.detail
+        ? `${countOf(entry.detail.erased, 'private answer')} erased`
+        : `Questions to guests changed: ${countOf(entry.detail.questions, 'question')}`
     case 'letters':
       return letterWordsOf(entry.detail)
   }

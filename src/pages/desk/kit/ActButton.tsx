@@ -1,7 +1,6 @@
-import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useState } from 'react'
 
-import { Button, type ButtonProps } from './Button.tsx'
-import { focus, useOnHidden } from './focus.ts'
+import type { ButtonProps } from './Button.tsx'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onPress' | 'children'> {
   /** Whether its act is pending. Meanwhile, the button keeps its position, its words and the focus. */
@@ -44,82 +43,4 @@ function useIsSlow(isPending: boolean) {
     }
   }, [isPending])
   return isPending && isSlow
-}
-
-interface ConfirmButtonProps {
-  children: string
-  /** The question, and the buttons that confirm and cancel. */
-  question: ReactNode
-  confirm: string
-  cancel: string
-  isPending: boolean
-  onConfirm: () => void
-}
-
-/** A button that asks for confirmation. */
-export function ConfirmButton({
-  children,
-  question,
-  confirm,
-  cancel,
-  isPending,
-  onConfirm,
-}: ConfirmButtonProps) {
-  const [isConfirming, setIsConfirming] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  useOnHidden(isConfirming, () => button.current?.focus())
-  if (!isConfirming)
-    return (
-      <Button ref={button} onPress={() => setIsConfirming(true)}>
-        {children}
-      </Button>
-    )
-  return (
-    <>
-      <span>{question}</span>
-      {/* This button takes the focus, so that pressing Enter twice only cancels. */}
-      <Button ref={focus} onPress={() => setIsConfirming(false)}>
-        {cancel}
-      </Button>
-      <ActButton isPending={isPending} onPress={onConfirm}>
-        {confirm}
-      </ActButton>
-    </>
-  )
-}
-
-interface ActSwitchProps {
-  label: string
-  hint: string
-  /** Undefined until it is loaded. */
-  isOn: boolean | undefined
-  /** The new value while it is being saved. It is shown immediately, and cannot be changed until it is saved. */
-  pending: boolean | undefined
-  onSwitch: (isOn: boolean) => void
-}
-
-/** A switch for a setting on the server. */
-export function ActSwitch({ label, hint, isOn: stored, pending, onSwitch }: ActSwitchProps) {
-  const id = useId()
-  const isOn = pending ?? stored
-  return (
-    <>
-      <label className="control-switch">
-        <input
-          type="checkbox"
-          role="switch"
-          checked={isOn ?? false}
-          aria-checked={isOn ?? false}
-          disabled={isOn === undefined}
-          aria-describedby={id}
-          aria-busy={pending !== undefined || undefined}
-          onChange={({ target }) => pending === undefined && onSwitch(target.checked)}
-        />
-        {label}
-      </label>
-      <p className="control-hint" id={id}>
-        {hint}
-      </p>
-    </>
-  )
 }

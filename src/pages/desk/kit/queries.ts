@@ -17,7 +17,7 @@ import { refreshArgumentsOf, readList, readMore, readRows, type List } from './l
 import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query key. */
-type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'door'
+type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'questions' | 'door'
 
 /** The keys of everything that shows letters, including applications and lists. */
 const withLetters: KeyPrefix[] = ['letters', 'application', 'refresh']
@@ -58,6 +58,9 @@ export const refetchedBy = {
   desk_set_retreat: ['places'],
   desk_set_answer: [...withLetters, 'places'],
   desk_keep_until: [...withLetters, 'places'],
+  desk_set_questions: ['questions', 'places'],
+  desk_answer_questions: [...withLetters, 'places', 'questions'],
+  desk_erase_answers: ['questions'],
 } satisfies Record<ActName, readonly KeyPrefix[]>
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
@@ -69,12 +72,13 @@ const reconnectInterval = 2_000
 /** Milliseconds for which data that came with another response counts as fresh. */
 const freshDuration = 1_000
 
-/** The queries of the desk, each with its key. */
+/** The options of a query that is refetched regularly while it is shown. */
+export const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
+
+/** The queries of the desk, each with its key. Those of questions are with their screens, which load later. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, args, signal) })
-  /** Refetches regularly while it is shown. */
-  const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
   const overviewOfLetters = queryOptions({
     ...read(['letters', 'overview'], 'desk_letters', {}),
     // The overview that came with an application or a page of letters is not read again.

@@ -1,8 +1,9 @@
 import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react-query'
 
-import type { OpenedApplication } from '../../../client/desk/applications.ts'
+import type { ApplicationDetails, OpenedApplication } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
+import type { Places } from '../../../client/desk/retreat.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 
 /** Access to the query cache and the decision queue, which an act changes. */
@@ -28,10 +29,9 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     change<OpenedApplication>(['application', application], (former) => ({ ...former, history })),
   desk_mark: ({ change }, marks, { application }) =>
     change<OpenedApplication>(['application', application], (former) => ({ ...former, marks })),
-  desk_set_answer: ({ change }, details, { application }) =>
-    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details })),
-  desk_keep_until: ({ change }, details, { application }) =>
-    change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details })),
+  desk_set_answer: replaceDetails,
+  desk_keep_until: replaceDetails,
+  desk_answer_questions: replaceDetails,
   desk_erase({ queries, queue }, _erased, { applications }) {
     queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
@@ -48,8 +48,9 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
   desk_set_door: ({ change }, door) =>
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
-  desk_set_places: ({ change }, places) => change(['places'], () => places),
-  desk_set_retreat: ({ change }, places) => change(['places'], () => places),
+  desk_set_places: replacePlaces,
+  desk_set_retreat: replacePlaces,
+  desk_set_questions: ({ change }, questions) => change(['questions', 'list'], () => questions),
 
   desk_set_letters: (data, saved) =>
     changeOverview(data, ({ settings }) => ({ settings: { ...settings, ...saved } })),
@@ -120,6 +121,18 @@ export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
   }
   return <Name extends ActName>(name: Name, response: Result<Name>, args: Arguments<Name>): void =>
     responseHandlers[name]?.({ queries, queue, change }, response, args)
+}
+
+function replaceDetails(
+  { change }: StoredData,
+  details: ApplicationDetails,
+  { application }: { application: string },
+) {
+  change<OpenedApplication>(['application', application], (former) => ({ ...former, ...details }))
+}
+
+function replacePlaces({ change }: StoredData, places: Places) {
+  change(['places'], () => places)
 }
 
 function changeOverview(

@@ -10,6 +10,8 @@ test.each<[string, Route]>([
   ['#/?status=all&search=acme', { screen: 'list', filters }],
   ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
   ['#/places', { screen: 'places' }],
+  ['#/questions', { screen: 'questions' }],
+  ['#/guests', { screen: 'guests' }],
   ['#/letters', { screen: 'letters' }],
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
   ['#/letters/personal', { screen: 'drafts', occasion: '' }],

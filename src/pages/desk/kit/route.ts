@@ -15,7 +15,7 @@ export type Route =
 
 /** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
-const plainScreens = ['places', 'letters', 'door', 'account', 'history'] as const
+const plainScreens = ['places', 'questions', 'guests', 'letters', 'door', 'account', 'history'] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -43,28 +43,13 @@ export function routeOf(hash: string): Route {
 
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
-  switch (route.screen) {
-    case 'list':
-      return `#/${queryOf(route.filters)}`
-    case 'application':
-      return hrefsIn(route.filters)(route.id)
-    case 'drafts':
-      return route.occasion === ''
-        ? `#/${personal}`
-        : `#/letters/drafts/${encodeURIComponent(route.occasion)}`
-    case 'template':
-      return `#/letters/templates/${encodeURIComponent(route.occasion)}`
-    case 'outbox':
-      return `#/letters/outbox/${encodeURIComponent(route.state)}`
-    case 'unknown':
-      return '#/'
-    case 'places':
-    case 'letters':
-    case 'door':
-    case 'account':
-    case 'history':
-      return `#/${route.screen}`
-  }
+  if (route.screen === 'list') return `#/${queryOf(route.filters)}`
+  if (route.screen === 'application') return hrefsIn(route.filters)(route.id)
+  if (route.screen === 'drafts' && route.occasion === '') return `#/${personal}`
+  if (route.screen === 'drafts') return `#/letters/drafts/${encodeURIComponent(route.occasion)}`
+  if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
+  if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
+  return route.screen === 'unknown' ? '#/' : `#/${route.screen}`
 }
 
 /** Returns a function from an application's id to its address. All these addresses share the list's filters. */

@@ -23,6 +23,7 @@ const withId = {
   desk_set_answer: true,
   desk_keep_until: true,
   desk_remind: true,
+  desk_answer_questions: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** The arguments of an act. Its id is optional: if omitted, it is created here. */

@@ -1,5 +1,5 @@
 import type { LettersOverview } from '../../../client/desk/letters.ts'
-import { ActSwitch } from '../kit/ActButton.tsx'
+import { ActSwitch } from '../kit/ActSwitch.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { hrefOf } from '../kit/route.ts'
 import { Sheet } from '../kit/Screen.tsx'

@@ -19,7 +19,7 @@ import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { confirmation, isNamed, nameOfOccasion, receipt, reminder } from './letters.ts'
+import { isForAccepted, isNamed, nameOfOccasion, receipt } from './letters.ts'
 
 /** The templates to choose from, and the chosen occasion; undefined until one is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
@@ -41,9 +41,7 @@ export function LetterWrite({ application, status }: { application: string; stat
     options,
     choose,
   } = useOccasion(
-    (each) =>
-      each === status ||
-      (isNamed(each) && (status === 'accepted' || (each !== reminder && each !== confirmation))),
+    (each) => each === status || (isNamed(each) && (status === 'accepted' || !isForAccepted(each))),
   )
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {

@@ -15,13 +15,21 @@ export const reminder = 'reminder'
 /** The occasion of the letters to people who are coming, which are sent automatically if organisers switch them on. */
 export const confirmation = 'confirmed'
 
+/** The occasion of the letters to people who are coming and have not answered all required questions. */
+export const questionReminder = 'questions'
+
+/** Whether letters of this occasion are only for accepted people. Their templates cannot be removed. */
+export function isForAccepted(occasion: string): boolean {
+  return [reminder, confirmation, questionReminder].includes(occasion)
+}
+
 /** Whether letters of this occasion announce a decision. */
 export function isOfDecision(occasion: string): occasion is Status {
   return announcedStatuses.includes(occasion)
 }
 
 /**
- * Whether an occasion is neither a decision nor the receipt: the reminder, the confirmation, letters to one person, and
+ * Whether an occasion is neither a decision nor the receipt: the reminders, the confirmation, letters to one person, and
  * templates that organisers named.
  */
 export function isNamed(occasion: string): boolean {
@@ -75,13 +83,17 @@ export function isSentByServer(occasion: string, postman: LettersOverview['postm
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
 }
 
+const occasionNames = new Map([
+  [receipt, 'Receipt'],
+  [reminder, 'Reminder'],
+  [confirmation, 'Confirmation'],
+  [questionReminder, 'Reminder of questions'],
+  ['', 'To one person'],
+])
+
 /** The words for an occasion. */
 export function nameOfOccasion(occasion: string): string {
-  if (occasion === receipt) return 'Receipt'
-  if (occasion === reminder) return 'Reminder'
-  if (occasion === confirmation) return 'Confirmation'
-  if (occasion === '') return 'To one person'
-  return isOfDecision(occasion) ? statuses[occasion] : occasion
+  return occasionNames.get(occasion) ?? (isOfDecision(occasion) ? statuses[occasion] : occasion)
 }
 
 /** Whether an earlier letter of this occasion was sent. Letters to one person do not count, since each has its own text. */

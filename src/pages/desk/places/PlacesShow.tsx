@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
-import type { Places } from '../../../client/desk/retreat.ts'
+import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -15,7 +15,8 @@ import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
-import { reminder } from '../letters/letters.ts'
+import { questionReminder, reminder } from '../letters/letters.ts'
+import { QuestionsSummary } from '../questions/QuestionsSummary.tsx'
 import { freeSentence, remindedSentences } from './places.ts'
 import { PlacesEdit, RetreatEdit } from './PlacesEdit.tsx'
 
@@ -30,10 +31,11 @@ export function PlacesShow() {
           <div className="places-screen layout-columns">
             <Sheet title="Who is coming">
               <Numbers places={places} />
-              <Remind count={places.no_answer} />
+              <Remind places={places} />
             </Sheet>
             <div className="places-settings">
               {places.retreat && <RetreatEdit retreat={places.retreat} />}
+              {places.questions && <QuestionsSummary counts={places.questions} today={places.today} />}
               <PlacesEdit places={places} />
             </div>
             <Sheet title="Waitlist">
@@ -93,7 +95,9 @@ function Numbers({ places }: { places: Places }) {
 }
 
 /** A button that drafts a reminder to everybody who has not answered, with the result. */
-function Remind({ count }: { count: number }) {
+function Remind({ places: { no_answer: noAnswer, questions } }: { places: Places }) {
+  const open = questions?.open ?? 0
+  const count = noAnswer + open
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
     failure: 'No reminder drafted.',
@@ -110,19 +114,33 @@ function Remind({ count }: { count: number }) {
         {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
       </ActButton>
       <p className="control-hint" id="remind-hint">
-        Drafts a reminder for everybody who has not answered. Nothing is sent yet: you read the drafts first.
+        Drafts a reminder for everybody who has not answered
+        {open > 0 && ', and for people who are coming and have a required question open'}. Nothing is sent
+        yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (
           <p className="places-reminded">
-            {remindedSentences(response).join(' ')}{' '}
-            {response.drafted + response.waiting > 0 && (
-              <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
-            )}
+            {remindedSentences(response).join(' ')} <DraftLinks outcome={response} open={open} />
           </p>
         )}
       </div>
       <ActProblems acts={[remind]} />
+    </>
+  )
+}
+
+/** The links to the drafts of reminders: of those about the RSVP, and of those about questions. */
+function DraftLinks({ outcome, open }: { outcome: ReminderOutcome; open: number }) {
+  const { drafted, questions = 0, waiting } = outcome
+  return (
+    <>
+      {drafted - questions + waiting > 0 && (
+        <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
+      )}{' '}
+      {(questions > 0 || (waiting > 0 && open > 0)) && (
+        <a href={hrefOf({ screen: 'drafts', occasion: questionReminder })}>Review drafts about questions</a>
+      )}
     </>
   )
 }

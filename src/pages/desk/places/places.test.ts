@@ -36,6 +36,16 @@ test('the result of drafting reminders uses the singular for one', () => {
   ])
 })
 
+test('the result of drafting reminders says how many are about questions', () => {
+  const outcome = { drafted: 3, late: 0, waiting: 0, reminded: 0, more: false }
+  expect(remindedSentences({ ...outcome, questions: 2 })).toEqual([
+    '3 reminders drafted. Nothing has been sent.',
+    '2 are about questions.',
+  ])
+  expect(remindedSentences({ ...outcome, questions: 1 })).toContain('1 is about questions.')
+  expect(remindedSentences({ ...outcome, questions: 0 })).toHaveLength(1)
+})
+
 test('the settings in words include the days to answer, and the time zone if given', () => {
   expect(placesWordsOf({ places: null, days: 1 })).toBe('Number of places not set, 1 day to answer')
   expect(placesWordsOf({ places: 30, days: 14 })).toBe('30 places, 14 days to answer')

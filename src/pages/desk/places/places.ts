@@ -38,13 +38,15 @@ export function zonesWith(zone: string): [string, string][] {
 }
 
 /** The result of drafting reminders, in sentences. */
-export function remindedSentences({ drafted, late, waiting, reminded, more }: ReminderOutcome): string[] {
+export function remindedSentences(outcome: ReminderOutcome): string[] {
+  const { drafted, questions = 0, late, waiting, reminded, more } = outcome
   const one = (count: number, singular: string, plural: string) =>
     `${formatNumber(count)} ${count === 1 ? singular : plural}`
   return [
     drafted === 0
       ? 'No reminder was drafted.'
       : `${countOf(drafted, 'reminder')} drafted. Nothing has been sent.`,
+    ...(questions === 0 ? [] : [`${one(questions, 'is', 'are')} about questions.`]),
     ...(late === 0
       ? []
       : [`${one(late, 'is', 'are')} late: move the deadline in their application before you send it.`]),

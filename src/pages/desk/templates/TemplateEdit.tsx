@@ -4,9 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { columns } from '../../../application/application.ts'
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
-import { ActButton, ConfirmButton } from '../kit/ActButton.tsx'
+import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
+import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { nameOf, shortMomentOf, formatCount } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -18,7 +19,7 @@ import { go } from '../kit/route.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
-  confirmation,
+  isForAccepted,
   isNamed,
   mayAskForRsvp,
   nameOfLetter,
@@ -26,7 +27,6 @@ import {
   invitationHint,
   invitationWords,
   receipt,
-  reminder,
   siteOfDesk,
 } from '../letters/letters.ts'
 import { LetterFields, LetterText, type LetterContent } from '../letters/LetterText.tsx'
@@ -50,7 +50,7 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
         return (
           <>
             <TemplateForm occasion={occasion} template={template} />
-            {template && isNamed(occasion) && ![reminder, confirmation].includes(occasion) && (
+            {template && isNamed(occasion) && !isForAccepted(occasion) && (
               <TemplateRemove template={template} />
             )}
           </>

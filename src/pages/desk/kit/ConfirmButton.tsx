@@ -1,0 +1,47 @@
+import { useRef, useState, type ReactNode } from 'react'
+
+import { ActButton } from './ActButton.tsx'
+import { Button } from './Button.tsx'
+import { focus, useOnHidden } from './focus.ts'
+
+interface ConfirmButtonProps {
+  children: string
+  /** The question, and the buttons that confirm and cancel. */
+  question: ReactNode
+  confirm: string
+  cancel: string
+  isPending: boolean
+  onConfirm: () => void
+}
+
+/** A button that asks for confirmation. */
+export function ConfirmButton({
+  children,
+  question,
+  confirm,
+  cancel,
+  isPending,
+  onConfirm,
+}: ConfirmButtonProps) {
+  const [isConfirming, setIsConfirming] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  useOnHidden(isConfirming, () => button.current?.focus())
+  if (!isConfirming)
+    return (
+      <Button ref={button} onPress={() => setIsConfirming(true)}>
+        {children}
+      </Button>
+    )
+  return (
+    <>
+      <span>{question}</span>
+      {/* This button takes the focus, so that pressing Enter twice only cancels. */}
+      <Button ref={focus} onPress={() => setIsConfirming(false)}>
+        {cancel}
+      </Button>
+      <ActButton isPending={isPending} onPress={onConfirm}>
+        {confirm}
+      </ActButton>
+    </>
+  )
+}

@@ -1,0 +1,157 @@
+import { useRef, useState } from 'react'
+
+import { maxCharacters } from '../../../application/limits.ts'
+import type { ApplicationDetails } from '../../../client/desk/applications.ts'
+import type { AnsweredQuestion } from '../../../application/questions.ts'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { DialogForm } from '../kit/DialogForm.tsx'
+import { Choice, Field, TextField } from '../kit/Field.tsx'
+import { LongText } from '../kit/LongText.tsx'
+import { Sheet } from '../kit/Screen.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { answerWords, yesNo } from './questions.ts'
+
+interface GuestAnswersProps {
+  details: Pick<ApplicationDetails, 'application' | 'questions'>
+  name: string
+  /** Whether the person is accepted, as far as the desk knows. */
+  isAccepted: boolean
+  isBlind: boolean
+}
+
+/** The questions to somebody who is coming, and their answers; nothing if there are none. */
+export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswersProps) {
+  const { application, questions = [] } = details
+  if (questions.length === 0) return null
+  return (
+    <Sheet title="Questions to guests" className="questions-answers">
+      <dl className="application-answers">
+        {questions.map((question) => (
+          <div key={question.id}>
+            <dt>
+              {question.text}
+              {question.is_private && ' (private)'}
+            </dt>
+            <dd>
+              <Answer question={question} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {isAccepted && application.answer === 'coming' && (
+        <AnswersEnter
+          application={application.id}
+          name={name}
+          questions={questions.filter(({ is_private }) => !isBlind || !is_private)}
+          isPartial={isBlind && questions.some(({ is_private }) => is_private)}
+        />
+      )}
+    </Sheet>
+  )
+}
+
+function Answer({ question }: { question: AnsweredQuestion }) {
+  if (question.answer !== null) return <LongText text={answerWords(question, question.answer)} />
+  return (
+    <span className="layout-quiet">{question.is_answered ? 'Hidden while you read blind' : 'No answer'}</span>
+  )
+}
+
+interface AnswersEnterProps {
+  application: string
+  name: string
+  questions: readonly AnsweredQuestion[]
+  /** Whether private questions are left out. */
+  isPartial: boolean
+}
+
+/** A dialog that stores answers that came another way, such as by email. */
+function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterProps) {
+  const dialog = useRef<DialogHandle>(null)
+  const [answers, setAnswers] = useState<Record<string, string>>({})
+  const save = useDeskAct('desk_answer_questions', {
+    success: () => `${name}: answers saved`,
+    failure: 'Answers not saved.',
+    onSuccess: () => dialog.current?.close(),
+  })
+  return (
+    <Dialog
+      ref={dialog}
+      button="Enter answers"
+      title="Enter answers"
+      className="questions-enter"
+      onOpen={() => setAnswers({})}
+      onClose={save.cancel}
+    >
+      <DialogForm
+        act="Save answers"
+        isPending={save.isPending}
+        onSend={() => save.press({ application, answers: changedAnswers(answers, questions) })}
+      >
+        <p>For answers that came another way, such as by email. Nobody is told of the change.</p>
+        {isPartial && <p>Private questions are hidden while you read blind.</p>}
+        {questions.map((question) => (
+          <AnswerField
+            key={question.id}
+            question={question}
+            answer={answers[question.id] ?? question.answer ?? ''}
+            onAnswer={(answer) => setAnswers((former) => ({ ...former, [question.id]: answer }))}
+          />
+        ))}
+        <ActProblems acts={[save]} />
+      </DialogForm>
+    </Dialog>
+  )
+}
+
+/** Only these are sent: an answer that the guest changes meanwhile is not overwritten. */
+function changedAnswers(answers: Record<string, string>, questions: readonly AnsweredQuestion[]) {
+  return Object.fromEntries(
+    questions.flatMap(({ id, answer }) => {
+      const entered = answers[id]
+      return entered === undefined || entered === (answer ?? '') ? [] : [[id, entered]]
+    }),
+  )
+}
+
+interface AnswerFieldProps {
+  question: AnsweredQuestion
+  answer: string
+  onAnswer: (answer: string) => void
+}
+
+function AnswerField({ question, answer, onAnswer }: AnswerFieldProps) {
+  const { kind, text, choices, is_private } = question
+  const label = is_private ? `${text} (private)` : text
+  const field = {
+    label,
+    value: answer,
+    onText: onAnswer,
+    autoComplete: 'off',
+    maxLength: maxCharacters.answer,
+  }
+  const choose = (options: readonly (readonly [string, string])[]) => (
+    <Choice
+      label={label}
+      // A stored answer stays, even if it is no option any more.
+      options={[['', 'No answer'], ...options, ...unknownOption(answer, options)]}
+      value={answer}
+      onChoose={onAnswer}
+    />
+  )
+  switch (kind) {
+    case 'short':
+      return <Field {...field} />
+    case 'long':
+      return <TextField rows={3} {...field} />
+    case 'yes-no':
+      return choose(yesNo)
+    case 'choice':
+      return choose(choices.map((option) => [option, option] as const))
+  }
+}
+
+function unknownOption(answer: string, options: readonly (readonly [string, string])[]) {
+  return answer === '' || options.some(([value]) => value === answer) ? [] : [[answer, answer] as const]
+}

@@ -1,0 +1,206 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { daysOf } from '../../../application/calendar.ts'
+import type { Question } from '../../../application/questions.ts'
+import type { Guest } from '../../../client/desk/questions.ts'
+import type { RetreatDays } from '../../../client/desk/retreat.ts'
+import { storageOf } from '../../../client/storage.ts'
+import { announce } from '../kit/announce.tsx'
+import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { Tick } from '../kit/Field.tsx'
+import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
+import { hrefOf } from '../kit/route.ts'
+import { saveCsv } from '../kit/save-csv.ts'
+import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import {
+  chosenOf,
+  columnsOf,
+  guestsFile,
+  isReadBlind,
+  openCount,
+  sorted,
+  type GuestColumn,
+} from './guests.ts'
+import { useGuests } from './useQuestions.ts'
+
+/** The screen with all guests and their answers, as a table to read, print and download. */
+export function GuestList() {
+  return (
+    <Screen
+      title="Guests"
+      query={useGuests()}
+      nav={
+        <Back label="In the places" to={{ screen: 'places' }}>
+          <a className="control-link" href={hrefOf({ screen: 'questions' })}>
+            Questions
+          </a>
+        </Back>
+      }
+    >
+      {({ guests, questions }) =>
+        guests.length === 0 ? (
+          <p className="layout-quiet">
+            Nobody is coming yet. People who press “I am coming” appear here, with their answers.
+          </p>
+        ) : (
+          <Guests guests={sorted(guests)} questions={questions} />
+        )
+      }
+    </Screen>
+  )
+}
+
+interface GuestsProps {
+  guests: readonly Guest[]
+  questions: readonly Question[]
+}
+
+function Guests({ guests, questions }: GuestsProps) {
+  const isBlind = isReadBlind(guests)
+  const columns = columnsOf(questions, isBlind)
+  const [ticks, setTicks] = useState(storedTicks)
+  const chosen = chosenOf(columns, ticks)
+  const { data: places } = useQuery(useDesk().places())
+  const open = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
+
+  const tick = (id: string, isOn: boolean) => {
+    const changed = { ...ticks, [id]: isOn }
+    setTicks(changed)
+    storeTicks(changed, columns)
+  }
+  const download = () => {
+    saveCsv(guestsFile(guests, chosen), 'guests')
+    announce(`Downloaded ${countOf(guests.length, 'guest')}.`)
+  }
+  return (
+    <div className="guests-screen">
+      <p className="guests-paper">{paperWords(guests.length, places?.retreat)}</p>
+      <p className="guests-count">
+        {countOf(guests.length, 'guest')}.{' '}
+        {open > 0 && (
+          <>
+            {formatNumber(open)} {open === 1 ? 'has' : 'have'} not answered all required questions: draft
+            reminders under <a href={hrefOf({ screen: 'places' })}>Places</a>.
+          </>
+        )}
+      </p>
+      {isBlind && <p>Names, contact details and private answers are hidden: you read blind.</p>}
+      <form className="layout-sheet" aria-label="Columns">
+        {columns.length > 0 && (
+          <fieldset className="guests-columns">
+            <legend>Columns</legend>
+            {columns.map(({ id, label, isPrivate }) => (
+              <Tick key={id} isOn={chosen.some((each) => each.id === id)} onTick={(isOn) => tick(id, isOn)}>
+                {label}
+                {isPrivate && <span className="layout-quiet"> (private)</span>}
+              </Tick>
+            ))}
+          </fieldset>
+        )}
+        <p className="control-hint">The printed list and the file have the columns that are ticked.</p>
+        <div className="layout-row">
+          <Button onPress={() => print()}>Print</Button>
+          <Button onPress={download}>Download CSV</Button>
+        </div>
+      </form>
+      <Sheet title="Everyone who is coming" className="guests-sheet">
+        {/* Keys scroll it where the table is wider than the window. */}
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+        <section className="guests-scroll" aria-label="Table of guests" tabIndex={0}>
+          <GuestTable {...{ guests, questions, isBlind }} columns={chosen} />
+        </section>
+      </Sheet>
+    </div>
+  )
+}
+
+interface GuestTableProps extends GuestsProps {
+  columns: readonly GuestColumn[]
+  isBlind: boolean
+}
+
+function GuestTable({ guests, questions, columns, isBlind }: GuestTableProps) {
+  return (
+    <table className="guests-table" data-size={columns.length > 6 ? 'many' : undefined}>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {columns.map(({ id, label, isPrivate }) => (
+            <th key={id} scope="col">
+              {label}
+              {isPrivate && ' (private)'}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {guests.map((guest) => {
+          const openQuestions = openCount(guest, questions, isBlind)
+          return (
+            <tr key={guest.id}>
+              <th scope="row">
+                <ApplicationLink id={guest.id}>{nameOf(guest)}</ApplicationLink>
+                {openQuestions > 0 && (
+                  <span className="guests-open">{countOf(openQuestions, 'answer')} missing</span>
+                )}
+              </th>
+              {columns.map((column) => (
+                <GuestCell key={column.id} column={column} text={column.textOf(guest)} />
+              ))}
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+/** A word that would make its column wide. */
+const longWord = /\S{24}/
+
+function GuestCell({ column: { label, kind, isPrivate }, text }: { column: GuestColumn; text: string }) {
+  return (
+    <td
+      data-kind={text.length > 60 ? 'long' : kind}
+      className={longWord.test(text) ? 'guests-long' : undefined}
+    >
+      {/* In narrow windows each row is a card, whose lines have labels. Screen readers read the column's name. */}
+      <span className="guests-label" aria-hidden>
+        {label}
+        {isPrivate && ' (private)'}
+      </span>
+      <bdi>{text}</bdi>
+    </td>
+  )
+}
+
+/** The line below the title on paper: the retreat, the number of guests, and the day of printing. */
+function paperWords(count: number, retreat: RetreatDays | undefined) {
+  const { starts_on, ends_on, venue = '' } = retreat ?? {}
+  const days = starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
+  const about = ['Unplugged.', days, venue].filter(Boolean).join(' · ')
+  const today = localTimeOf(Date.now()).slice(0, '2026-12-31'.length)
+  return `${about} · ${countOf(count, 'guest')}, as of ${dayOf(today)}`
+}
+
+const storageKey = 'unplugged-desk-guests'
+const storage = storageOf('localStorage')
+
+/** The columns that were ticked or unticked in this browser. */
+function storedTicks(): Record<string, boolean> {
+  try {
+    return (JSON.parse(storage.getItem(storageKey) ?? '{}') ?? {}) as Record<string, boolean>
+  } catch {
+    return {}
+  }
+}
+
+/** Remembers ticks, except those of private columns: each printing of them is a choice. */
+function storeTicks(ticks: Readonly<Record<string, boolean>>, columns: readonly GuestColumn[]) {
+  const kept = columns
+    .filter(({ id, isPrivate }) => !isPrivate && id in ticks)
+    .map(({ id }) => [id, ticks[id]])
+  storage.setItem(storageKey, JSON.stringify(Object.fromEntries(kept)))
+}

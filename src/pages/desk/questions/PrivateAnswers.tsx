@@ -1,0 +1,77 @@
+import { privateDays } from '../../../application/limits.ts'
+import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { Field } from '../kit/Field.tsx'
+import { focusHeading, useOnHidden } from '../kit/focus.ts'
+import { countOf, dayOf } from '../kit/format.ts'
+import { hrefOf } from '../kit/route.ts'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { dayAfter } from './questions.ts'
+
+interface PrivateDaysEditProps {
+  /** The number of days as it is entered. */
+  days: string
+  /** The last day of the retreat; null if it is not set, undefined until it is known. */
+  endsOn: string | null | undefined
+  onDays: (days: string) => void
+}
+
+/** The number of days after the retreat on which private answers are erased, and its effect. */
+export function PrivateDaysEdit({ days, endsOn, onDays }: PrivateDaysEditProps) {
+  const count = Number(days)
+  const isValid = Number.isInteger(count) && count >= 1 && count <= privateDays.most
+  return (
+    <>
+      <Field
+        label="Erase private answers this many days after the retreat"
+        hint={`They are erased for good, and a restored backup erases them again. ${privateDays.offered} days unless you choose another number.`}
+        type="number"
+        inputMode="numeric"
+        required
+        min={1}
+        max={privateDays.most}
+        value={days}
+        onText={onDays}
+      />
+      <p aria-live="polite" className="questions-erasure">
+        {endsOn && isValid && `Private answers are erased on ${dayOf(dayAfter(endsOn, count))}.`}
+        {endsOn === null && (
+          <>
+            Set the days of the retreat under <a href={hrefOf({ screen: 'places' })}>Places</a>: until then
+            nothing is erased.
+          </>
+        )}
+      </p>
+    </>
+  )
+}
+
+/** The number of private answers that are due to be erased, and the button that erases them. */
+export function DueAnswers({ due }: { due: number }) {
+  const erase = useDeskAct('desk_erase_answers', {
+    success: ({ erased }) => `${countOf(erased, 'private answer')} erased.`,
+    failure: 'Not erased.',
+  })
+  // The pressed button disappears.
+  useOnHidden(due > 0, focusHeading)
+  if (due === 0) return null
+  return (
+    <section className="layout-notice error" aria-label="Private answers">
+      <p>
+        {countOf(due, 'private answer')} {due === 1 ? 'is' : 'are'} due to be erased.
+      </p>
+      <div className="layout-row">
+        <ConfirmButton
+          question={`Erase ${countOf(due, 'private answer')} for good?`}
+          confirm="Erase for good"
+          cancel="Keep"
+          isPending={erase.isPending}
+          onConfirm={() => erase.press({})}
+        >
+          Erase them now
+        </ConfirmButton>
+      </div>
+      <ActProblems acts={[erase]} />
+    </section>
+  )
+}

@@ -1,0 +1,154 @@
+import { useRef } from 'react'
+import { flushSync } from 'react-dom'
+import { useQuery } from '@tanstack/react-query'
+
+import { maxQuestions } from '../../../application/limits.ts'
+import { newAct } from '../../../client/act.ts'
+import type { Questions } from '../../../client/desk/questions.ts'
+import { announce } from '../kit/announce.tsx'
+import { Button } from '../kit/Button.tsx'
+import { Field } from '../kit/Field.tsx'
+import { countOf } from '../kit/format.ts'
+import { hrefOf } from '../kit/route.ts'
+import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useUnsentText } from '../kit/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
+import { DueAnswers, PrivateDaysEdit } from './PrivateAnswers.tsx'
+import { QuestionEdit, questionFieldId } from './QuestionEdit.tsx'
+import {
+  argumentsOf,
+  draftOf,
+  erasureSentence,
+  hasPrivate,
+  moved,
+  withQuestions,
+  type QuestionDraft,
+  type QuestionsDraft,
+} from './questions.ts'
+import { useQuestions } from './useQuestions.ts'
+
+/** The screen on which organisers write the questions to guests. */
+export function QuestionsEdit() {
+  return (
+    <Screen
+      title="Questions"
+      query={useQuestions()}
+      nav={
+        <Back label="In the places" to={{ screen: 'places' }}>
+          <a className="control-link" href={hrefOf({ screen: 'guests' })}>
+            Guests
+          </a>
+        </Back>
+      }
+    >
+      {(questions) => (
+        <div className="questions-screen">
+          <DueAnswers due={questions.due} />
+          <QuestionsForm stored={questions} />
+        </div>
+      )}
+    </Screen>
+  )
+}
+
+function QuestionsForm({ stored }: { stored: Questions }) {
+  const { data: places } = useQuery(useDesk().places())
+  const addButton = useRef<HTMLButtonElement>(null)
+  const draft = useVersionedDraft({
+    input: useUnsentText<Unsaved<QuestionsDraft>>('questions'),
+    call: 'desk_set_questions',
+    stored: draftOf(stored),
+    version: stored.version,
+    argsOf: (entered) => argumentsOf(entered, stored.version),
+    versionOf: (saved) => saved.version,
+    success: (saved) => `Saved. ${countOf(saved.questions.length, 'question')}.`,
+  })
+  const { value, enter } = draft
+  const { questions } = value
+
+  /** Changes the questions at once, so that the focus can move to a part that has just appeared. */
+  const change = (changed: QuestionDraft[]) => flushSync(() => enter(withQuestions(value, changed)))
+  const focusQuestion = (id: string) => document.getElementById(questionFieldId(id))?.focus()
+
+  const add = () => {
+    const id = newAct()
+    change([
+      ...questions,
+      { id, kind: 'short', text: '', options: '', is_required: false, is_private: false },
+    ])
+    focusQuestion(id)
+  }
+  const remove = (index: number) => {
+    const next = questions[index + 1] ?? questions[index - 1]
+    change(questions.toSpliced(index, 1))
+    announce('Question removed. Save to keep this change.')
+    if (next) focusQuestion(next.id)
+    else addButton.current?.focus()
+  }
+  const move = (index: number, by: 1 | -1) => {
+    change(moved(questions, index, by))
+    announce(`Question ${index + by + 1} of ${questions.length}`)
+  }
+
+  const isFull = questions.length >= maxQuestions
+  const erasure = erasureSentence(value, stored.questions)
+  return (
+    <form className="layout-columns" onSubmit={draft.onSubmit}>
+      <Sheet title="What guests are asked">
+        <p className="layout-quiet">
+          People who are coming are asked this on their page, and can change their answers there. Nobody is
+          told of a new question until you send a reminder.
+        </p>
+        {questions.length === 0 && <p>There are no questions yet.</p>}
+        <ol className="questions-list">
+          {questions.map((question, index) => (
+            <li key={question.id}>
+              <QuestionEdit
+                question={question}
+                number={index + 1}
+                stored={stored.questions.find(({ id }) => id === question.id)}
+                isFirst={index === 0}
+                isLast={index === questions.length - 1}
+                onChange={(changed) => change(questions.with(index, { ...question, ...changed }))}
+                onMove={(by) => move(index, by)}
+                onRemove={() => remove(index)}
+              />
+            </li>
+          ))}
+        </ol>
+        <Button ref={addButton} isOff={isFull} onPress={add}>
+          Add question
+        </Button>
+        {isFull && <p className="control-hint">There are at most {maxQuestions} questions.</p>}
+      </Sheet>
+      <div className="questions-side">
+        {questions.length > 0 && (
+          <Sheet title="Days">
+            <Field
+              label="Last day for answers"
+              hint="Guests can change their answers until then. Leave blank for the first day of the retreat."
+              type="date"
+              min="2000-01-01"
+              max="2999-12-31"
+              value={value.until}
+              onText={(until) => enter({ until })}
+            />
+            {hasPrivate(value) && (
+              <PrivateDaysEdit
+                days={value.days}
+                endsOn={places?.retreat ? places.retreat.ends_on : undefined}
+                onDays={(days) => enter({ days })}
+              />
+            )}
+          </Sheet>
+        )}
+        {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
+        <SaveButtons
+          draft={draft}
+          conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
+        />
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+
+import { readCsv } from '../../../../testing/csv.ts'
+import type { Question } from '../../../application/questions.ts'
+import type { Guest } from '../../../client/desk/questions.ts'
+import { chosenOf, columnsOf, guestsFile, isReadBlind, openCount, sorted } from './guests.ts'
+
+const question = (id: string, changes: Partial<Question> = {}): Question => ({
+  id,
+  kind: 'short',
+  text: `Question ${id}`,
+  choices: [],
+  is_required: false,
+  is_private: false,
+  ...changes,
+})
+const questions = [
+  question('arrival', { is_required: true }),
+  question('car', { kind: 'yes-no' }),
+  question('call', { is_required: true, is_private: true }),
+]
+const guest = (id: string, first_name: string, last_name: string, answers = {}): Guest => ({
+  id,
+  first_name,
+  last_name,
+  email: `${id}@example.com`,
+  phone: '+44 20 7946 0100',
+  company: '=Engines',
+  answers,
+})
+const ids = (columns: readonly { id: string }[]) => columns.map(({ id }) => id)
+
+test('the columns are contacts and questions, and only questions that are not private are chosen at first', () => {
+  const columns = columnsOf(questions, false)
+  expect(ids(columns)).toEqual(['company', 'email', 'phone', 'arrival', 'car', 'call'])
+  expect(ids(chosenOf(columns, {}))).toEqual(['arrival', 'car'])
+  expect(ids(chosenOf(columns, { phone: true, arrival: false, call: true }))).toEqual([
+    'phone',
+    'car',
+    'call',
+  ])
+})
+
+test('blind readers have neither contacts nor private questions to choose', () => {
+  const columns = columnsOf(questions, true)
+  expect(ids(columns)).toEqual(['arrival', 'car'])
+  expect(ids(chosenOf(columns, { call: true, email: true }))).toEqual(['arrival', 'car'])
+  expect(isReadBlind([guest('1', 'Ada', 'Lovelace')])).toBe(false)
+  expect(isReadBlind([guest('1', 'Ada', 'Lovelace'), { id: '2', answers: {} }])).toBe(true)
+})
+
+test('guests are sorted by last name, then first name, without regard to accents and capitals', () => {
+  const guests = [
+    guest('1', 'Émile', 'Zola'),
+    guest('2', 'Ada', 'éluard'),
+    guest('3', 'Zoë', 'Eluard'),
+    guest('4', 'Alan', 'Turing'),
+  ]
+  expect(sorted(guests).map(({ id }) => id)).toEqual(['2', '3', '4', '1'])
+  expect(
+    sorted([
+      { id: 'b', answers: {} },
+      { id: 'a', answers: {} },
+    ]).map(({ id }) => id),
+  ).toEqual(['a', 'b'])
+})
+
+test('open questions are the required ones without an answer, as far as the reader knows', () => {
+  const answered = guest('1', 'Ada', 'Lovelace', { arrival: 'Friday' })
+  expect(openCount(answered, questions, false)).toBe(1)
+  expect(openCount({ ...answered, answers: { arrival: 'Friday', call: 'Mary' } }, questions, false)).toBe(0)
+  expect(openCount(answered, questions, true)).toBe(0)
+  expect(openCount({ ...answered, answers: {} }, questions, true)).toBe(1)
+})
+
+test('the file has the name and the chosen columns, by the rules for spreadsheets', async () => {
+  const columns = chosenOf(columnsOf(questions, false), { company: true, arrival: true, call: false })
+  const file = guestsFile(
+    [guest('1', 'Ada', 'Lovelace', { arrival: 'Friday,\nlate', car: 'yes', call: 'Mary' })],
+    columns,
+  )
+  expect(file.type).toBe('text/csv')
+  expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
+  const { header, rows } = readCsv(await file.text())
+  expect(header).toEqual(['Name', 'Company', 'Question arrival', 'Question car'])
+  expect(rows).toEqual([
+    {
+      Name: 'Ada Lovelace',
+      Company: "'=Engines",
+      'Question arrival': 'Friday,\nlate',
+      'Question car': 'Yes',
+    },
+  ])
+})

@@ -1,0 +1,81 @@
+import { byteOrderMark, csvTextLines } from '../../../application/csv.ts'
+import type { Question } from '../../../application/questions.ts'
+import type { Guest } from '../../../client/desk/questions.ts'
+import { nameOf } from '../kit/format.ts'
+import { answerWords } from './questions.ts'
+
+/** A column of the guests' table that people choose. */
+export interface GuestColumn {
+  /** The name of a contact, or the id of a question. */
+  id: string
+  label: string
+  kind: 'contact' | Question['kind']
+  isPrivate: boolean
+  textOf: (guest: Guest) => string
+}
+
+const contacts = [
+  ['company', 'Company'],
+  ['email', 'Email'],
+  ['phone', 'Phone'],
+] as const
+
+/** Whether the reader of these guests reads blind. */
+export function isReadBlind(guests: readonly Guest[]): boolean {
+  return guests.some((guest) => guest.first_name === undefined)
+}
+
+/** The columns to choose from. Blind readers have no contacts and no private questions. */
+export function columnsOf(questions: readonly Question[], isBlind: boolean): GuestColumn[] {
+  return [
+    ...contacts.map(([id, label]) => ({
+      id,
+      label,
+      kind: 'contact' as const,
+      isPrivate: false,
+      textOf: (guest: Guest) => guest[id] ?? '',
+    })),
+    ...questions.map((question) => ({
+      id: question.id,
+      label: question.text,
+      kind: question.kind,
+      isPrivate: question.is_private,
+      textOf: (guest: Guest) => answerWords(question, guest.answers[question.id] ?? ''),
+    })),
+  ].filter(({ kind, isPrivate }) => !isBlind || (kind !== 'contact' && !isPrivate))
+}
+
+/** The columns that are chosen. Until somebody ticks or unticks one, these are the questions that are not private. */
+export function chosenOf(
+  columns: readonly GuestColumn[],
+  ticks: Readonly<Record<string, boolean>>,
+): GuestColumn[] {
+  return columns.filter(({ id, kind, isPrivate }) => ticks[id] ?? (kind !== 'contact' && !isPrivate))
+}
+
+const names = new Intl.Collator('en', { sensitivity: 'base' })
+
+/** The guests by their last names. Hidden names have the order of their ids. */
+export function sorted(guests: readonly Guest[]): Guest[] {
+  const compare = (one: Guest, other: Guest) =>
+    names.compare(one.last_name ?? one.id, other.last_name ?? other.id) ||
+    names.compare(one.first_name ?? '', other.first_name ?? '') ||
+    (one.id < other.id ? -1 : 1)
+  return guests.toSorted(compare)
+}
+
+/** The number of required questions that a guest has not answered. Blind readers do not know about private ones. */
+export function openCount({ answers }: Guest, questions: readonly Question[], isBlind: boolean): number {
+  return questions.filter(
+    ({ id, is_required, is_private }) => is_required && !(isBlind && is_private) && answers[id] === undefined,
+  ).length
+}
+
+/** The table as a file for spreadsheets, with the chosen columns. */
+export function guestsFile(guests: readonly Guest[], columns: readonly GuestColumn[]): Blob {
+  const rows = [
+    ['Name', ...columns.map(({ label }) => label)],
+    ...guests.map((guest) => [nameOf(guest), ...columns.map(({ textOf }) => textOf(guest))]),
+  ]
+  return new Blob([byteOrderMark, csvTextLines(rows)], { type: 'text/csv' })
+}
