@@ -265,7 +265,7 @@ test('private answers are erased by hand once they are due, and the days of the 
   expect(await focused(page)).toBe('H1: Questions')
   expect(await storedAnswers()).toEqual(['Nuts'])
   await page.evaluate(() => (location.hash = '#/history'))
-  await page.getByText('1 private answer erased').waitFor()
+  await page.locator('main').getByText('1 private answer erased').waitFor()
   await desk.sql`
     insert into private.history (author, kind, detail) values ('server', 'questions', '{"erased": 2}')`
   await page.reload()
