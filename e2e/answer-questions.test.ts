@@ -71,7 +71,7 @@ const open = (
 async function stored({ id }: AcceptedApplicant) {
   const rows = await sql<{ text: string; answer: string }[]>`
     select text, answer from private.question_answers join private.questions on questions.id = question_id
-    where application_id = ${id}`
+    where application_id = ${id} order by position`
   return Object.fromEntries(rows.map(({ text, answer }) => [text, answer]))
 }
 
