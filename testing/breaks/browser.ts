@@ -43,6 +43,15 @@ export const browser: readonly Break[] = [
   },
   {
     promise: 'drafts stay in the tab',
+    effect: "A guest's private answer that is not sent is stored in the tab",
+    changedFile: 'src/pages/answer/unsent.ts',
+    find: 'list.filter(({ is_private }) => !is_private)',
+    replace: 'list',
+    testFile: 'e2e/answer-questions.test.ts',
+    testTitle: 'typed text survives a reload in this tab and for this link, except private answers',
+  },
+  {
+    promise: 'drafts stay in the tab',
     effect: 'Typed text stays in the tab after its author signs out',
     changedFile: 'src/pages/desk/kit/useUnsentText.ts',
     find: `  store(empty)
