@@ -1,19 +1,54 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { copyCheckout } from './static-site.ts'
+import { until } from './until.ts'
 
 const run = promisify(execFile)
 
 /**
- * Makes the release archive from a copy of this checkout.
+ * Makes the release archive from a copy of this checkout. All files of a test run share one archive, which the first makes.
  *
- * @param directory An empty directory for the archive and the copy.
  * @returns The path of the archive.
+ * @throws {Error} The archive could not be made, here or by the file that was first.
  */
-export async function packRelease(directory: string): Promise<string> {
+export async function packRelease(): Promise<string> {
+  const { TEST_RUN = '' } = process.env
+  const directory = join(TEST_RUN, 'release')
+  const outcome = join(directory, 'outcome.json')
+  try {
+    await mkdir(directory)
+  } catch (error) {
+    if (!existsSync(directory)) throw error
+    await until('the release archive of another file', () => existsSync(outcome), longestPack)
+    const { archive, failure } = JSON.parse(await readFile(outcome, 'utf8')) as Outcome
+    if (archive === undefined) throw new Error(failure)
+    return archive
+  }
+  const made = await pack(directory).then(
+    (archive): Outcome => ({ archive }),
+    (error: unknown): Outcome => ({ failure: String(error) }),
+  )
+  // Others read the file as soon as it exists.
+  await writeFile(`${outcome}.new`, JSON.stringify(made))
+  await rename(`${outcome}.new`, outcome)
+  if (made.archive === undefined) throw new Error(made.failure)
+  return made.archive
+}
+
+/** The path of the archive, or the reason why there is none. */
+interface Outcome {
+  archive?: string
+  failure?: string
+}
+
+/** In milliseconds. An idle machine takes a tenth of this time. */
+const longestPack = 240_000
+
+async function pack(directory: string) {
   const checkout = await copyCheckout(join(directory, 'checkout'))
   await run('npm', ['run', 'archive', '--', directory], { cwd: checkout })
   const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'))

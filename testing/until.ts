@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** The timeout of a wait, in milliseconds. */
+/** The default timeout of a wait, in milliseconds. */
 const longest = 60_000
 /** Milliseconds between two checks, which leave the processor to the awaited work. */
 const pause = 10
@@ -10,10 +10,15 @@ const pause = 10
  *
  * @param what Describes the awaited thing in the error message.
  * @param holds Whether the condition is true. A failure counts as false.
+ * @param limit The timeout in milliseconds.
  * @throws {Error} The condition did not become true in time. The cause is the last failure.
  */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + longest
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  limit = longest,
+): Promise<void> {
+  const end = performance.now() + limit
   for (let failure: unknown; ;) {
     try {
       failure = undefined
@@ -22,7 +27,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
       failure = error
     }
     if (performance.now() > end)
-      throw new Error(`${longest / 1000} s passed without ${what}.`, { cause: failure })
+      throw new Error(`${limit / 1000} s passed without ${what}.`, { cause: failure })
     await wait(pause)
   }
 }

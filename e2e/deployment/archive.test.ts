@@ -41,7 +41,7 @@ let folder: Record<'inDocs' | 'ours', string>
 beforeAll(async () => {
   const { path } = await temporaryDirectory()
   formerFolder = join(path, 'former')
-  archive = await packRelease(path)
+  archive = await packRelease()
   const [, inDocs = ''] = /\bnew=(\S+)/.exec(await readFile(operate, 'utf8')) ?? []
   folder = { inDocs, ours: basename(archive, '.tgz') }
   await unpackRelease(join(fixtures, 'unplugged-1.0.0.tgz'), formerFolder)

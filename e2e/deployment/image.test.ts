@@ -16,7 +16,7 @@ let container: RunningContainer | undefined
 beforeAll(async () => {
   directory = await temporaryDirectory()
   const product = join(directory.path, 'product')
-  await unpackRelease(await packRelease(directory.path), product)
+  await unpackRelease(await packRelease(), product)
   image = await buildImage(product, directory.path)
 })
 

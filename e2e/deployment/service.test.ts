@@ -30,7 +30,7 @@ test("the server and its commands run as the systemd unit's user with the unit's
     string,
     string,
   ]
-  await unpackRelease(await packRelease(path), product)
+  await unpackRelease(await packRelease(), product)
   await run('npm', ['ci', '--omit=dev'], { cwd: product })
   for (const folder of [state, backups]) {
     await mkdir(folder, { mode: 0o700 })
