@@ -224,7 +224,7 @@ test('removing a question says how many answers it erases, and saving erases the
   for (const id of ids) await storeAnswers(desk.sql, id, { [diet]: 'Nuts', [car]: 'no' })
   const page = await desk.open(visitor, '/questions')
   const { button, status } = getDesk(page)
-  const remove = questionNumber(page, 1).getByRole('button', { name: 'Remove', exact: true })
+  const remove = questionNumber(page, 1).getByRole('button', { name: 'Remove: question 1' })
   await remove.click()
   await page.getByText('Remove question 1? Saving then erases 2 answers.').waitFor()
   expect(await focused(page)).toBe('BUTTON: Keep')

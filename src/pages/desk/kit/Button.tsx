@@ -6,7 +6,7 @@ import { hrefOf } from './route.ts'
 /** The properties of a button. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
   /** The person or thing that it is about. Screen readers read it after the words, if several buttons share the words. */
-  about?: string
+  about?: string | undefined
   /** Whether it is inactive. It keeps the focus, which `disabled` would remove. */
   isOff?: boolean | undefined
   onPress: (event: MouseEvent<HTMLButtonElement>) => void

@@ -6,6 +6,8 @@ import { focus, useOnHidden } from './focus.ts'
 
 interface ConfirmButtonProps {
   children: string
+  /** The thing that it is about, if several buttons share the words. */
+  about?: string | undefined
   /** The question, and the buttons that confirm and cancel. */
   question: ReactNode
   confirm: string
@@ -17,6 +19,7 @@ interface ConfirmButtonProps {
 /** A button that asks for confirmation. */
 export function ConfirmButton({
   children,
+  about,
   question,
   confirm,
   cancel,
@@ -28,7 +31,7 @@ export function ConfirmButton({
   useOnHidden(isConfirming, () => button.current?.focus())
   if (!isConfirming)
     return (
-      <Button ref={button} onPress={() => setIsConfirming(true)}>
+      <Button ref={button} about={about} onPress={() => setIsConfirming(true)}>
         {children}
       </Button>
     )

@@ -100,6 +100,7 @@ export function QuestionEdit(props: QuestionEditProps) {
           </Button>
           {answers > 0 ? (
             <ConfirmButton
+              about={about}
               question={`Remove question ${number}? Saving then erases ${countOf(answers, 'answer')}.`}
               confirm="Remove question"
               cancel="Keep"
