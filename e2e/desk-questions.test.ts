@@ -325,6 +325,7 @@ test('the printed list has a title with the days, the ticked columns and nothing
   await page.evaluate(() => (window.print = () => (document.title = 'printed')))
   await getDesk(page).button('Print').click()
   await expect.poll(() => page.title()).toBe('printed')
+  await page.locator('.guests-paper', { hasText: 'Hof Sonnenau' }).waitFor({ state: 'attached' })
   await page.emulateMedia({ media: 'print' })
   // A4 in portrait, without its margins.
   await resize(page, { width: 680, height: 1000 })
