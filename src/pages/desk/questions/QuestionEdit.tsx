@@ -1,5 +1,3 @@
-import { useRef } from 'react'
-
 import { maxCharacters } from '../../../application/limits.ts'
 import type { QuestionKind } from '../../../application/questions.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
@@ -31,7 +29,6 @@ export function QuestionEdit(props: QuestionEditProps) {
   const { question, number, stored, isFirst, isLast, onChange, onMove, onRemove } = props
   const { id, kind, text, options, is_required, is_private } = question
   const answers = stored?.answers ?? 0
-  const moveDown = useRef<HTMLButtonElement>(null)
   const stays = stored?.is_private === true && answers > 0
   const about = `question ${number}`
   return (
@@ -86,16 +83,7 @@ export function QuestionEdit(props: QuestionEditProps) {
           <Button about={about} isOff={isFirst} onPress={() => onMove(-1)}>
             Up
           </Button>
-          <Button
-            ref={moveDown}
-            about={about}
-            isOff={isLast}
-            onPress={() => {
-              onMove(1)
-              // The browser drops the focus of an element that moves.
-              moveDown.current?.focus()
-            }}
-          >
+          <Button about={about} isOff={isLast} onPress={() => onMove(1)}>
             Down
           </Button>
           {answers > 0 ? (
