@@ -19,24 +19,26 @@ export async function packRelease(): Promise<string> {
   const { TEST_RUN = '' } = process.env
   const directory = join(TEST_RUN, 'release')
   const outcome = join(directory, 'outcome.json')
-  try {
-    await mkdir(directory)
-  } catch (error) {
-    if (!existsSync(directory)) throw error
-    await until('the release archive of another file', () => existsSync(outcome), longestPack)
-    const { archive, failure } = JSON.parse(await readFile(outcome, 'utf8')) as Outcome
-    if (archive === undefined) throw new Error(failure)
-    return archive
-  }
-  const made = await pack(directory).then(
-    (archive): Outcome => ({ archive }),
-    (error: unknown): Outcome => ({ failure: String(error) }),
+  const isFirst = await mkdir(directory).then(
+    () => true,
+    (error: unknown) => {
+      if (!existsSync(directory)) throw error
+      return false
+    },
   )
-  // Others read the file as soon as it exists.
-  await writeFile(`${outcome}.new`, JSON.stringify(made))
-  await rename(`${outcome}.new`, outcome)
-  if (made.archive === undefined) throw new Error(made.failure)
-  return made.archive
+  if (isFirst) {
+    const made = await pack(directory).then(
+      (archive): Outcome => ({ archive }),
+      (error: unknown): Outcome => ({ failure: String(error) }),
+    )
+    // Others read the file as soon as it exists.
+    await writeFile(`${outcome}.new`, JSON.stringify(made))
+    await rename(`${outcome}.new`, outcome)
+  }
+  await until('the release archive of another file', () => existsSync(outcome), longestPack)
+  const { archive, failure } = JSON.parse(await readFile(outcome, 'utf8')) as Outcome
+  if (archive === undefined) throw new Error(failure)
+  return archive
 }
 
 /** The path of the archive, or the reason why there is none. */
