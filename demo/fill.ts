@@ -16,7 +16,18 @@ import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
 import { lines, notes } from './notes.ts'
 import { applicationCount } from './people.ts'
-import { rsvps, applicationsUntil, closedDomain, day, minute, reviews, timeBefore, weeks } from './plan.ts'
+import {
+  guestAnswers,
+  guestQuestions,
+  rsvps,
+  applicationsUntil,
+  closedDomain,
+  day,
+  minute,
+  reviews,
+  timeBefore,
+  weeks,
+} from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -163,6 +174,15 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     select public.answer_place(token::text, ${rsvp}, ${randomUUID()}) from private.invitations
     where application_id = ${application} and told_at is not null`
 
+  /** Answers the questions to guests, if the person is coming. */
+  const giveAnswers = async (application: string, given: readonly string[]) => {
+    const { questions } = await deskOf(0)('desk_questions', {})
+    const answers = Object.fromEntries(questions.map(({ id }, index) => [id, given[index] ?? '']))
+    await sql`
+      select public.answer_questions(token::text, ${JSON.stringify(answers)}::text::jsonb, ${randomUUID()})
+      from private.invitations where application_id = ${application} and told_at is not null`
+  }
+
   let acceptedCount = 0
   const releaseDecisions = async (by: number) => {
     const accepted = await release(by, 'accepted')
@@ -174,7 +194,11 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
       const rsvp = rsvps[acceptedCount % rsvps.length]
       acceptedCount += 1
       const after = (0.1 + 7 * random()) * day
-      if (rsvp !== undefined) plan(new Date(clock.now().getTime() + after), () => giveRsvp(application, rsvp))
+      const rsvpAt = clock.now().getTime() + after
+      if (rsvp !== undefined) plan(new Date(rsvpAt), () => giveRsvp(application, rsvp))
+      const given = guestAnswers[acceptedCount % guestAnswers.length]
+      if (rsvp === 'coming' && given !== undefined)
+        plan(new Date(rsvpAt + 2 * minute), () => giveAnswers(application, given))
       // One accepted person changes their RSVP later.
       if (acceptedCount === 4)
         plan(new Date(clock.now().getTime() + 6 * day), () => giveRsvp(application, 'not coming'))
@@ -296,6 +320,13 @@ async function setUp(desk: CallDesk, end: Date) {
     starts_on: dateOf(friday),
     ends_on: dateOf(new Date(friday.getTime() + 3 * day)),
     venue: 'Hof Sonnenau, Seeberg',
+  })
+  const { version: ofQuestions } = await desk('desk_questions', {})
+  await desk('desk_set_questions', {
+    version: ofQuestions,
+    questions: guestQuestions,
+    until: null,
+    private_days: 30,
   })
   const door = await desk('desk_door', {})
   await desk('desk_set_door', {

@@ -1,4 +1,5 @@
 import type { Rsvp, Status } from '../src/application/statuses.ts'
+import type { Question } from '../src/application/questions.ts'
 import { applicationCount, people } from './people.ts'
 
 /** The domain whose mailboxes no longer exist. */
@@ -44,6 +45,35 @@ export const rsvps: (Rsvp | undefined)[] = [
   undefined,
   'coming',
   'coming',
+]
+
+/** The questions to guests. */
+export const guestQuestions: Omit<Question, 'id'>[] = [
+  {
+    kind: 'choice',
+    text: 'When do you arrive?',
+    choices: ['Thursday evening', 'Friday by noon', 'Friday evening'],
+    is_required: true,
+    is_private: false,
+  },
+  { kind: 'short', text: 'What do you not eat?', choices: [], is_required: true, is_private: false },
+  { kind: 'yes-no', text: 'Would you share a room?', choices: [], is_required: false, is_private: false },
+  {
+    kind: 'short',
+    text: 'Whom do we call in an emergency?',
+    choices: [],
+    is_required: true,
+    is_private: true,
+  },
+]
+
+/** The guests' answers, in turn and in the order of the questions. `undefined` means that they have not answered. */
+export const guestAnswers: (readonly string[] | undefined)[] = [
+  ['Thursday evening', 'Nuts', 'yes', 'My sister, 555 0142'],
+  ['Friday by noon', 'I eat everything', 'no', 'Jonas, 555 0117'],
+  ['Friday evening', 'Meat and fish', '', 'My office, 555 0160'],
+  undefined,
+  ['Friday by noon', 'Gluten', 'yes', 'Mara, 555 0199'],
 ]
 
 /** Returns this hour of the day that is this many days before another date. */

@@ -109,7 +109,10 @@ interface Acts {
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
   desk_remind: [{ act: string }, ReminderOutcome]
   desk_set_questions: [
-    Pick<Questions, 'version' | 'until' | 'private_days'> & { questions: Question[] },
+    Pick<Questions, 'version' | 'until' | 'private_days'> & {
+      /** A question without an id is new. */
+      questions: (Omit<Question, 'id'> & Partial<Pick<Question, 'id'>>)[]
+    },
     Questions,
   ]
   /** `answers`: by the id of the question, blank to remove one. Answers that are not given stay. */
