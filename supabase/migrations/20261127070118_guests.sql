@@ -12,7 +12,17 @@ alter table private.editions
   add column questions_until date,
   add column private_days integer constraint editions_private_days check (private_days between 1 and 365),
   add column announcements integer not null default 0,
-  add column announced_on date;
+  add column announced_on date,
+  add column places integer;
+
+create or replace view private.standings as
+  select application.id as application_id, private.person(application.email) as person,
+    coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
+    private.rsvp_state(coalesce(is_accepted, false), told_at, deadline, rsvp, (select private.today())) as answer_state,
+    rsvp as answer, rsvp_at as answered_at, deadline as kept_until, application.edition
+  from public.retreat_applications as application
+    left join private.statuses as decided on decided.application_id = application.id
+    left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;
 
 create table private.questions (
   id uuid primary key default gen_random_uuid(),
@@ -38,12 +48,15 @@ alter table private.question_answers enable row level security;
 
 alter table private.history drop constraint history_kind_check,
   add constraint history_kind_check check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address',
-    'told', 'answer', 'questions', 'kept', 'link', 'places')) not valid;
+    'told', 'answer', 'questions', 'kept', 'link', 'places', 'edition')) not valid;
 
 alter table private.letter_settings add column confirmations boolean not null default false;
 
 alter table private.templates drop constraint templates_kind_check,
   add constraint templates_kind_check check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')) not valid;
+
+-- After the foreign key, for which inserts wait: they lock applications first, and then read the door.
+alter table private.door add column repeats_until timestamptz;
 
 -- What goes where. A restore of an older backup runs this statement, too. Organisers may have templates of these names, whose
 -- texts are kept.
@@ -70,6 +83,41 @@ on conflict (name) do update set kind = excluded.kind;
 -- So far what goes where.
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- The digest of the eleven form answers, as the index has it. It sets no search path, so that PostgreSQL can inline it.
+create function private.answers_digest(application public.retreat_applications) returns text
+  language sql immutable parallel safe
+as $$
+  select md5(
+    md5(application.first_name) || md5(application.last_name) || md5(application.email) || md5(application.phone)
+    || md5(application.linkedin) || md5(application.company) || md5(application.paid_solution)
+    || md5(application.custom_solution) || md5(application.team_size) || md5(application.reason)
+    || case when application.consent then 't' else 'f' end
+  )
+$$;
+
+revoke all on function private.answers_digest(retreat_applications) from public, anon, authenticated;
+
+-- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
+-- to an earlier one. One query for all applications, since a query for each would be too slow.
+create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select standing.application_id, jsonb_build_object(
+      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+          and other.edition = standing.edition
+      ), 'applied_before', not blind and standing.edition > 1 and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.edition < standing.edition
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
+end
+$$;
+
 -- The organisers' work on some applications, for the exported table: the last decision with its author, the notes, and the state of
 -- the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no text of a letter, so that
 -- organisers who read blind may read it.
@@ -110,6 +158,325 @@ begin
 end
 $$;
 
+-- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. Those of two
+-- editions overlap by two minutes, since an application that waited while the next edition began has an earlier time. `is_only`:
+-- there is no other edition.
+create function private.edition_in(
+  filter jsonb, out id integer, out since timestamptz, out before timestamptz, out is_only boolean
+)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  select editions.id, began_at - interval '1 minute', coalesce(
+      (select later.began_at + interval '1 minute' from private.editions as later where later.id = editions.id + 1), 'infinity'
+    ), not exists (select from private.editions as other where other.id <> editions.id)
+    into edition_in.id, since, before, is_only
+    from private.editions
+    where editions.id = coalesce((filter ->> 'edition')::integer, (select max(editions.id) from private.editions));
+  if not found then
+    raise exception 'There is no such retreat.' using errcode = '22023';
+  end if;
+end
+$$;
+
+revoke all on function private.edition_in(jsonb) from public, anon, authenticated;
+
+create function private.edition_of(application uuid) returns integer
+  language sql stable set search_path = ''
+as $$
+  select edition from public.retreat_applications where id = application
+$$;
+
+revoke all on function private.edition_of(uuid) from public, anon, authenticated;
+
+-- Whether an application is of an edition. It sets no search path, so that PostgreSQL can inline it.
+create function private.is_of(application uuid, edition integer, is_only boolean) returns boolean
+  language sql stable
+as $$
+  select is_only or private.edition_of(application) = edition
+$$;
+
+revoke all on function private.is_of(uuid, integer, boolean) from public, anon, authenticated;
+
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
+-- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
+-- of the list.
+--
+-- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
+-- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
+-- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
+-- first) and `shuffled` (another order for each account, the same each time).
+create or replace function private.find(
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
+)
+  -- Most calls end long before `look` candidates. Planned for that many, the query would sort thousands of rows and be
+  -- compiled.
+  language plpgsql stable set search_path = '' set enable_sort = off set jit = off
+as $$
+declare
+  wanted text := nullif(filter ->> 'status', 'all');
+  wanted_rsvp text := filter ->> 'answer';
+  query tsquery;
+  hits uuid[];
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  wanted_marks text := filter ->> 'marks';
+  is_oldest_first boolean := sorting = 'oldest';
+  edition record := private.edition_in(filter);
+  -- The list is between these two positions, both exclusive.
+  first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
+  since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
+  since_id uuid := first_id;
+  before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
+  before_id uuid := first_id;
+  -- The parts of the query.
+  source text := 'public.retreat_applications as application';
+  position text := 'application.created_at, application.id';
+  conditions text[] := array['true'];
+  octets text := '0';
+  yes text := '0';
+  beyond text := 'true';
+  sequence text := case sorting when 'oldest' then '1, 2' when 'most yes' then '5 desc, 1 desc, 2 desc'
+    when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
+  candidates refcursor;
+  candidate_at timestamptz;
+  candidate_id uuid;
+  candidate_octets integer;
+  candidate_yes integer;
+  passes boolean;
+  last_at timestamptz;
+  last_id uuid;
+  last_yes integer;
+  looked integer := 0;
+  -- The cost of two hundred ordinary applications.
+  octets_left integer := 60000;
+  ends timestamptz := clock_timestamp() + interval '1 second';
+begin
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside') then
+    raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
+    wanted := coalesce(wanted, 'accepted');
+  elsif wanted_marks not in ('none of mine', 'disagree') then
+    raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
+  end if;
+  if sorting = 'most yes' then
+    -- Counts the visible marks of all applications once.
+    yes := 'coalesce(tally.yes, 0)';
+    beyond := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
+  elsif sorting = 'shuffled' then
+    beyond := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
+  elsif is_oldest_first then
+    since := coalesce((after ->> 'created_at')::timestamptz, since);
+    since_id := coalesce((after ->> 'id')::uuid, first_id);
+  else
+    before := coalesce((after ->> 'created_at')::timestamptz, before);
+    before_id := coalesce((after ->> 'id')::uuid, first_id);
+  end if;
+  ids := '{}';
+  if btrim(filter ->> 'search') <> '' then
+    select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
+    -- The search has only punctuation, which matches nothing.
+    if query is null then return; end if;
+    if hits is null then look := least(look, 200); end if;
+  end if;
+
+  if wanted_marks = 'disagree' then
+    if query is not null and hits is null then
+      conditions := array_append(conditions, 'private.words(application, $8) @@ $7');
+    end if;
+    hits := array(
+      select application_id from private.visible_marks(account) where hits is null or application_id = any (hits)
+      group by 1 having bool_or(mark = 'yes') and bool_or(mark = 'no')
+    );
+  elsif wanted_marks = 'none of mine' then
+    conditions := array_append(conditions, 'not exists (
+      select from private.marks where application_id = id and account_id = $14 and mark is not null)');
+  end if;
+
+  if hits is not null then
+    -- `offset 0` makes the planner sort the few hits instead of following an index's order.
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
+  elsif query is not null then
+    source := 'public.retreat_applications as application
+      left join private.search_vectors as kept on kept.application_id = id';
+    conditions := array_append(conditions,
+      'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
+    -- Reading a stored vector costs as much as searching a short application.
+    octets := 'case when vector is null then private.search_octets(application) else 300 end';
+  elsif wanted <> 'new' then
+    source := 'private.statuses as decided
+      left join public.retreat_applications as application on id = decided.application_id';
+    beyond := beyond || ' and decided.status = $9';
+    position := 'decided.created_at, decided.application_id';
+  end if;
+  if wanted is null and exists (select from private.statuses where status = 'aside') then
+    -- Applications that were put aside are in no other list.
+    conditions := array_append(conditions,
+      'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
+  end if;
+  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
+    conditions := array_append(conditions,
+      'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
+  end if;
+  if wanted_rsvp is not null then
+    conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as own where own.application_id = id) = any ($10)');
+  end if;
+  if not edition.is_only then
+    conditions := array_append(conditions, 'application.edition = $18');
+  end if;
+  if filter ->> 'team_size' is not null then
+    conditions := array_append(conditions, 'team_size = $12');
+  end if;
+  if filter ->> 'paid_solution' is not null then
+    conditions := array_append(conditions, 'paid_solution = $13');
+  end if;
+  if sorting = 'most yes' then
+    source := source || ' left join (
+      select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
+      where mark = ''yes'' group by 1) as tally on marked_id = id';
+  end if;
+  -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
+  open candidates for execute format(
+    'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
+  ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
+    case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
+    case when wanted_rsvp is not null then private.today() end,
+    filter ->> 'team_size', filter ->> 'paid_solution', account,
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid, edition.id;
+  loop
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
+    exit when not found;
+    if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
+      next := jsonb_build_object('created_at', last_at, 'id', last_id)
+        || case when sorting = 'most yes' then jsonb_build_object('yes', last_yes) else '{}' end;
+      exit;
+    end if;
+    looked := looked + 1;
+    octets_left := octets_left - candidate_octets;
+    last_at := candidate_at;
+    last_id := candidate_id;
+    last_yes := candidate_yes;
+    if passes then ids := ids || candidate_id; end if;
+  end loop;
+  close candidates;
+end
+$$;
+
+-- The number of applications of an edition that have a status, at most `most`. Only those that were stored while an edition began
+-- are looked up.
+create function private.count_with_status(status text, edition record, most integer) returns integer
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from (
+      select from private.statuses as decided
+      where decided.status = count_with_status.status and created_at >= edition.since and created_at < edition.before
+        and (
+          created_at between edition.since + interval '2 minutes' and edition.before - interval '2 minutes'
+          or (select applied.edition from public.retreat_applications as applied where id = application_id) = edition.id
+        )
+      limit most
+    ) as having_it
+  );
+end
+$$;
+
+revoke all on function private.count_with_status(text, record, integer) from public, anon, authenticated;
+
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
+-- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
+-- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
+create or replace function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
+  in_any_status record := sample;
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside'];
+  counts jsonb := jsonb_build_object();
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  aside_count integer;
+  edition record := private.edition_in(filter);
+  new_ones record;
+  put_aside record;
+begin
+  if filter - '{edition,status,order,answer}'::text[] <> '{}' then
+    if filter ?| '{status,answer}'::text[] then
+      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind, account);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+    if exists (select from private.statuses where status = 'aside') then
+      put_aside := private.find(
+        filter - '{order,answer}'::text[] || '{"status": "aside"}', null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('aside', jsonb_build_object(
+        'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
+    end if;
+  else
+    foreach each_status in array statuses[2:] loop
+      counted := private.count_with_status(each_status, edition, 20001);
+      decided := decided + counted;
+      -- The last is `aside`, which counts nowhere else.
+      aside_count := counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    if edition.is_only then
+      select count(*) into counted
+        from (select from public.retreat_applications limit decided + 1001) as application;
+    else
+      select count(*) into counted from (
+        select from public.retreat_applications as application
+        where created_at >= edition.since and created_at < edition.before and application.edition = edition.id
+        limit decided + 1001
+      ) as application;
+    end if;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- There are too many decisions to count. So new applications are searched: at least this many are new.
+      new_ones := private.find(jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
+  if filter ->> 'answer' is not null then
+    select counts || jsonb_object_agg(name, jsonb_build_object(
+        'count', cardinality(sample.ids), 'more', sample.next is not null))
+      into counts from unnest('{accepted,all}'::text[]) as name;
+  end if;
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
+    )
+    select jsonb_build_object(
+      'counts', counts, 'editions', private.editions_shown(),
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
+    )
+  );
+end
+$$;
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
 create or replace function private.application_details(application uuid, blind boolean) returns jsonb
@@ -139,6 +506,7 @@ begin
         'next_attempt_at', due_at)
       from private.deliveries where id = application
     ),
+    'edition', application_row.edition,
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)
@@ -146,9 +514,9 @@ begin
       else '[]' end,
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+        'id', id, 'created_at', created_at, 'edition', edition, 'company', left(company, 200), 'status', status)), '[]')
       from (
-        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        select id, other.created_at, edition, company, coalesce(standing.status, 'new') as status
         from public.retreat_applications as other left join private.statuses as standing on application_id = id
         where private.person(email) = private.person(application_row.email) and id <> application
         order by other.created_at desc, id desc limit 100
@@ -186,6 +554,121 @@ begin
   )::text);
 end
 $$;
+
+-- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
+-- refuses a repeat first: a repeat is a success even when the door is closed.
+create or replace function private.refuse_when_closed() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  door private.door;
+begin
+  -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
+  perform pg_advisory_xact_lock_shared(5610746);
+  select * into door from private.door;
+  if door.repeats_until > now() and exists (
+    select from public.retreat_applications as former
+    where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new)
+  ) then
+    -- Clients know a repeat by this code and this name.
+    raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+      using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+  end if;
+  if not door.closed and door.closes_after is not null then
+    -- Concurrent applicants wait for each other only while a limit is set.
+    select * into door from private.door for update;
+    if not door.closed and door.received < door.closes_after then
+      update private.door set received = received + 1;
+      door.closes_after := null;
+    end if;
+  end if;
+  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+    raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
+  end if;
+  return null;
+end
+$$;
+
+-- The state of the door at this moment. An automatic closing counts as a change. Otherwise an organiser who still sees an
+-- open door could reopen it by mistake. An infinite time, which earlier versions could store, is not shown: that door never
+-- closes, or is closed.
+create or replace function private.door_state() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
+    'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
+    'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
+  )
+  from private.door, lateral (
+    select not (closed or coalesce(clock_timestamp() >= closes_at, false) or coalesce(received >= closes_after, false)) as is_open
+  ) as state
+$$;
+
+-- The templates of the product, with their first texts.
+create function private.first_templates() returns table (name text, kind text, subject text, body text)
+  language sql immutable set search_path = ''
+as $$
+  values
+  ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
+
+We would love to have you with us: your application to Unplugged. is accepted.
+
+We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
+
+We have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('confirmed', 'confirmation', 'See you at Unplugged', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
+
+If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('questions', 'reminder', 'A few questions before Unplugged', 'Hello {{first_name}},
+
+We look forward to meeting you at Unplugged. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('waitlisted', 'decision', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we will write to you at once.
+
+The organisers of Unplugged.'),
+  ('declined', 'decision', 'Your application to Unplugged', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
+
+We wish you and {{company}} all the best.
+
+The organisers of Unplugged.'),
+  ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. We have it, and we will get back to you soon.
+
+The organisers of Unplugged.')
+$$;
+
+revoke all on function private.first_templates() from public, anon, authenticated;
 
 -- Removes a template that organisers created, and its drafts.
 create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
@@ -792,10 +1275,10 @@ $$;
 
 revoke all on function private.count_due_answers() from public, anon, authenticated;
 
--- The questions of the newest edition: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
+-- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
 -- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
 -- erased. Each question has `answers`, their number.
-create function public.desk_questions() returns jsonb
+create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
@@ -803,21 +1286,21 @@ begin
   return (
     select jsonb_build_object(
       'version', questions_version, 'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
-      'private_days', private_days, 'erased_on', private.answers_erased_on(newest), 'due', private.count_due_answers(),
+      'private_days', private_days, 'erased_on', private.answers_erased_on(shown), 'due', private.count_due_answers(),
       'questions', (
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
           'answers', (select count(*) from private.question_answers where question_id = questions.id)
         ) order by position), '[]')
-        from private.questions where edition = newest.id
+        from private.questions where questions.edition = shown.id
       ))
-    from (select * from private.editions order by id desc limit 1) as newest
+    from private.editions as shown where id = (private.edition_in(jsonb_build_object('edition', desk_questions.edition))).id
   );
 end
 $$;
 
-revoke all on function public.desk_questions() from public, anon, authenticated;
-grant execute on function public.desk_questions() to authenticated;
+revoke all on function public.desk_questions(integer) from public, anon, authenticated;
+grant execute on function public.desk_questions(integer) to authenticated;
 
 -- Checks one question as `desk_set_questions` gets it, and returns it as a row.
 create function private.question_given(given jsonb, edition integer, place integer) returns private.questions
@@ -863,9 +1346,11 @@ $$;
 
 revoke all on function private.question_given(jsonb, integer, integer) from public, anon, authenticated;
 
--- Sets the questions of the newest edition: those given, in this order. Others are removed with their answers. `until` is the
+-- Sets the questions of an edition or the newest: those given, in this order. Others are removed with their answers. `until` is the
 -- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
-create function public.desk_set_questions(version integer, questions jsonb, until date, private_days integer) returns jsonb
+create function public.desk_set_questions(
+  version integer, questions jsonb, until date, private_days integer, edition integer default null
+) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -878,7 +1363,8 @@ begin
   elsif until < '2000-01-01' or until >= '3000-01-01' then
     raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
   end if;
-  select * into former from private.editions order by id desc limit 1 for update;
+  select * into former from private.editions
+    where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
   given := array(
     select private.question_given(question, former.id, place::integer)
     from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
@@ -891,14 +1377,14 @@ begin
     raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
   end if;
   if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
-    and given = array(select question from private.questions as question where edition = former.id order by position)
+    and given = array(select question from private.questions as question where question.edition = former.id order by position)
   then
     -- Nothing to save, or a repeat whose response was lost.
-    return public.desk_questions();
+    return public.desk_questions(former.id);
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  delete from private.questions where edition = former.id and id not in (select id from unnest(given));
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(given));
   insert into private.questions select * from unnest(given)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
@@ -906,17 +1392,17 @@ begin
     private_days = desk_set_questions.private_days where id = former.id;
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
-  return public.desk_questions();
+  return public.desk_questions(former.id);
 end
 $$;
 
-revoke all on function public.desk_set_questions(integer, jsonb, date, integer) from public, anon, authenticated;
-grant execute on function public.desk_set_questions(integer, jsonb, date, integer) to authenticated;
+revoke all on function public.desk_set_questions(integer, jsonb, date, integer, integer) from public, anon, authenticated;
+grant execute on function public.desk_set_questions(integer, jsonb, date, integer, integer) to authenticated;
 
--- Up to 1,000 people of the newest edition who are coming, each with their answers by the id of the question, and the cursor of
+-- Up to 1,000 people of an edition or the newest who are coming, each with their answers by the id of the question, and the cursor of
 -- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
 -- answers, and what `private.form_answers` shows them.
-create function public.desk_guests(after jsonb default null) returns jsonb
+create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -926,7 +1412,8 @@ begin
     with guests as (
       select application.*
       from private.invitations join public.retreat_applications as application on application.id = application_id
-      where is_accepted and rsvp = 'coming' and edition = (select max(id) from private.editions)
+      where is_accepted and rsvp = 'coming'
+        and application.edition = (private.edition_in(jsonb_build_object('edition', desk_guests.edition))).id
         and (after is null or application.id > (after ->> 'id')::uuid)
       order by application.id limit 1001
     ), shown as (
@@ -947,8 +1434,8 @@ begin
 end
 $$;
 
-revoke all on function public.desk_guests(jsonb) from public, anon, authenticated;
-grant execute on function public.desk_guests(jsonb) to authenticated;
+revoke all on function public.desk_guests(jsonb, integer) from public, anon, authenticated;
+grant execute on function public.desk_guests(jsonb, integer) to authenticated;
 
 -- Erases the private answers that are due, of these editions or of all, and writes into the history how many.
 create function private.erase_due_answers(author text, due integer[] default null) returns integer
@@ -1015,18 +1502,21 @@ $$;
 revoke all on function public.desk_erase_answers() from public, anon, authenticated;
 grant execute on function public.desk_erase_answers() to authenticated;
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
--- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
--- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
+drop function public.desk_places(text);
+
+-- The numbers of places and RSVPs, and the waitlist, of an edition or the newest: {version, places, days, zone, is_zone_set, site,
+-- today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}.
+-- `retreat` has the edition's days and venue. `editions` are all, the newest first. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
 -- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
 -- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
-create or replace function public.desk_places(zone text default null) returns jsonb
+create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   -- Computed once, not for each row.
   today constant date := private.today();
+  shown record := private.edition_in(jsonb_build_object('edition', edition));
 begin
   return (
     with counted as (
@@ -1038,23 +1528,24 @@ begin
       from (
         select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
         from private.invitations
-        where is_accepted
+        where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
       ) as invitations
     )
     select to_jsonb(counted) || jsonb_build_object(
-      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'retreat', (
+      'today', today, 'edition', shown.id, 'editions', private.editions_shown(), 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
-        from private.editions order by editions.id desc limit 1
+        from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(
-        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
+        'questions', (select count(*) from private.questions where questions.edition = shown.id),
         'open', (
           select count(*) from private.invitations
-          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
+          where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
+            and private.has_open_questions(application_id)
         )
-      ), 'free', places - coming - no_answer - not_told,
-      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
+      ), 'free', seats - coming - no_answer - not_told,
+      'waitlisted', private.count_with_status('waitlisted', shown, null),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
@@ -1066,15 +1557,21 @@ begin
           order by set_at, id), '[]')
         from (
           select application_id, set_at from private.statuses
-          where status = 'waitlisted' order by set_at, application_id limit 20
+          where status = 'waitlisted' and private.is_of(application_id, shown.id, shown.is_only) order by set_at, application_id limit 20
         ) as waiting
           join public.retreat_applications as application on id = waiting.application_id
           cross join private.summaries(array[id], me.blind)
       ))
-    from private.places as settings, counted
+    from private.places as settings, counted, lateral (
+      select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats
+      from private.editions
+    ) as known
   );
 end
 $$;
+
+revoke all on function public.desk_places(text, integer) from public, anon, authenticated;
+grant execute on function public.desk_places(text, integer) to authenticated;
 
 -- The retreat of an edition: {uid, sequence, name, starts_on, ends_on, venue}; null until its days are set. `uid` names the
 -- event in every calendar, and stays the same in a database that is restored from a backup.
@@ -1090,9 +1587,39 @@ $$;
 
 revoke all on function private.retreat(integer) from public, anon, authenticated;
 
--- Sets the days and the venue of the newest edition, both days null for unknown. Nobody is told of a change: people who are
+-- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first began before all times (null).
+create function private.editions_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'began_at', nullif(began_at, '-infinity'),
+    'starts_on', starts_on, 'ends_on', ends_on) order by id desc)
+  from private.editions
+$$;
+
+revoke all on function private.editions_shown() from public, anon, authenticated;
+
+-- Refuses days on which there can be no retreat.
+create function private.check_days(starts_on date, ends_on date) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if (starts_on is null) <> (ends_on is null) then
+    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
+  elsif starts_on > ends_on then
+    raise exception 'The last day is before the first.' using errcode = '22023';
+  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+end
+$$;
+
+revoke all on function private.check_days(date, date) from public, anon, authenticated;
+
+-- Sets the days and the venue of an edition or the newest, both days null for unknown. Nobody is told of a change: people who are
 -- coming see it on their page.
-create function public.desk_set_retreat(version integer, starts_on date, ends_on date, venue text) returns jsonb
+create function public.desk_set_retreat(
+  version integer, starts_on date, ends_on date, venue text, edition integer default null
+) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -1101,23 +1628,19 @@ declare
   settings private.places;
 begin
   venue := btrim(coalesce(venue, ''));
-  if (starts_on is null) <> (ends_on is null) then
-    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
-  elsif starts_on > ends_on then
-    raise exception 'The last day is before the first.' using errcode = '22023';
-  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
-    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
-  elsif char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
+  perform private.check_days(starts_on, ends_on);
+  if char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
     raise exception 'The venue is one line of at most 200 characters.' using errcode = '22023';
   end if;
-  select * into former from private.editions order by id desc limit 1 for update;
+  select * into former from private.editions
+    where id = coalesce(desk_set_retreat.edition, (select max(id) from private.editions)) for update;
   if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
     -- Nothing to save, or a repeat whose response was lost.
-    return public.desk_places();
+    return public.desk_places(edition => former.id);
   elsif former.calendar_sequence is distinct from desk_set_retreat.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  update private.editions as edition set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
+  update private.editions as kept set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
     venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
     where id = former.id;
   -- The numbers of places are in it for desks that were opened before an update.
@@ -1125,12 +1648,12 @@ begin
   insert into private.history (author, kind, detail)
     values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
       'ends_on', ends_on, 'venue', venue));
-  return public.desk_places();
+  return public.desk_places(edition => former.id);
 end
 $$;
 
-revoke all on function public.desk_set_retreat(integer, date, date, text) from public, anon, authenticated;
-grant execute on function public.desk_set_retreat(integer, date, date, text) to authenticated;
+revoke all on function public.desk_set_retreat(integer, date, date, text, integer) from public, anon, authenticated;
+grant execute on function public.desk_set_retreat(integer, date, date, text, integer) to authenticated;
 
 -- Sends somebody a confirmation, which can be stopped like any letter. At most one an hour leaves, and none is queued unless
 -- a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this fails,
@@ -1188,10 +1711,10 @@ revoke all on function private.is_to_be_reminded(private.invitations, text, date
 
 drop function private.to_remind(date);
 
--- The people to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
+-- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
 -- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
 -- reminder that is not sent yet, and of those who were reminded in the last three days.
-create function private.to_remind(template text, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
   set search_path = '' set enable_nestloop = off
@@ -1210,6 +1733,7 @@ begin
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
     from private.invitations left join unsent using (application_id)
     where private.is_to_be_reminded(invitations, to_remind.template, today)
+      and private.is_of(application_id, edition, not exists (select from private.editions where id <> edition))
   )
   select array(
       select application_id from asked where not is_waiting and not is_reminded
@@ -1221,7 +1745,7 @@ begin
 end
 $$;
 
-revoke all on function private.to_remind(text, date) from public, anon, authenticated;
+revoke all on function private.to_remind(text, integer, date) from public, anon, authenticated;
 
 -- Drafts a reminder for each of some people who still need it.
 create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
@@ -1245,16 +1769,19 @@ $$;
 
 revoke all on function private.draft_reminders(text, uuid[], date) from public, anon, authenticated;
 
--- Drafts reminders for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
+drop function public.desk_remind(uuid);
+
+-- Drafts reminders of an edition or the newest for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
 -- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
 -- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
 -- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
 -- drafts none and returns the first result. A desk of version 1.0 sends no id.
-create or replace function public.desk_remind(act uuid default null) returns jsonb
+create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   today constant date := private.today();
+  shown record := private.edition_in(jsonb_build_object('edition', edition));
   found record;
   guests record;
   drafted uuid[];
@@ -1262,12 +1789,12 @@ declare
 begin
   perform private.caller();
   act := coalesce(act, gen_random_uuid());
-  if not private.begin_act(act, 'desk_remind', variadic '{}') then
+  if not private.begin_act(act, 'desk_remind', variadic array_remove(array[edition::text], null)) then
     return (select result from private.acts where acts.act = desk_remind.act);
   end if;
   perform from private.templates where name in ('reminder', 'questions') order by name for key share;
-  found := private.to_remind('reminder', today);
-  guests := private.to_remind('questions', today);
+  found := private.to_remind('reminder', shown.id, today);
+  guests := private.to_remind('questions', shown.id, today);
   perform private.lock_for_letters(found.wanted[:1000] || guests.wanted[:1000]);
   drafted := private.draft_reminders('reminder', found.wanted[:1000], today);
   drafted_to_guests := private.draft_reminders('questions', guests.wanted[:1000], today);
@@ -1282,6 +1809,123 @@ begin
   ));
 end
 $$;
+
+revoke all on function public.desk_remind(uuid, integer) from public, anon, authenticated;
+grant execute on function public.desk_remind(uuid, integer) to authenticated;
+
+-- Waits until nobody reads or writes applications, and keeps others from it until the transaction ends. It also locks the door.
+-- A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+create function private.hold_applications() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 50 loop
+    begin
+      lock table public.retreat_applications in access exclusive mode;
+      perform from private.door for update;
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Applications are being read at this moment, such as for a backup. Please try again in some minutes.'
+    using errcode = 'PT503';
+end
+$$;
+
+revoke all on function private.hold_applications() from public, anon, authenticated;
+
+-- Sets the product's templates to their first texts and removes the organisers' own. Drafts keep the texts that they have.
+create function private.reset_templates() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.letters as letter set subject = former.subject, body = former.body, version = letter.version + 1
+    from private.templates as former
+    where former.name = letter.template and letter.state = 'draft' and letter.subject is null;
+  delete from private.templates as own where kind = 'other' and not exists (
+    select from private.letters where template = own.name and state = 'draft'
+  );
+  update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
+    from private.first_templates() as first
+    where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
+end
+$$;
+
+revoke all on function private.reset_templates() from public, anon, authenticated;
+
+-- Begins the next edition at once: from now on, applications belong to it. `newest` is the newest edition that the caller saw.
+-- `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now on. For an hour,
+-- an application that the edition before has counts as stored. Repeating the act changes nothing.
+create function public.desk_begin_edition(
+  act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+begin
+  name := btrim(coalesce(name, ''), E' \t\r\n');
+  if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
+    raise exception 'A retreat has a name of 1 to 100 characters.' using errcode = '22023';
+  elsif jsonb_typeof(copied) is distinct from 'object' then
+    raise exception 'What is copied is an object.' using errcode = '22023';
+  end if;
+  perform private.check_days(starts_on, ends_on);
+  if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
+    return public.desk_places();
+  end if;
+  perform private.hold_applications();
+  select * into former from private.editions order by id desc limit 1 for update;
+  if former.id is distinct from newest then
+    raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
+  end if;
+  insert into private.editions (id, name, began_at, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, clock_timestamp(), desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
+  update private.door set version = version + 1, received = 0, opened_at = clock_timestamp(),
+    repeats_until = clock_timestamp() + interval '1 hour';
+  update private.editions set places = (select places.places from private.places) where id = former.id;
+  if (copied ->> 'places')::boolean is not true then
+    update private.places set version = version + 1, places = null, days = 10;
+  end if;
+  if (copied ->> 'questions')::boolean then
+    insert into private.questions (edition, position, kind, text, choices, is_required, is_private)
+      select former.id + 1, position, kind, text, choices, is_required, is_private
+      from private.questions where edition = former.id;
+    update private.editions set private_days = former.private_days where id = former.id + 1;
+  end if;
+  if (copied ->> 'templates')::boolean is not true then
+    perform private.reset_templates();
+  end if;
+  insert into private.history (act, author, kind, detail)
+    values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
+  return public.desk_places();
+end
+$$;
+
+revoke all on function public.desk_begin_edition(uuid, integer, text, date, date, jsonb) from public, anon, authenticated;
+grant execute on function public.desk_begin_edition(uuid, integer, text, date, date, jsonb) to authenticated;
+
+-- Names an edition. The first has no name until it gets one.
+create function public.desk_name_edition(edition integer, name text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  name := btrim(coalesce(name, ''), E' \t\r\n');
+  if char_length(name) > 100 or name ~ '[[:cntrl:]]' then
+    raise exception 'A retreat has a name of at most 100 characters.' using errcode = '22023';
+  end if;
+  update private.editions as named set name = desk_name_edition.name, calendar_sequence = calendar_sequence + 1
+    where named.id = desk_name_edition.edition and named.name <> desk_name_edition.name;
+  return public.desk_places(edition => edition);
+end
+$$;
+
+revoke all on function public.desk_name_edition(integer, text) from public, anon, authenticated;
+grant execute on function public.desk_name_edition(integer, text) to authenticated;
 
 -- Claims a letter or a receipt that is due, and fills in the link and the deadline. A confirmation also has the retreat.
 create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb

@@ -23,7 +23,9 @@ create table private.editions (
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
   -- On how many days servers announced that private answers will be erased, and the last of these days.
   announcements integer not null default 0,
-  announced_on date
+  announced_on date,
+  -- The number of places that an earlier edition had. `private.places` has the newest's.
+  places integer
 );
 alter table private.editions enable row level security;
 insert into private.editions (id, began_at) values (1, '-infinity');
@@ -75,6 +77,18 @@ create unique index retreat_applications_once on public.retreat_applications (
     || case when consent then 't' else 'f' end
   )
 );
+
+-- The digest of the eleven form answers, as the index has it. It sets no search path, so that PostgreSQL can inline it.
+create function private.answers_digest(application public.retreat_applications) returns text
+  language sql immutable parallel safe
+as $$
+  select md5(
+    md5(application.first_name) || md5(application.last_name) || md5(application.email) || md5(application.phone)
+    || md5(application.linkedin) || md5(application.company) || md5(application.paid_solution)
+    || md5(application.custom_solution) || md5(application.team_size) || md5(application.reason)
+    || case when application.consent then 't' else 'f' end
+  )
+$$;
 
 -- Lets the desk list the newest applications first without sorting, even if there are a million.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);

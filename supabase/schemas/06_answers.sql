@@ -16,8 +16,8 @@ as $$
   end
 $$;
 
--- The status and the RSVP of some applications, and whether the same email applied again. One query for all applications,
--- since a query for each would be too slow.
+-- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
+-- to an earlier one. One query for all applications, since a query for each would be too slow.
 create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -28,6 +28,10 @@ begin
       'kept_until', kept_until, 'same_email', not blind and exists (
         select from public.retreat_applications as other
         where private.person(other.email) = standing.person and other.id <> standing.application_id
+          and other.edition = standing.edition
+      ), 'applied_before', not blind and standing.edition > 1 and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.edition < standing.edition
       ))
     from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
 end

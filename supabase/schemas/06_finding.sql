@@ -1,11 +1,45 @@
 -- Finding: which applications pass a filter, and the position of one of them.
 
+-- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. Those of two
+-- editions overlap by two minutes, since an application that waited while the next edition began has an earlier time. `is_only`:
+-- there is no other edition.
+create function private.edition_in(
+  filter jsonb, out id integer, out since timestamptz, out before timestamptz, out is_only boolean
+)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  select editions.id, began_at - interval '1 minute', coalesce(
+      (select later.began_at + interval '1 minute' from private.editions as later where later.id = editions.id + 1), 'infinity'
+    ), not exists (select from private.editions as other where other.id <> editions.id)
+    into edition_in.id, since, before, is_only
+    from private.editions
+    where editions.id = coalesce((filter ->> 'edition')::integer, (select max(editions.id) from private.editions));
+  if not found then
+    raise exception 'There is no such retreat.' using errcode = '22023';
+  end if;
+end
+$$;
+
+create function private.edition_of(application uuid) returns integer
+  language sql stable set search_path = ''
+as $$
+  select edition from public.retreat_applications where id = application
+$$;
+
+-- Whether an application is of an edition. It sets no search path, so that PostgreSQL can inline it.
+create function private.is_of(application uuid, edition integer, is_only boolean) returns boolean
+  language sql stable
+as $$
+  select is_only or private.edition_of(application) = edition
+$$;
+
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
 -- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
 -- of the list.
 --
--- Without a status, it leaves out the applications that were put aside. All keys of the filter are optional: status, search,
--- team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
+-- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
+-- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
 -- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
 -- first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
@@ -23,11 +57,12 @@ declare
   sorting text := coalesce(filter ->> 'order', 'newest');
   wanted_marks text := filter ->> 'marks';
   is_oldest_first boolean := sorting = 'oldest';
+  edition record := private.edition_in(filter);
   -- The list is between these two positions, both exclusive.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
-  since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
+  since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
   since_id uuid := first_id;
-  before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
+  before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
   before_id uuid := first_id;
   -- The parts of the query.
   source text := 'public.retreat_applications as application';
@@ -125,6 +160,9 @@ begin
     conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
       from private.invitations as own where own.application_id = id) = any ($10)');
   end if;
+  if not edition.is_only then
+    conditions := array_append(conditions, 'application.edition = $18');
+  end if;
   if filter ->> 'team_size' is not null then
     conditions := array_append(conditions, 'team_size = $12');
   end if;
@@ -144,7 +182,7 @@ begin
     case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
     case when wanted_rsvp is not null then private.today() end,
     filter ->> 'team_size', filter ->> 'paid_solution', account,
-    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid;
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid, edition.id;
   loop
     fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
     exit when not found;

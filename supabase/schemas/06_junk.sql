@@ -1,6 +1,6 @@
 -- Junk: applications that look as if a program had sent them. The desk suggests them, and an organiser puts them aside.
 
--- Groups of the newest 20,000 applications without a decision, or fewer if finding them takes a second. The largest group is
+-- Groups of the newest 20,000 applications of the newest edition without a decision, or fewer if finding them takes a second. The largest group is
 -- first. `reason`: at least three addresses sent the same reason, apart from blanks and case. `links`: the reason is nothing but
 -- links. `domain`: 20 or more applied within one hour with addresses of the same domain. Each application is in one group.
 create function public.desk_junk() returns jsonb

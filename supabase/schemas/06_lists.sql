@@ -104,6 +104,26 @@ begin
 end
 $$;
 
+-- The number of applications of an edition that have a status, at most `most`. Only those that were stored while an edition began
+-- are looked up.
+create function private.count_with_status(status text, edition record, most integer) returns integer
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select count(*) from (
+      select from private.statuses as decided
+      where decided.status = count_with_status.status and created_at >= edition.since and created_at < edition.before
+        and (
+          created_at between edition.since + interval '2 minutes' and edition.before - interval '2 minutes'
+          or (select applied.edition from public.retreat_applications as applied where id = application_id) = edition.id
+        )
+      limit most
+    ) as having_it
+  );
+end
+$$;
+
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
 -- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
 -- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
@@ -119,10 +139,11 @@ declare
   counted integer;
   decided integer := 0;
   aside_count integer;
+  edition record := private.edition_in(filter);
   new_ones record;
   put_aside record;
 begin
-  if filter - '{status,order,answer}'::text[] <> '{}' then
+  if filter - '{edition,status,order,answer}'::text[] <> '{}' then
     if filter ?| '{status,answer}'::text[] then
       in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind, account);
     end if;
@@ -141,21 +162,28 @@ begin
     end if;
   else
     foreach each_status in array statuses[2:] loop
-      select count(*) into counted
-        from (select from private.statuses where status = each_status limit 20001) as having_it;
+      counted := private.count_with_status(each_status, edition, 20001);
       decided := decided + counted;
       -- The last is `aside`, which counts nowhere else.
       aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
-    select count(*) into counted
-      from (select from public.retreat_applications limit decided + 1001) as application;
+    if edition.is_only then
+      select count(*) into counted
+        from (select from public.retreat_applications limit decided + 1001) as application;
+    else
+      select count(*) into counted from (
+        select from public.retreat_applications as application
+        where created_at >= edition.since and created_at < edition.before and application.edition = edition.id
+        limit decided + 1001
+      ) as application;
+    end if;
     counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
-      new_ones := private.find('{"status": "new"}', null, 1000, 1000, blind, account);
+      new_ones := private.find(jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;
@@ -171,7 +199,7 @@ begin
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', counts,
+      'counts', counts, 'editions', private.editions_shown(),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')

@@ -29,6 +29,7 @@ begin
         'next_attempt_at', due_at)
       from private.deliveries where id = application
     ),
+    'edition', application_row.edition,
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)
@@ -36,9 +37,9 @@ begin
       else '[]' end,
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', id, 'created_at', created_at, 'company', left(company, 200), 'status', status)), '[]')
+        'id', id, 'created_at', created_at, 'edition', edition, 'company', left(company, 200), 'status', status)), '[]')
       from (
-        select id, other.created_at, company, coalesce(standing.status, 'new') as status
+        select id, other.created_at, edition, company, coalesce(standing.status, 'new') as status
         from public.retreat_applications as other left join private.statuses as standing on application_id = id
         where private.person(email) = private.person(application_row.email) and id <> application
         order by other.created_at desc, id desc limit 100

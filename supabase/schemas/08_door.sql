@@ -12,7 +12,9 @@ create table private.door (
   closes_after integer check (closes_after > 0),
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
-  received integer not null default 0
+  received integer not null default 0,
+  -- Until then, applications of the edition before count as stored: a send whose response was lost is repeated.
+  repeats_until timestamptz
 );
 insert into private.door default values;
 alter table private.door enable row level security;
@@ -28,6 +30,14 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
+  if door.repeats_until > now() and exists (
+    select from public.retreat_applications as former
+    where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new)
+  ) then
+    -- Clients know a repeat by this code and this name.
+    raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+      using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+  end if;
   if not door.closed and door.closes_after is not null then
     -- Concurrent applicants wait for each other only while a limit is set.
     select * into door from private.door for update;
@@ -68,7 +78,7 @@ create trigger count_aside after update of status on private.statuses
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select to_jsonb(door) - 'is_only' || jsonb_build_object(
+  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
     'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
     'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
   )

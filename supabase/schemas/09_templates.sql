@@ -11,7 +11,11 @@ create table private.templates (
 );
 alter table private.templates enable row level security;
 
-insert into private.templates (name, kind, subject, body) values
+-- The templates of the product, with their first texts.
+create function private.first_templates() returns table (name text, kind text, subject text, body text)
+  language sql immutable set search_path = ''
+as $$
+  values
   ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
 
 We would love to have you with us: your application to Unplugged. is accepted.
@@ -68,7 +72,10 @@ The organisers of Unplugged.'),
 
 Thank you for your application to Unplugged. We have it, and we will get back to you soon.
 
-The organisers of Unplugged.');
+The organisers of Unplugged.')
+$$;
+
+insert into private.templates (name, kind, subject, body) select * from private.first_templates();
 
 -- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose
 -- form answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray

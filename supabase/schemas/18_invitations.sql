@@ -65,7 +65,7 @@ create view private.standings as
   select application.id as application_id, private.person(application.email) as person,
     coalesce(decided.status, 'new') as status, coalesce(decided.version, 0) as version,
     private.rsvp_state(coalesce(is_accepted, false), told_at, deadline, rsvp, (select private.today())) as answer_state,
-    rsvp as answer, rsvp_at as answered_at, deadline as kept_until
+    rsvp as answer, rsvp_at as answered_at, deadline as kept_until, application.edition
   from public.retreat_applications as application
     left join private.statuses as decided on decided.application_id = application.id
     left join private.invitations as invitation on invitation.application_id = application.id and is_accepted;

@@ -17,10 +17,10 @@ as $$
   where is_private and private.answers_erased_on(editions) <= private.today()
 $$;
 
--- The questions of the newest edition: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
+-- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
 -- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
 -- erased. Each question has `answers`, their number.
-create function public.desk_questions() returns jsonb
+create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 begin
@@ -28,15 +28,15 @@ begin
   return (
     select jsonb_build_object(
       'version', questions_version, 'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
-      'private_days', private_days, 'erased_on', private.answers_erased_on(newest), 'due', private.count_due_answers(),
+      'private_days', private_days, 'erased_on', private.answers_erased_on(shown), 'due', private.count_due_answers(),
       'questions', (
         select coalesce(jsonb_agg(jsonb_build_object(
           'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
           'answers', (select count(*) from private.question_answers where question_id = questions.id)
         ) order by position), '[]')
-        from private.questions where edition = newest.id
+        from private.questions where questions.edition = shown.id
       ))
-    from (select * from private.editions order by id desc limit 1) as newest
+    from private.editions as shown where id = (private.edition_in(jsonb_build_object('edition', desk_questions.edition))).id
   );
 end
 $$;
@@ -83,9 +83,11 @@ begin
 end
 $$;
 
--- Sets the questions of the newest edition: those given, in this order. Others are removed with their answers. `until` is the
+-- Sets the questions of an edition or the newest: those given, in this order. Others are removed with their answers. `until` is the
 -- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
-create function public.desk_set_questions(version integer, questions jsonb, until date, private_days integer) returns jsonb
+create function public.desk_set_questions(
+  version integer, questions jsonb, until date, private_days integer, edition integer default null
+) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -98,7 +100,8 @@ begin
   elsif until < '2000-01-01' or until >= '3000-01-01' then
     raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
   end if;
-  select * into former from private.editions order by id desc limit 1 for update;
+  select * into former from private.editions
+    where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
   given := array(
     select private.question_given(question, former.id, place::integer)
     from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
@@ -111,14 +114,14 @@ begin
     raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
   end if;
   if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
-    and given = array(select question from private.questions as question where edition = former.id order by position)
+    and given = array(select question from private.questions as question where question.edition = former.id order by position)
   then
     -- Nothing to save, or a repeat whose response was lost.
-    return public.desk_questions();
+    return public.desk_questions(former.id);
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  delete from private.questions where edition = former.id and id not in (select id from unnest(given));
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(given));
   insert into private.questions select * from unnest(given)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
@@ -126,14 +129,14 @@ begin
     private_days = desk_set_questions.private_days where id = former.id;
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
-  return public.desk_questions();
+  return public.desk_questions(former.id);
 end
 $$;
 
--- Up to 1,000 people of the newest edition who are coming, each with their answers by the id of the question, and the cursor of
+-- Up to 1,000 people of an edition or the newest who are coming, each with their answers by the id of the question, and the cursor of
 -- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
 -- answers, and what `private.form_answers` shows them.
-create function public.desk_guests(after jsonb default null) returns jsonb
+create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
@@ -143,7 +146,8 @@ begin
     with guests as (
       select application.*
       from private.invitations join public.retreat_applications as application on application.id = application_id
-      where is_accepted and rsvp = 'coming' and edition = (select max(id) from private.editions)
+      where is_accepted and rsvp = 'coming'
+        and application.edition = (private.edition_in(jsonb_build_object('edition', desk_guests.edition))).id
         and (after is null or application.id > (after ->> 'id')::uuid)
       order by application.id limit 1001
     ), shown as (

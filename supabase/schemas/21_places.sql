@@ -1,17 +1,18 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs, and the waitlist: {version, places, days, zone, is_zone_set, site, today, retreat, questions,
--- coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}. `retreat` has the newest edition's days and
--- venue. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
+-- The numbers of places and RSVPs, and the waitlist, of an edition or the newest: {version, places, days, zone, is_zone_set, site,
+-- today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}.
+-- `retreat` has the edition's days and venue. `editions` are all, the newest first. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
 -- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
 -- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
-create function public.desk_places(zone text default null) returns jsonb
+create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   -- Computed once, not for each row.
   today constant date := private.today();
+  shown record := private.edition_in(jsonb_build_object('edition', edition));
 begin
   return (
     with counted as (
@@ -23,23 +24,24 @@ begin
       from (
         select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
         from private.invitations
-        where is_accepted
+        where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
       ) as invitations
     )
     select to_jsonb(counted) || jsonb_build_object(
-      'version', version, 'places', places, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
+      'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'retreat', (
+      'today', today, 'edition', shown.id, 'editions', private.editions_shown(), 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
-        from private.editions order by editions.id desc limit 1
+        from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(
-        'questions', (select count(*) from private.questions where edition = (select max(id) from private.editions)),
+        'questions', (select count(*) from private.questions where questions.edition = shown.id),
         'open', (
           select count(*) from private.invitations
-          where is_accepted and rsvp = 'coming' and private.has_open_questions(application_id)
+          where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
+            and private.has_open_questions(application_id)
         )
-      ), 'free', places - coming - no_answer - not_told,
-      'waitlisted', (select count(*) from private.statuses where status = 'waitlisted'),
+      ), 'free', seats - coming - no_answer - not_told,
+      'waitlisted', private.count_with_status('waitlisted', shown, null),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
@@ -51,12 +53,15 @@ begin
           order by set_at, id), '[]')
         from (
           select application_id, set_at from private.statuses
-          where status = 'waitlisted' order by set_at, application_id limit 20
+          where status = 'waitlisted' and private.is_of(application_id, shown.id, shown.is_only) order by set_at, application_id limit 20
         ) as waiting
           join public.retreat_applications as application on id = waiting.application_id
           cross join private.summaries(array[id], me.blind)
       ))
-    from private.places as settings, counted
+    from private.places as settings, counted, lateral (
+      select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats
+      from private.editions
+    ) as known
   );
 end
 $$;

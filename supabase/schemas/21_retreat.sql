@@ -12,9 +12,35 @@ as $$
   where editions.id = retreat.edition and starts_on is not null
 $$;
 
--- Sets the days and the venue of the newest edition, both days null for unknown. Nobody is told of a change: people who are
+-- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first began before all times (null).
+create function private.editions_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'began_at', nullif(began_at, '-infinity'),
+    'starts_on', starts_on, 'ends_on', ends_on) order by id desc)
+  from private.editions
+$$;
+
+-- Refuses days on which there can be no retreat.
+create function private.check_days(starts_on date, ends_on date) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if (starts_on is null) <> (ends_on is null) then
+    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
+  elsif starts_on > ends_on then
+    raise exception 'The last day is before the first.' using errcode = '22023';
+  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+end
+$$;
+
+-- Sets the days and the venue of an edition or the newest, both days null for unknown. Nobody is told of a change: people who are
 -- coming see it on their page.
-create function public.desk_set_retreat(version integer, starts_on date, ends_on date, venue text) returns jsonb
+create function public.desk_set_retreat(
+  version integer, starts_on date, ends_on date, venue text, edition integer default null
+) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
@@ -23,23 +49,19 @@ declare
   settings private.places;
 begin
   venue := btrim(coalesce(venue, ''));
-  if (starts_on is null) <> (ends_on is null) then
-    raise exception 'A retreat has a first and a last day, or neither yet.' using errcode = '22023';
-  elsif starts_on > ends_on then
-    raise exception 'The last day is before the first.' using errcode = '22023';
-  elsif starts_on < '2000-01-01' or ends_on >= '3000-01-01' then
-    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
-  elsif char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
+  perform private.check_days(starts_on, ends_on);
+  if char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
     raise exception 'The venue is one line of at most 200 characters.' using errcode = '22023';
   end if;
-  select * into former from private.editions order by id desc limit 1 for update;
+  select * into former from private.editions
+    where id = coalesce(desk_set_retreat.edition, (select max(id) from private.editions)) for update;
   if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
     -- Nothing to save, or a repeat whose response was lost.
-    return public.desk_places();
+    return public.desk_places(edition => former.id);
   elsif former.calendar_sequence is distinct from desk_set_retreat.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  update private.editions as edition set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
+  update private.editions as kept set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
     venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
     where id = former.id;
   -- The numbers of places are in it for desks that were opened before an update.
@@ -47,6 +69,6 @@ begin
   insert into private.history (author, kind, detail)
     values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
       'ends_on', ends_on, 'venue', venue));
-  return public.desk_places();
+  return public.desk_places(edition => former.id);
 end
 $$;

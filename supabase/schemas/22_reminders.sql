@@ -19,10 +19,10 @@ as $$
       and private.has_open_questions(invitation.application_id) end
 $$;
 
--- The people to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
+-- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
 -- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
 -- reminder that is not sent yet, and of those who were reminded in the last three days.
-create function private.to_remind(template text, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
   set search_path = '' set enable_nestloop = off
@@ -41,6 +41,7 @@ begin
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
     from private.invitations left join unsent using (application_id)
     where private.is_to_be_reminded(invitations, to_remind.template, today)
+      and private.is_of(application_id, edition, not exists (select from private.editions where id <> edition))
   )
   select array(
       select application_id from asked where not is_waiting and not is_reminded
@@ -72,16 +73,17 @@ begin
 end
 $$;
 
--- Drafts reminders for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
+-- Drafts reminders of an edition or the newest for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
 -- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
 -- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
 -- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
 -- drafts none and returns the first result. A desk of version 1.0 sends no id.
-create function public.desk_remind(act uuid default null) returns jsonb
+create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   today constant date := private.today();
+  shown record := private.edition_in(jsonb_build_object('edition', edition));
   found record;
   guests record;
   drafted uuid[];
@@ -89,12 +91,12 @@ declare
 begin
   perform private.caller();
   act := coalesce(act, gen_random_uuid());
-  if not private.begin_act(act, 'desk_remind', variadic '{}') then
+  if not private.begin_act(act, 'desk_remind', variadic array_remove(array[edition::text], null)) then
     return (select result from private.acts where acts.act = desk_remind.act);
   end if;
   perform from private.templates where name in ('reminder', 'questions') order by name for key share;
-  found := private.to_remind('reminder', today);
-  guests := private.to_remind('questions', today);
+  found := private.to_remind('reminder', shown.id, today);
+  guests := private.to_remind('questions', shown.id, today);
   perform private.lock_for_letters(found.wanted[:1000] || guests.wanted[:1000]);
   drafted := private.draft_reminders('reminder', found.wanted[:1000], today);
   drafted_to_guests := private.draft_reminders('questions', guests.wanted[:1000], today);

@@ -640,7 +640,7 @@ test('reminding reads only the letters that were not sent, however many were sen
     }
     const before = await readSoFar()
     const [found] = await transaction<[{ wanted: string[] }]>`
-      select wanted from private.to_remind('reminder', private.today())`
+      select wanted from private.to_remind('reminder', 1, private.today())`
     expect(found.wanted).toEqual([id])
     return (await readSoFar()) - before
   })

@@ -1,0 +1,319 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeEach, expect, test } from 'vitest'
+
+import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { startRepeating } from '../../../testing/load.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { isDuplicate, type Application } from '../../application/application.ts'
+import type { ApplicationDetails, ListPage, Overview } from '../../client/desk/applications.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+let me: string
+
+// Editions only begin, so each test has a server of its own.
+beforeEach(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+})
+
+const sql = () => server.database.owner
+
+async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
+  const { data, error } = await client.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answered
+}
+
+const nothing = { templates: false, questions: false, places: false }
+const everything = { templates: true, questions: true, places: true }
+
+interface Edition {
+  id: number
+  name: string
+  began_at: string | null
+}
+interface Shown {
+  edition: number
+  editions: Edition[]
+  places: number | null
+  days: number
+  free: number | null
+  coming: number
+  no_answer: number
+  waitlisted: number
+  questions: { questions: number }
+}
+const begin = (newest: number, changes: object = {}) =>
+  ask<Shown>('begin_edition', {
+    act: crypto.randomUUID(),
+    newest,
+    name: `Retreat ${newest + 1}`,
+    starts_on: null,
+    ends_on: null,
+    copied: nothing,
+    ...changes,
+  })
+
+/** Applies as the page does. */
+async function apply(changes: Partial<Application> = {}) {
+  const application = anApplication({ email: `${crypto.randomUUID()}@example.com`, ...changes })
+  const { error } = await server.client().from('retreat_applications').insert(application)
+  return { application, error }
+}
+const send = async (application: Application) => {
+  const { error } = await server.client().from('retreat_applications').insert(application)
+  return error === null ? 'stored' : isDuplicate(error) ? 'repeat' : error.message
+}
+const listOf = async (filter: object) =>
+  (await ask<ListPage>('list', { filter, after: null })).applications.map(({ email }) => email)
+const editionOf = async ({ email }: Application) => {
+  const rows = await sql()<{ edition: number }[]>`
+    select edition from public.retreat_applications where email = ${email} order by 1`
+  return rows.map(({ edition }) => edition)
+}
+const passAnHour = () => sql()`update private.door set repeats_until = repeats_until - interval '1 hour'`
+
+test('a retreat begins at once, and applications belong to it from then on', async () => {
+  const { application: first } = await apply()
+  expect(await ask('places')).toMatchObject({ edition: 1, editions: [{ id: 1, name: '', began_at: null }] })
+  const shown = await begin(1, { name: ' Spring 2028 ', starts_on: '2028-04-07', ends_on: '2028-04-10' })
+  expect(shown).toMatchObject({
+    edition: 2,
+    editions: [{ id: 2, name: 'Spring 2028', starts_on: '2028-04-07', ends_on: '2028-04-10' }, { id: 1 }],
+  })
+  const { application: second } = await apply()
+  expect(await editionOf(first)).toEqual([1])
+  expect(await editionOf(second)).toEqual([2])
+  const { happenings } = await ask<{ happenings: object[] }>('history', { after: null })
+  expect(happenings[0]).toMatchObject({
+    kind: 'edition',
+    author: me,
+    detail: { edition: 2, name: 'Spring 2028' },
+  })
+})
+
+test('a send whose response was lost is a repeat for an hour, and the same answers are stored again later', async () => {
+  const { application } = await apply()
+  await begin(1)
+  expect(await send(application)).toBe('repeat')
+  expect(await send({ ...application, reason: `${application.reason} Again.` })).toBe('stored')
+  // A repeat is a success even when the door is closed.
+  await sql()`update private.door set closed = true`
+  expect(await send(application)).toBe('repeat')
+  await sql()`update private.door set closed = false`
+  await passAnHour()
+  expect(await send(application)).toBe('stored')
+  expect(await send(application)).toBe('repeat')
+  expect(await editionOf(application)).toEqual([1, 2, 2].toSorted())
+})
+
+test('lists, searches, counts, plots, tables and the next application are those of one retreat', async () => {
+  const { application: first } = await apply({ reason: 'Silence', team_size: '1-3' })
+  await begin(1)
+  const { application: second } = await apply({ reason: 'Silence', team_size: '10+' })
+  for (const [edition, email] of [
+    [1, first.email],
+    [2, second.email],
+    [undefined, second.email],
+  ] as const) {
+    const filter = edition === undefined ? {} : { edition }
+    expect(await listOf(filter)).toEqual([email])
+    for (const more of [
+      { search: 'silence' },
+      { status: 'new' },
+      { order: 'oldest' },
+      { order: 'most yes' },
+      { order: 'shuffled' },
+    ])
+      expect(await listOf({ ...filter, ...more })).toEqual([email])
+    const { overview } = await ask<{ overview: Overview }>('refresh', {
+      filter,
+      zone: 'UTC',
+      shown: [],
+      oldest: null,
+    })
+    expect(overview).toMatchObject({ count: 1, counts: { all: { count: 1 }, new: { count: 1 } } })
+    expect(Object.keys(overview.team_size)).toEqual([edition === 1 ? '1-3' : '10+'])
+    const table = await ask<{ applications: { email: string }[] }>('export', { filter, after: null })
+    expect(table.applications.map((row) => row.email)).toEqual([email])
+  }
+  const [{ id }] = await sql()<[{ id: string }]>`select id from public.retreat_applications where edition = 1`
+  const opened = await ask<ApplicationDetails & { edition: number; place: object }>('application', {
+    application: id,
+    filter: { edition: 1 },
+  })
+  expect(opened).toMatchObject({ edition: 1, place: { number: 1, count: 1, next: null, previous: null } })
+  await expect(listOf({ edition: 3 })).rejects.toMatchObject({
+    code: '22023',
+    message: 'There is no such retreat.',
+  })
+})
+
+test('decisions, RSVPs, places and the waitlist are those of one retreat', async () => {
+  await sql()`update private.places set places = 40, days = 7`
+  const invited = await storeAcceptedApplicant(sql(), { email: 'first@example.com' })
+  await server
+    .client()
+    .rpc('answer_place', { token: invited.token, answer: 'coming', act: crypto.randomUUID() })
+  const { application } = await apply()
+  await sql()`
+    insert into private.statuses (application_id, created_at, status, version)
+    select id, created_at, 'waitlisted', 1 from public.retreat_applications where email = ${application.email}`
+  expect(await begin(1)).toMatchObject({ places: null, days: 10, coming: 0, waitlisted: 0, free: null })
+  await storeAcceptedApplicant(sql(), { email: 'second@example.com' })
+  expect(await ask('places')).toMatchObject({
+    edition: 2,
+    coming: 0,
+    no_answer: 1,
+    waitlisted: 0,
+    waitlist: [],
+  })
+  expect(await ask('places', { edition: 1 })).toMatchObject({
+    edition: 1,
+    places: 40,
+    free: 39,
+    coming: 1,
+    no_answer: 0,
+    waitlisted: 1,
+    waitlist: [{ email: application.email }],
+  })
+  // Counts of statuses, too: the applications around the beginning are looked up.
+  const counts = async (filter: object) =>
+    (await ask<{ overview: Overview }>('refresh', { filter, zone: 'UTC', shown: [], oldest: null })).overview
+      .counts
+  expect(await counts({})).toMatchObject({
+    accepted: { count: 1 },
+    waitlisted: { count: 0 },
+    all: { count: 1 },
+  })
+  expect(await counts({ edition: 1 })).toMatchObject({
+    accepted: { count: 1 },
+    waitlisted: { count: 1 },
+    all: { count: 2 },
+  })
+  // The link of the earlier retreat still works, and its people are reminded for themselves.
+  const link = { token: invited.token, answer: 'not coming', act: crypto.randomUUID() }
+  expect((await server.client().rpc('answer_place', link)).data).toMatchObject({ answer: 'not coming' })
+  await storeAcceptedApplicant(sql(), { email: 'third@example.com' })
+  expect(await ask('remind', { act: crypto.randomUUID(), edition: 1 })).toMatchObject({ drafted: 0 })
+  expect(await ask('remind', { act: crypto.randomUUID() })).toMatchObject({ drafted: 2 })
+})
+
+test('somebody who applied to an earlier retreat is shown as such, and a second application to this one as well', async () => {
+  const email = 'ada@example.com'
+  await apply({ email })
+  await begin(1)
+  await apply({ email: 'ADA@example.com ', reason: 'Next year' })
+  const rows = () =>
+    ask<ListPage>('list', { filter: {}, after: null }).then(({ applications }) => applications)
+  expect(await rows()).toMatchObject([{ same_email: false, applied_before: true }])
+  const [row] = await rows()
+  const { others } = await ask<ApplicationDetails>('application', { application: row?.id, filter: {} })
+  expect(others).toMatchObject([{ edition: 1, status: 'new' }])
+  await apply({ email, reason: 'And once more' })
+  expect(await rows()).toMatchObject([
+    { same_email: true, applied_before: true },
+    { same_email: true, applied_before: true },
+  ])
+  expect(await ask<ListPage>('list', { filter: { edition: 1 }, after: null })).toMatchObject({
+    applications: [{ same_email: false, applied_before: false }],
+  })
+  await ask('set_blind', { blind: true })
+  expect(await rows()).toMatchObject([{ applied_before: false }, { applied_before: false }])
+})
+
+test('questions and places are copied if they are ticked, and answers are not', async () => {
+  await sql()`update private.places set places = 40, days = 7`
+  const question = {
+    kind: 'choice',
+    text: 'Diet?',
+    choices: ['All', 'Vegan'],
+    is_required: true,
+    is_private: true,
+  }
+  await ask('set_questions', { version: 0, questions: [question], until: '2027-03-01', private_days: 14 })
+  expect(await begin(1, { copied: everything })).toMatchObject({
+    places: 40,
+    days: 7,
+    questions: { questions: 1 },
+  })
+  expect(await ask('questions')).toMatchObject({
+    version: 0,
+    until: null,
+    private_days: 14,
+    questions: [{ ...question, answers: 0 }],
+  })
+  expect(await ask('questions', { edition: 1 })).toMatchObject({ until: '2027-03-01', questions: [question] })
+  expect(await begin(2)).toMatchObject({ questions: { questions: 0 } })
+})
+
+test('templates that are not copied begin with their first texts, and drafts keep the texts that they had', async () => {
+  const { application } = await apply()
+  const [{ id }] = await sql()<[{ id: string }]>`
+    select id from public.retreat_applications where email = ${application.email}`
+  const first = await sql()`select name, kind, subject, body from private.templates order by name`
+  await ask('set_template', { occasion: 'accepted', version: 0, subject: 'Yes!', body: 'Come.' })
+  await ask('set_template', { occasion: 'Travel', version: null, subject: 'How', body: 'By train.' })
+  await ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status: 'accepted', version: 0 }] })
+  await begin(1, { copied: { ...nothing, templates: true } })
+  expect(await sql()`select from private.templates where body in ('Come.', 'By train.')`).toHaveLength(2)
+  await begin(2)
+  expect(await sql()`select name, kind, subject, body from private.templates order by name`).toEqual(first)
+  expect(await ask('letters_of', { applications: [id] })).toMatchObject([
+    { occasion: 'accepted', body: 'Come.' },
+  ])
+})
+
+test('two organisers begin one retreat, and a repeat begins no other', async () => {
+  const args = { act: crypto.randomUUID() }
+  const results = await Promise.allSettled([begin(1, args), begin(1), begin(1, args)])
+  expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
+  for (const result of results) {
+    if (result.status === 'rejected')
+      expect(result.reason).toMatchObject({ message: 'Somebody else has begun a retreat meanwhile.' })
+  }
+  expect(await sql()`select id from private.editions order by id`).toEqual([{ id: 1 }, { id: 2 }])
+  for (const name of ['', ' ', 'x'.repeat(101), 'a\nb'])
+    await expect(begin(2, { name })).rejects.toMatchObject({ code: '22023' })
+  await expect(begin(2, { starts_on: '2028-04-07' })).rejects.toMatchObject({ code: '22023' })
+})
+
+test('a door that closes after a number counts the new retreat alone', async () => {
+  await apply()
+  const door = await ask<{ version: number }>('door')
+  await ask('set_door', {
+    version: door.version,
+    closed: false,
+    sentence: 'Full.',
+    closes_at: null,
+    closes_after: 2,
+  })
+  await begin(1)
+  expect(await ask('door')).toMatchObject({ is_open: true, received: 0, closes_after: 2 })
+  expect((await apply()).error).toBeNull()
+  expect((await apply()).error).toBeNull()
+  expect((await apply()).error?.message).toBe('Full.')
+})
+
+test('applicants who send while retreats begin are all stored once, in one of them', async () => {
+  const sent: Application[] = []
+  const outcomes: string[] = []
+  const applicant = async () => {
+    const application = anApplication({ email: `${crypto.randomUUID()}@example.com` })
+    sent.push(application)
+    outcomes.push(await send(application))
+  }
+  const applicants = startRepeating([applicant, applicant, applicant, applicant])
+  await applicants.waitUntil(() => sent.length > 20)
+  await begin(1)
+  const before = sent.length
+  await applicants.waitUntil(() => sent.length > before + 20)
+  await applicants.end()
+  // Everybody sends once more, as after a lost response.
+  for (const application of sent) expect(await send(application)).toBe('repeat')
+  expect(new Set(outcomes)).toEqual(new Set(['stored']))
+  const rows = await sql()<{ email: string }[]>`select email from public.retreat_applications`
+  expect(rows.map(({ email }) => email).toSorted()).toEqual(sent.map(({ email }) => email).toSorted())
+})

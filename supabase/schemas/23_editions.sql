@@ -1,0 +1,105 @@
+-- The next retreat: an edition that begins while the earlier ones go on.
+
+-- Waits until nobody reads or writes applications, and keeps others from it until the transaction ends. It also locks the door.
+-- A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+create function private.hold_applications() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 50 loop
+    begin
+      lock table public.retreat_applications in access exclusive mode;
+      perform from private.door for update;
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Applications are being read at this moment, such as for a backup. Please try again in some minutes.'
+    using errcode = 'PT503';
+end
+$$;
+
+-- Sets the product's templates to their first texts and removes the organisers' own. Drafts keep the texts that they have.
+create function private.reset_templates() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.letters as letter set subject = former.subject, body = former.body, version = letter.version + 1
+    from private.templates as former
+    where former.name = letter.template and letter.state = 'draft' and letter.subject is null;
+  delete from private.templates as own where kind = 'other' and not exists (
+    select from private.letters where template = own.name and state = 'draft'
+  );
+  update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
+    from private.first_templates() as first
+    where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
+end
+$$;
+
+-- Begins the next edition at once: from now on, applications belong to it. `newest` is the newest edition that the caller saw.
+-- `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now on. For an hour,
+-- an application that the edition before has counts as stored. Repeating the act changes nothing.
+create function public.desk_begin_edition(
+  act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+begin
+  name := btrim(coalesce(name, ''), E' \t\r\n');
+  if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
+    raise exception 'A retreat has a name of 1 to 100 characters.' using errcode = '22023';
+  elsif jsonb_typeof(copied) is distinct from 'object' then
+    raise exception 'What is copied is an object.' using errcode = '22023';
+  end if;
+  perform private.check_days(starts_on, ends_on);
+  if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
+    return public.desk_places();
+  end if;
+  perform private.hold_applications();
+  select * into former from private.editions order by id desc limit 1 for update;
+  if former.id is distinct from newest then
+    raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
+  end if;
+  insert into private.editions (id, name, began_at, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, clock_timestamp(), desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
+  update private.door set version = version + 1, received = 0, opened_at = clock_timestamp(),
+    repeats_until = clock_timestamp() + interval '1 hour';
+  update private.editions set places = (select places.places from private.places) where id = former.id;
+  if (copied ->> 'places')::boolean is not true then
+    update private.places set version = version + 1, places = null, days = 10;
+  end if;
+  if (copied ->> 'questions')::boolean then
+    insert into private.questions (edition, position, kind, text, choices, is_required, is_private)
+      select former.id + 1, position, kind, text, choices, is_required, is_private
+      from private.questions where edition = former.id;
+    update private.editions set private_days = former.private_days where id = former.id + 1;
+  end if;
+  if (copied ->> 'templates')::boolean is not true then
+    perform private.reset_templates();
+  end if;
+  insert into private.history (act, author, kind, detail)
+    values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
+  return public.desk_places();
+end
+$$;
+
+-- Names an edition. The first has no name until it gets one.
+create function public.desk_name_edition(edition integer, name text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  name := btrim(coalesce(name, ''), E' \t\r\n');
+  if char_length(name) > 100 or name ~ '[[:cntrl:]]' then
+    raise exception 'A retreat has a name of at most 100 characters.' using errcode = '22023';
+  end if;
+  update private.editions as named set name = desk_name_edition.name, calendar_sequence = calendar_sequence + 1
+    where named.id = desk_name_edition.edition and named.name <> desk_name_edition.name;
+  return public.desk_places(edition => edition);
+end
+$$;
