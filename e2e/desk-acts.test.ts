@@ -2,6 +2,7 @@ import type { Page, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { deskForTestFile, focused, getDesk } from '../testing/desk-page.ts'
+import { removeEditions } from '../testing/editions.ts'
 import { extent, seed } from '../testing/extent.ts'
 import { releaseDrafts, rememberTemplates } from '../testing/letters.ts'
 import { randomFrom } from '../testing/random.ts'
@@ -39,7 +40,8 @@ async function prepareData({ prepare }: ActCase) {
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
   await desk.sql`delete from private.questions`
-  await desk.sql`update private.editions set starts_on = null, ends_on = null, venue = '', questions_version = 0, private_days = null`
+  await removeEditions(desk.sql)
+  await desk.sql`update private.editions set starts_on = null, ends_on = null, venue = '', questions_version = 0, private_days = null, name = ''`
   await desk.sql`delete from private.deliveries`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
   await desk.sql`update private.organisers set notices = 'off', blind = false`

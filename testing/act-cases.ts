@@ -328,6 +328,25 @@ export const actCases: Record<ActName, ActCase> = {
     failure: 'Not erased.',
     query: eventsOf('questions', '{"erased": 1}'),
   },
+  desk_begin_edition: {
+    path: '/retreats',
+    reach: async (page) => {
+      await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
+      await press('Begin retreat')(page)
+    },
+    button: buttonNamed('Begin now'),
+    announcement: 'Spring 2028 has begun. Applications from now on belong to it.',
+    failure: 'Not begun.',
+    query: 'select from private.editions where id > 1',
+  },
+  desk_name_edition: {
+    path: '/retreats',
+    input: ['Name of first retreat', 'Autumn 2027'],
+    button: buttonNamed('Save'),
+    announcement: 'Name saved.',
+    failure: 'Not saved.',
+    query: `select from private.editions where name = 'Autumn 2027'`,
+  },
   desk_keep_until: {
     path: '/applications/:id',
     input: ['Deadline', '2999-12-31'],

@@ -2,20 +2,23 @@ import type { Page } from 'playwright-core'
 
 import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
+import { beginEdition, removeEditions } from './editions.ts'
 import { storeExampleAnswers } from './questions.ts'
 
 /**
  * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. No act set their statuses.
  */
 export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
+  await sql`delete from public.retreat_applications`
+  await removeEditions(sql)
   await sql.unsafe(`
-    delete from public.retreat_applications;
     delete from private.history;
     delete from auth.users where email = 'tim@example.org';
     update private.letter_settings set receipts = false;
     update private.organisers set notices = 'off', blind = false;
     update private.places set version = version + 1, places = 24, days = 10;
     update private.editions set starts_on = '2027-03-12', ends_on = '2027-03-15', venue = 'Hof Sonnenau, Bernau am Chiemsee';
+    update private.editions set name = '';
     insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company,
       paid_solution, custom_solution, team_size, reason, consent)
     select now() - n * interval '5 hours',
@@ -314,6 +317,55 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await turnOnBlindReading(page)
     await openGuests(page)
   },
+  async 'second-retreat'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await page.getByLabel('Retreat', { exact: true }).waitFor()
+    await page.getByText('applied before').first().waitFor()
+  },
+  async 'earlier-list'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await readEarlierRetreat(page)
+    await page.getByRole('link', { name: 'Zoë Zola' }).first().waitFor()
+  },
+  async 'earlier-places'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await openPlaces(page)
+    await readEarlierRetreat(page)
+    await page.getByText('43 wait for a place.').waitFor()
+  },
+  async 'earlier-questions'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await openPlaces(page)
+    await readEarlierRetreat(page)
+    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await page.getByText('Private answers are erased on').waitFor()
+  },
+  async 'applied-before'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await page.getByText('applied before').first().waitFor()
+    await page.locator('tbody .rows-name a').first().click()
+    await page.getByRole('heading', { name: 'Other applications with this email' }).waitFor()
+    await page.getByText('First retreat').waitFor()
+  },
+  async 'next-retreat'(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Begin the next retreat' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
+    await page.getByLabel('Copy the templates').uncheck()
+    await page.getByRole('button', { name: 'Begin retreat' }).click()
+    await page.getByText('Begin Spring 2028?').waitFor()
+    await page.evaluate(() => scrollTo(0, 0))
+  },
+  async 'many-retreats'(page, { sql }) {
+    await beginSecondRetreat(page, sql)
+    await beginEdition(
+      sql,
+      'Without a phone, with a pen: the third, and longest, of all these retreats by the lake so far',
+    )
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'Begin the next retreat' }).click()
+    await page.getByLabel('Name of retreat 3').waitFor()
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -375,6 +427,24 @@ async function turnOnBlindReading(page: Page) {
   await page.getByRole('link', { name: 'Account' }).click()
   await page.getByRole('switch', { name: 'Blind reading' }).check()
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()
+}
+
+/** Begins a second retreat, to which eight people of the first apply again and four others apply. */
+async function beginSecondRetreat(page: Page, sql: Sql) {
+  await beginEdition(sql, 'Spring 2028')
+  await sql`
+    insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company,
+      paid_solution, custom_solution, team_size, reason, consent)
+    select now() + n * interval '1 second', first_name, last_name, case when n % 3 = 0 then 'new' || email else email end,
+      phone, linkedin, company, paid_solution, custom_solution, team_size, reason, consent
+    from (select *, row_number() over (order by created_at) as n from public.retreat_applications) as former where n <= 12`
+  await page.reload()
+  await page.locator('tbody .rows-name a').first().waitFor()
+}
+
+async function readEarlierRetreat(page: Page) {
+  await page.getByLabel('Retreat', { exact: true }).selectOption('First retreat')
+  await page.getByText('You are reading First retreat.').waitFor()
 }
 
 async function openPlaces(page: Page) {

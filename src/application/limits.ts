@@ -16,6 +16,8 @@ export const maxCharacters = {
   address: 254,
   /** The place of the retreat. */
   venue: 200,
+  /** The name of a retreat. */
+  edition: 100,
   /** A question to guests, and one of its options. */
   question: 200,
   option: 100,

@@ -35,6 +35,8 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_set_questions: { version: -1, questions: null, until: null, private_days: null },
   desk_answer_questions: { act: null, application: id, answers: {} },
   desk_erase_answers: {},
+  desk_begin_edition: { act: null, newest: -1, name: '', starts_on: null, ends_on: null, copied: {} },
+  desk_name_edition: { edition: -1, name: '' },
   // `seen` identifies the text of a draft that the caller read. A call is refused if the draft has another text now.
   desk_hand_over: { act: id, letter: id, seen: '', site: null, zone: null },
   desk_history: { after: null },

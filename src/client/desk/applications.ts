@@ -5,9 +5,12 @@ import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 import type { MarkCounts, Marks } from './marks.ts'
 import type { AnsweredQuestion } from '../../application/questions.ts'
+import type { Edition } from './retreat.ts'
 
 /** A filter of applications. An omitted condition matches every application. */
 export interface Filter {
+  /** The number of a retreat; without it, the newest. */
+  edition?: number | undefined
   status?: Status | undefined
   search?: string | undefined
   /** A blank value matches applications that left the question blank. */
@@ -54,8 +57,10 @@ export interface Summary extends RsvpDetails {
   status: Status
   /** The number of decisions so far. A decision must name the version that its author saw. */
   version: number
-  /** Whether another application has the same email. */
+  /** Whether another application to the same retreat has the same email. */
   same_email: boolean
+  /** Whether an application to an earlier retreat has the same email. */
+  applied_before?: boolean
 }
 
 type Blindable<Fields> = Omit<Fields, HiddenField> & Partial<Pick<Fields, HiddenField & keyof Fields>>
@@ -122,6 +127,8 @@ export interface ListChanges {
 export interface Overview extends Count {
   /** Counts of each status, regardless of the filter's status. */
   counts: Record<Status | 'all', Count>
+  /** All retreats, the newest first. Undefined if the server is older than the desk. */
+  editions?: Edition[]
   /** By day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
@@ -158,12 +165,14 @@ export interface Delivery {
 /** One application and everything that is known about it. */
 export interface ApplicationDetails {
   application: FullApplication
+  /** The number of its retreat. An older schema omits it. */
+  edition?: number
   /** The oldest first. */
   history: HistoryEntry[]
   /** Null if no delivery was queued. */
   delivery: Delivery | null
-  /** Other applications of the same email, the newest first; at most a hundred. */
-  others: { id: string; created_at: string; company: string; status: Status }[]
+  /** Other applications of the same email to any retreat, the newest first; at most a hundred. */
+  others: { id: string; created_at: string; company: string; status: Status; edition?: number }[]
   /** The questions to somebody who is coming or has answered some. An older schema omits it. */
   questions?: AnsweredQuestion[]
 }

@@ -34,7 +34,9 @@ import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { GuestPage, Questions } from './questions.ts'
 import type {
+  CopiedParts,
   Door,
+  Edition,
   GeneralHistoryEntry,
   HistoryPage,
   PageVisits,
@@ -42,6 +44,11 @@ import type {
   ReminderOutcome,
   RetreatDays,
 } from './retreat.ts'
+
+/** The number of a retreat; without it, the newest. */
+interface OfEdition {
+  edition?: number | undefined
+}
 
 /** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
 interface Reads {
@@ -65,10 +72,10 @@ interface Reads {
   desk_letters_of: [{ applications: string[] }, Letter[]]
   desk_preview: [PreviewText, Preview | null]
   desk_notices: [object, Notices]
-  desk_places: [object, Places]
+  desk_places: [OfEdition, Places]
   desk_visits: [object, PageVisits]
-  desk_questions: [object, Questions]
-  desk_guests: [{ after: GuestPage['next'] }, GuestPage]
+  desk_questions: [OfEdition, Questions]
+  desk_guests: [OfEdition & { after: GuestPage['next'] }, GuestPage]
 }
 
 /** The calls that change something. */
@@ -104,15 +111,16 @@ interface Acts {
     Pick<Letter, 'subject' | 'body'>,
   ]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
-  desk_set_retreat: [RetreatDays, Places]
+  desk_set_retreat: [OfEdition & RetreatDays, Places]
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
-  desk_remind: [{ act: string }, ReminderOutcome]
+  desk_remind: [OfEdition & { act: string }, ReminderOutcome]
   desk_set_questions: [
-    Pick<Questions, 'version' | 'until' | 'private_days'> & {
-      /** A question without an id is new. */
-      questions: (Omit<Question, 'id'> & Partial<Pick<Question, 'id'>>)[]
-    },
+    OfEdition &
+      Pick<Questions, 'version' | 'until' | 'private_days'> & {
+        /** A question without an id is new. */
+        questions: (Omit<Question, 'id'> & Partial<Pick<Question, 'id'>>)[]
+      },
     Questions,
   ]
   /** `answers`: by the id of the question, blank to remove one. Answers that are not given stay. */
@@ -121,6 +129,12 @@ interface Acts {
     ApplicationDetails,
   ]
   desk_erase_answers: [object, { erased: number }]
+  /** `newest`: the newest retreat that its author saw. */
+  desk_begin_edition: [
+    { act: string; newest: number; copied: CopiedParts } & Pick<Edition, 'name' | 'starts_on' | 'ends_on'>,
+    Places,
+  ]
+  desk_name_edition: [{ edition: number; name: string }, Places]
   /** `leaving`: the number of letters that will be sent, but can still be stopped. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]

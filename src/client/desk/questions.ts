@@ -1,6 +1,6 @@
 import type { Question } from '../../application/questions.ts'
 
-/** The questions of the newest edition. */
+/** The questions of one retreat. */
 export interface Questions {
   /** The number of changes. A change must name the version that its author saw. */
   version: number

@@ -21,6 +21,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number } }
   /** The number of questions that were saved, or of private answers that were erased. */
   | { kind: 'questions'; detail: { questions: number } | { erased: number } }
   /** `zone` is present only if it changed. */
@@ -40,6 +41,26 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
       }
     }
 )
+
+/** One retreat of several. */
+export interface Edition {
+  /** Its number: the first retreat is 1. */
+  id: number
+  /** Blank until it gets one. */
+  name: string
+  /** Null for the first. */
+  began_at: string | null
+  starts_on: string | null
+  ends_on: string | null
+}
+
+/** What the next retreat takes over from the one before. */
+export interface CopiedParts {
+  templates: boolean
+  questions: boolean
+  /** The number of places and the days to answer. */
+  places: boolean
+}
 
 /** A page of the desk's history, the newest entry first. */
 export interface HistoryPage {
@@ -69,6 +90,9 @@ export interface Places {
   zone: string
   is_zone_set: boolean
   today: string
+  /** The number of the retreat, and all retreats, the newest first. Undefined if the server is older than the desk. */
+  edition?: number
+  editions?: Edition[]
   /** Undefined if the server is older than the desk. */
   retreat?: RetreatDays
   /** The number of questions to guests, and of guests with a required one open. Undefined if the server is older than the desk. */

@@ -14,6 +14,7 @@ const blank: ListedApplication = {
   status: 'new',
   version: 0,
   same_email: true,
+  applied_before: true,
   answer_state: null,
   answer: null,
   answered_at: null,

@@ -4,6 +4,7 @@ import type { LoadAuth } from '../../client/session.ts'
 import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
+import { EditionsEdit } from './editions/EditionsEdit.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
 import { Heading, useTitle } from './kit/Screen.tsx'
@@ -30,11 +31,13 @@ export function OtherScreen({ route, auth, session }: OtherScreenProps) {
     case 'unknown':
       return <Unknown />
     case 'places':
-      return <PlacesShow />
+      return <PlacesShow edition={route.edition} />
     case 'questions':
-      return <QuestionsEdit />
+      return <QuestionsEdit edition={route.edition} />
     case 'guests':
-      return <GuestList />
+      return <GuestList edition={route.edition} />
+    case 'retreats':
+      return <EditionsEdit />
     case 'letters':
       return <LettersShow />
     case 'drafts':

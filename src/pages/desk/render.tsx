@@ -15,6 +15,7 @@ import type { DeskData } from './desk-data.ts'
 import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import draftsStyle from './drafts/drafts.css?inline'
+import editionsStyle from './editions/editions.css?inline'
 import historyStyle from './history/history.css?inline'
 import announceStyle from './kit/announce.css?inline'
 import controls from './kit/controls.css?inline'
@@ -53,6 +54,7 @@ const screenStyles = [
   placesStyle,
   questionsStyle,
   guestsStyle,
+  editionsStyle,
   doorStyle,
   historyStyle,
   accountStyle,

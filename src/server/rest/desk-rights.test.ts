@@ -95,6 +95,8 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_questions: { version: 0, questions: [], until: null, private_days: null },
   desk_answer_questions: { act: someId, application: someId, answers: {} },
   desk_erase_answers: {},
+  desk_begin_edition: { act: someId, newest: 1, name: 'Spring', starts_on: null, ends_on: null, copied: {} },
+  desk_name_edition: { edition: 1, name: 'Autumn' },
   desk_hand_over: {
     act: someId,
     letter: someId,

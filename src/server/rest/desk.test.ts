@@ -145,6 +145,7 @@ test('the list has the newest application first, with only the fields that a lin
     status: 'new',
     version: 0,
     same_email: false,
+    applied_before: false,
     ...noInvitation,
   })
   expect(applications[1]).toMatchObject({ id: old, created_at: '2020-01-01T00:00:00+00:00' })
@@ -515,6 +516,7 @@ test('an export has complete applications with their status, however large they 
       status: 'waitlisted',
       version: 1,
       same_email: false,
+      applied_before: false,
       ...noInvitation,
       decided_by: me,
       decided_at: expect.any(String) as string,
@@ -545,7 +547,9 @@ test('the overview counts results by status, team size, paid solution, and day i
   const overview = (args: object = {}) => ask<Overview>(caller, 'overview', args)
   const none = { count: 0, more: false }
   const of = (count: number) => ({ count, more: false })
+  const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
   expect(await overview()).toEqual({
+    editions,
     counts: {
       new: none,
       shortlisted: none,
@@ -585,6 +589,7 @@ test('the overview counts results by status, team size, paid solution, and day i
     all: of(4),
   }
   expect(await overview()).toEqual({
+    editions,
     counts,
     count: 4,
     more: false,
@@ -930,12 +935,19 @@ test('an opened application has its unchanged form answers, history and delivery
     status: 'new',
     version: 0,
     same_email: true,
+    applied_before: false,
     ...noInvitation,
   })
   expect(history).toEqual([])
   expect(delivery).toMatchObject({ delivered_at: null, attempts: 0, last_status: null })
   expect(others).toEqual([
-    { id: earlier, created_at: '2021-01-01T00:00:00+00:00', company: 'Before', status: 'declined' },
+    {
+      id: earlier,
+      created_at: '2021-01-01T00:00:00+00:00',
+      edition: 1,
+      company: 'Before',
+      status: 'declined',
+    },
   ])
   expect((await list({ search: email })).applications.map(({ same_email }) => same_email)).toEqual([
     true,
@@ -1106,6 +1118,9 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_set_questions: [{ version: 0, questions: [], until: null, private_days: null }],
     desk_answer_questions: [{ act: act(), application: id, answers: {} }],
     desk_erase_answers: [{}],
+    desk_name_edition: [{ edition: 1, name: 'Autumn' }],
+    // It begins at the end: later calls would list the next retreat.
+    desk_begin_edition: [],
     place_by_token: [{ token: act() }],
     answer_place: [{ token: act(), answer: 'coming', act: act() }],
     answer_questions: [{ token: act(), answers: {}, act: act() }],
@@ -1139,6 +1154,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
       'status',
       'version',
       'same_email',
+      'applied_before',
       ...Object.keys(noInvitation),
     ].toSorted(),
   )

@@ -64,7 +64,12 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
             onPress={() => {
               clearTimeout(timer.current)
               setTyped(null)
-              onChange({ ...filtersFrom(''), status: filters.status, order: filters.order })
+              onChange({
+                ...filtersFrom(''),
+                edition: filters.edition,
+                status: filters.status,
+                order: filters.order,
+              })
               // The pressed button disappears.
               searchField.current?.focus()
             }}

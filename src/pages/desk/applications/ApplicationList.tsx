@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef, useState, type ComponentType } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
@@ -69,21 +69,25 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     wasAlone.current = isAlone
   }, [isAlone])
   // Loaded after the list. Without it, the list is complete.
-  const [JunkSuggestions, setJunkSuggestions] = useState<ComponentType>()
+  const [ListExtras, setListExtras] = useState<typeof import('./deferred.ts').ListExtras>()
   const isRead = overview !== undefined
   useEffect(() => {
     if (isRead)
-      import('./deferred.ts').then(
-        (deferred) => setJunkSuggestions(() => deferred.JunkSuggestions),
-        reportError,
-      )
+      import('./deferred.ts').then((deferred) => setListExtras(() => deferred.ListExtras), reportError)
   }, [isRead])
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && JunkSuggestions && <JunkSuggestions />}
+        {isAlone && ListExtras && (
+          <ListExtras
+            filters={filters}
+            editions={overview?.editions}
+            onChange={changeFilters}
+            onRefresh={refetch}
+          />
+        )}
         <ApplicationTabs filters={filters} counts={overview?.counts} />
       </div>
       {isAlone && <Welcome />}

@@ -52,6 +52,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
           <bdi>{name}</bdi>
         </a>
         {row.same_email && <span className="rows-again">applied more than once</span>}
+        {row.applied_before && <span className="rows-again">applied before</span>}
         {marks && <span className="rows-marks">{marks}</span>}
       </th>
       <td className="rows-company">

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
@@ -7,6 +8,7 @@ import { RsvpEdit, RsvpSentence } from '../decisions/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { DecisionBar, decisionKeys, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
+import { nameOfEdition } from '../editions/editions.ts'
 import { filterOf, type Filters } from '../kit/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
@@ -17,7 +19,7 @@ import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { Back, Heading, Loading, Sheet, useTitle } from '../kit/Screen.tsx'
-import { useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
@@ -113,6 +115,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           </Heading>
           <StatusPill application={details.application} />
           {isAccepted && <RsvpSentence rsvp={details.application} />}
+          {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
           <ContactFacts application={details.application} />
           {changedBy && <span className="application-changed">Set by {changedBy} since you looked</span>}
         </header>
@@ -152,7 +155,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                 {isAccepted && <RsvpEdit application={details.application} name={name} />}
                 <GuestAnswers {...{ details, name, isAccepted, isBlind }} />
               </div>
-              <OtherApplications filters={filters} others={details.others} />
+              <OtherApplications {...{ filters, details }} />
               <ApplicationErase details={details} onErased={() => go(list)} />
             </>
           )}
@@ -184,20 +187,44 @@ function NeighbourLink({ route, label }: { route: Route | undefined; label: stri
   )
 }
 
-/** The other applications of the same email. */
-function OtherApplications({ filters, others }: { filters: Filters; others: ApplicationDetails['others'] }) {
+interface OtherApplicationsProps {
+  filters: Filters
+  details: Pick<ApplicationDetails, 'edition' | 'others'>
+}
+
+/** The other applications of the same email, to any retreat. */
+function OtherApplications({ filters, details: { edition, others } }: OtherApplicationsProps) {
+  const isElsewhere = (other: { edition?: number }) => other.edition !== edition
+  const { data: places } = useQuery({ ...useDesk().places(), enabled: others.some(isElsewhere) })
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">
       <ul>
-        {others.map(({ id, created_at, company, status }) => (
-          <li key={id}>
-            <a href={hrefOf({ screen: 'application', id, filters: { ...filters, status: 'all' } })}>
-              <bdi>{shortOf(company)}</bdi>, {momentOf(created_at)}
-            </a>{' '}
-            {statuses[status]}
-          </li>
-        ))}
+        {others.map((other) => {
+          const { id, created_at, company, status } = other
+          const retreat = places?.editions?.find((each) => each.id === other.edition)
+          const inItsRetreat = isElsewhere(other) ? { edition: other.edition } : {}
+          return (
+            <li key={id}>
+              <a
+                href={hrefOf({
+                  screen: 'application',
+                  id,
+                  filters: { ...filters, status: 'all', ...inItsRetreat },
+                })}
+              >
+                <bdi>{shortOf(company)}</bdi>, {momentOf(created_at)}
+              </a>{' '}
+              {statuses[status]}
+              {retreat && (
+                <>
+                  {', '}
+                  <bdi>{nameOfEdition(retreat)}</bdi>
+                </>
+              )}
+            </li>
+          )
+        })}
       </ul>
     </Sheet>
   )

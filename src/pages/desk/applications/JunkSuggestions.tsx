@@ -35,7 +35,6 @@ export function JunkSuggestions() {
   return (
     <Dialog
       button={`${formatNumber(count)} like junk…`}
-      buttonClass="control-quiet list-junk"
       title={
         count === 0
           ? 'Nothing looks like junk'

@@ -18,8 +18,11 @@ export function useList(filters: Filters) {
     ...desk.list(filter),
     staleTime: 0,
     refetchOnWindowFocus: true,
-    // Never shows the rows of another tab.
-    placeholderData: (former) => (former?.filter.status === filter.status ? former : undefined),
+    // Never shows the rows of another tab or retreat.
+    placeholderData: (former) =>
+      former && former.filter.status === filter.status && former.filter.edition === filter.edition
+        ? former
+        : undefined,
   })
   const { data: refreshed } = useQuery({ ...desk.refresh(data), enabled: data !== undefined && !isFetching })
   const isSameList = data !== undefined && refreshed !== undefined && listKey(refreshed) === listKey(data)

@@ -54,6 +54,8 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
+    case 'edition':
+      return `Began the retreat ${entry.detail.name}`
     case 'questions':
       return 'erased' in entry.detail
         ? `${countOf(entry.detail.erased, 'private answer')} erased`

@@ -13,6 +13,8 @@ interface ConfirmButtonProps {
   confirm: string
   cancel: string
   isPending: boolean
+  /** Called before it asks; false if there is something to correct first. */
+  mayAsk?: () => boolean
   onConfirm: () => void
 }
 
@@ -24,6 +26,7 @@ export function ConfirmButton({
   confirm,
   cancel,
   isPending,
+  mayAsk = () => true,
   onConfirm,
 }: ConfirmButtonProps) {
   const [isConfirming, setIsConfirming] = useState(false)
@@ -31,7 +34,7 @@ export function ConfirmButton({
   useOnHidden(isConfirming, () => button.current?.focus())
   if (!isConfirming)
     return (
-      <Button ref={button} about={about} onPress={() => setIsConfirming(true)}>
+      <Button ref={button} about={about} onPress={() => setIsConfirming(mayAsk())}>
         {children}
       </Button>
     )

@@ -4,6 +4,8 @@ import type { Filter } from '../../../client/desk/applications.ts'
 
 /** The filters of a list, as they appear in the address. */
 export interface Filters {
+  /** The number of a retreat; undefined means the newest. */
+  edition?: number | undefined
   status: Status | 'all'
   search: string
   /** Null means any value; blank means not answered. */
@@ -38,6 +40,7 @@ export function filtersFrom(search: string): Filters {
   }
   const status = oneOf('status', ['all', ...keys(statuses)]) ?? 'new'
   return {
+    edition: Math.trunc(Number(parameters.get('edition'))) || undefined,
     status,
     search: parameters.get('search') ?? '',
     team_size: choice('team_size', keys(teamSizes)),
@@ -52,8 +55,9 @@ export function filtersFrom(search: string): Filters {
 
 /** The query part of the fragment for these filters. Default values are omitted. */
 export function searchOf(filters: Filters): string {
-  const { status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
+  const { edition, status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
   const parameters: [string, string | null][] = [
+    ['edition', edition ? `${edition}` : null],
     ['status', status === 'new' ? null : status],
     ['search', search || null],
     ['team_size', team_size === '' ? blank : team_size],
@@ -75,11 +79,12 @@ function mayHaveRsvp(status: Filters['status']) {
 
 /** Converts the filters into those of the database. Days begin and end in the organiser's time zone. */
 export function filterOf(filters: Filters): Filter {
-  const { status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
+  const { edition, status, search, team_size, paid_solution, answer, from, to, marks, order } = filters
   const until = to === '' ? undefined : startOf(to)
   // Adds a day instead of 24 hours: some days have 23.
   until?.setDate(until.getDate() + 1)
   return {
+    ...(edition ? { edition } : {}),
     ...(status === 'all' ? {} : { status }),
     ...(search.trim() === '' ? {} : { search: search.trim() }),
     ...(team_size === null ? {} : { team_size }),

@@ -61,6 +61,8 @@ export const refetchedBy = {
   desk_set_questions: ['questions', 'places'],
   desk_answer_questions: [...withLetters, 'places', 'questions'],
   desk_erase_answers: ['questions'],
+  desk_begin_edition: [...withLetters, 'places', 'questions', 'door'],
+  desk_name_edition: ['places', 'refresh'],
 } satisfies Record<ActName, readonly KeyPrefix[]>
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
@@ -223,12 +225,12 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       ...read(['letters', 'preview', text], 'desk_preview', text),
       placeholderData: keepPreviousData,
     }),
-    /** The number of seats, the people who come, and the waitlist. */
-    places: () =>
+    /** The number of seats, the people who come, and the waitlist, of a retreat or the newest. */
+    places: (edition?: number) =>
       queryOptions({
-        queryKey: ['places'],
+        queryKey: ['places', edition],
         queryFn: async ({ signal }) => {
-          const places = await call('desk_places', {}, signal)
+          const places = await call('desk_places', { edition }, signal)
           for (const each of places.waitlist) queue.recordRead(each)
           return places
         },

@@ -50,7 +50,9 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
   desk_set_places: replacePlaces,
   desk_set_retreat: replacePlaces,
-  desk_set_questions: ({ change }, questions) => change(['questions', 'list'], () => questions),
+  desk_set_questions: ({ change }, questions, { edition }) =>
+    change(['questions', 'list', edition], () => questions),
+  desk_name_edition: replacePlaces,
 
   desk_set_letters: (data, saved) =>
     changeOverview(data, ({ settings }) => ({ settings: { ...settings, ...saved } })),
@@ -132,7 +134,7 @@ function replaceDetails(
 }
 
 function replacePlaces({ change }: StoredData, places: Places) {
-  change(['places'], () => places)
+  change<Places>(['places'], (former) => (former.edition === places.edition ? places : former))
 }
 
 function changeOverview(

@@ -8,14 +8,25 @@ import { listenTo } from './listen.ts'
 export type Route =
   | { screen: 'list'; filters: Filters }
   | { screen: 'application'; id: string; filters: Filters }
-  | { screen: 'drafts' | 'template'; occasion: string }
+  | { screen: 'drafts'; occasion: string }
+  | { screen: 'template'; occasion: string }
   | { screen: 'outbox'; state: OutboxState }
-  | { screen: (typeof plainScreens)[number] }
+  /** `edition`: the number of a retreat on its screens; undefined means the newest. */
+  | { screen: (typeof plainScreens)[number]; edition?: number | undefined }
   | { screen: 'unknown' }
 
 /** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
-const plainScreens = ['places', 'questions', 'guests', 'letters', 'door', 'account', 'history'] as const
+const plainScreens = [
+  'places',
+  'questions',
+  'guests',
+  'retreats',
+  'letters',
+  'door',
+  'account',
+  'history',
+] as const
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -31,7 +42,7 @@ export function routeOf(hash: string): Route {
   if (first === 'applications' && second !== '' && third === undefined)
     return { screen: 'application', id: second, filters }
   const screen = plainScreens.find((each) => each === path)
-  if (screen !== undefined) return { screen }
+  if (screen !== undefined) return { screen, edition: filters.edition }
   if (path === personal) return { screen: 'drafts', occasion: '' }
   if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
     return { screen: 'unknown' }
@@ -49,7 +60,8 @@ export function hrefOf(route: Route): string {
   if (route.screen === 'drafts') return `#/letters/drafts/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
-  return route.screen === 'unknown' ? '#/' : `#/${route.screen}`
+  if (route.screen === 'unknown') return '#/'
+  return `#/${route.screen}${route.edition ? `?edition=${route.edition}` : ''}`
 }
 
 /** Returns a function from an application's id to its address. All these addresses share the list's filters. */

@@ -24,6 +24,7 @@ const withId = {
   desk_keep_until: true,
   desk_remind: true,
   desk_answer_questions: true,
+  desk_begin_edition: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** The arguments of an act. Its id is optional: if omitted, it is created here. */

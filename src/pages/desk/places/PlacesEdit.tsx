@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react'
+
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
 import { Choice, Field } from '../kit/Field.tsx'
@@ -7,10 +9,18 @@ import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { freeSentence, placesWordsOf, retreatWordsOf, zonesWith } from './places.ts'
 
+interface RetreatEditProps {
+  retreat: RetreatDays
+  /** The number of the retreat. */
+  edition: number | undefined
+  /** Content below the form. */
+  children: ReactNode
+}
+
 /** The form for the days of the retreat and its venue, which people who are coming put into their calendar. */
-export function RetreatEdit({ retreat }: { retreat: RetreatDays }) {
+export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
   const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<{ start: string; end: string; venue: string }>>('retreat'),
+    input: useUnsentText<Unsaved<{ start: string; end: string; venue: string }>>(`retreat ${edition ?? ''}`),
     call: 'desk_set_retreat',
     stored: { start: retreat.starts_on ?? '', end: retreat.ends_on ?? '', venue: retreat.venue },
     version: retreat.version,
@@ -19,6 +29,7 @@ export function RetreatEdit({ retreat }: { retreat: RetreatDays }) {
       starts_on: start === '' ? null : start,
       ends_on: end === '' ? null : end,
       venue: venue.trim(),
+      edition,
     }),
     versionOf: (saved) => saved.retreat?.version ?? null,
     success: (saved) => (saved.retreat ? `Saved. ${retreatWordsOf(saved.retreat)}.` : 'Saved.'),
@@ -66,6 +77,7 @@ export function RetreatEdit({ retreat }: { retreat: RetreatDays }) {
           conflictNotice={`Somebody else changed this meanwhile. ${retreatWordsOf(retreat)}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
+      {children}
     </Sheet>
   )
 }

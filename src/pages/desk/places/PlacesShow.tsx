@@ -4,12 +4,14 @@ import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
+import { earlierOf } from '../editions/editions.ts'
+import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
+import { go, hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
@@ -20,26 +22,59 @@ import { QuestionsSummary } from '../questions/QuestionsSummary.tsx'
 import { freeSentence, remindedSentences } from './places.ts'
 import { PlacesEdit, RetreatEdit } from './PlacesEdit.tsx'
 
-/** The screen with the RSVPs of accepted people, the seats and the waitlist. */
-export function PlacesShow() {
+/**
+ * The screen with the RSVPs of accepted people, the seats and the waitlist.
+ *
+ * @param edition The number of a retreat; undefined means the newest.
+ */
+export function PlacesShow({ edition }: { edition: number | undefined }) {
   const { queue } = useDecisionQueue()
+  const desk = useDesk()
+  const query = useQuery(desk.places(edition))
+  // The field that selects a retreat stays while another one loads.
+  const { data: newest } = useQuery(desk.places())
+  const { editions = [] } = newest ?? {}
+  const isEarlier = earlierOf(editions, edition) !== undefined
   useKeys({ z: () => queue.undo() })
   return (
     <>
-      <Screen title="Places" query={useQuery(useDesk().places())} head={<DecisionProblems />}>
+      <Screen
+        title="Places"
+        query={query}
+        nav={
+          <>
+            <EarlierNotice {...{ editions, edition }} to={{ screen: 'places' }} />
+            <EditionSelect
+              {...{ editions, edition }}
+              onChoose={(chosen) => go({ screen: 'places', edition: chosen }, { replace: true })}
+            />
+          </>
+        }
+        head={<DecisionProblems />}
+      >
         {(places) => (
           <div className="places-screen layout-columns">
             <Sheet title="Who is coming">
-              <Numbers places={places} />
-              <Remind places={places} />
+              <Numbers {...{ places, edition }} />
+              <Remind key={edition} places={places} />
             </Sheet>
             <div className="places-settings">
-              {places.retreat && <RetreatEdit retreat={places.retreat} />}
-              {places.questions && <QuestionsSummary counts={places.questions} today={places.today} />}
-              <PlacesEdit places={places} />
+              {places.retreat && (
+                <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition}>
+                  {places.editions && !isEarlier && (
+                    <p>
+                      <a href={hrefOf({ screen: 'retreats' })}>Begin the next retreat</a>
+                    </p>
+                  )}
+                </RetreatEdit>
+              )}
+              {places.questions && (
+                <QuestionsSummary counts={places.questions} today={places.today} edition={edition} />
+              )}
+              {!isEarlier && <PlacesEdit places={places} />}
             </div>
             <Sheet title="Waitlist">
-              <Waitlist {...places} />
+              <Waitlist {...{ places, edition }} />
             </Sheet>
           </div>
         )}
@@ -49,15 +84,17 @@ export function PlacesShow() {
   )
 }
 
-const waitlisted = filtersFrom('status=waitlisted')
-
-/** The address of the list of people with this RSVP. */
-function hrefOfRsvp(answer: RsvpState) {
-  return hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer } })
+/** The number of a retreat; undefined means the newest. */
+interface OfEdition {
+  edition: number | undefined
 }
 
+const waitlistedIn = ({ edition }: OfEdition) => ({ ...filtersFrom('status=waitlisted'), edition })
+
 /** The number of people with each RSVP, and of free seats. */
-function Numbers({ places }: { places: Places }) {
+function Numbers({ places, edition }: OfEdition & { places: Places }) {
+  const hrefOfRsvp = (answer: RsvpState) =>
+    hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer, edition } })
   const { coming, not_coming, no_answer, late, not_told, free } = places
   const counts: [RsvpState, number][] = [
     ['coming', coming],
@@ -95,7 +132,7 @@ function Numbers({ places }: { places: Places }) {
 }
 
 /** A button that drafts a reminder to everybody who has not answered, with the result. */
-function Remind({ places: { no_answer: noAnswer, questions } }: { places: Places }) {
+function Remind({ places: { edition, no_answer: noAnswer, questions } }: { places: Places }) {
   const open = questions?.open ?? 0
   const count = noAnswer + open
   const remind = useDeskAct('desk_remind', {
@@ -109,7 +146,7 @@ function Remind({ places: { no_answer: noAnswer, questions } }: { places: Places
         isOff={count === 0}
         isPending={remind.isPending}
         aria-describedby="remind-hint"
-        onPress={() => remind.press({})}
+        onPress={() => remind.press({ edition })}
       >
         {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
       </ActButton>
@@ -146,12 +183,15 @@ function DraftLinks({ outcome, open }: { outcome: ReminderOutcome; open: number 
 }
 
 /** The waitlist, longest waiting first. Nobody is accepted automatically. */
-function Waitlist({ free, waitlisted: waitingCount, waitlist }: Places) {
+function Waitlist({ places, edition }: OfEdition & { places: Places }) {
+  const { free, waitlisted: waitingCount, waitlist } = places
   const { queue } = useDecisionQueue()
   // Decisions made here count immediately, before the list is read again.
   const acceptedHere = waitlist.filter((each) => queue.currentOf(each).status === 'accepted').length
   const seatsLeft = free === null ? Infinity : free - acceptedHere
-  const all = <a href={hrefOf({ screen: 'list', filters: waitlisted })}>Show the whole waitlist</a>
+  const all = (
+    <a href={hrefOf({ screen: 'list', filters: waitlistedIn({ edition }) })}>Show the whole waitlist</a>
+  )
   const total = waitingCount !== undefined && (
     <p className="places-total layout-quiet">
       {formatNumber(waitingCount)} {waitingCount === 1 ? 'waits' : 'wait'} for a place.
@@ -170,7 +210,7 @@ function Waitlist({ free, waitlisted: waitingCount, waitlist }: Places) {
       {total}
       <ul className="layout-lines">
         {waitlist.map((row) => (
-          <Waiting key={row.id} row={row} seatsLeft={seatsLeft} />
+          <Waiting key={row.id} {...{ row, seatsLeft, edition }} />
         ))}
       </ul>
       <p>{all}</p>
@@ -178,15 +218,20 @@ function Waitlist({ free, waitlisted: waitingCount, waitlist }: Places) {
   )
 }
 
+interface WaitingProps extends OfEdition {
+  row: Places['waitlist'][number]
+  seatsLeft: number
+}
+
 /** A line of the waitlist, with a button to accept while seats are free. */
-function Waiting({ row, seatsLeft }: { row: Places['waitlist'][number]; seatsLeft: number }) {
+function Waiting({ row, seatsLeft, edition }: WaitingProps) {
   const { queue } = useDecisionQueue()
   const { id, status, version, company, set_at: setAt } = row
   const name = nameOf(row)
   return (
     <li className="layout-row">
       <p className="places-waiting">
-        <ApplicationLink id={id} filters={waitlisted}>
+        <ApplicationLink id={id} filters={waitlistedIn({ edition })}>
           {name}
         </ApplicationLink>
         , <bdi>{company === undefined ? 'hidden' : shortOf(company)}</bdi>

@@ -4,11 +4,13 @@ import { useState } from 'react'
 import { daysOf } from '../../../application/calendar.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest } from '../../../client/desk/questions.ts'
-import type { RetreatDays } from '../../../client/desk/retreat.ts'
+import type { Places } from '../../../client/desk/retreat.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { announce } from '../kit/announce.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { EarlierNotice } from '../editions/EditionSelect.tsx'
 import { Tick } from '../kit/Field.tsx'
+import { filtersFrom } from '../kit/filters.ts'
 import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { saveCsv } from '../kit/save-csv.ts'
@@ -26,18 +28,21 @@ import {
 import { useGuests } from './useQuestions.ts'
 
 /** The screen with all guests and their answers, as a table to read, print and download. */
-export function GuestList() {
+export function GuestList({ edition }: { edition: number | undefined }) {
+  const query = useGuests(edition)
+  const { data: places } = useQuery(useDesk().places(edition))
   return (
     <Screen
       title="Guests"
-      query={useGuests()}
+      query={query}
       nav={
-        <Back label="In the places" to={{ screen: 'places' }}>
-          <a className="control-link" href={hrefOf({ screen: 'questions' })}>
+        <Back label="In the places" to={{ screen: 'places', edition }}>
+          <a className="control-link" href={hrefOf({ screen: 'questions', edition })}>
             Questions
           </a>
         </Back>
       }
+      head={<EarlierNotice editions={places?.editions} edition={edition} to={{ screen: 'guests' }} />}
     >
       {({ guests, questions }) =>
         guests.length === 0 ? (
@@ -45,7 +50,7 @@ export function GuestList() {
             Nobody is coming yet. People who press “I am coming” appear here, with their answers.
           </p>
         ) : (
-          <Guests guests={sorted(guests)} questions={questions} />
+          <Guests guests={sorted(guests)} {...{ questions, places, edition }} />
         )
       }
     </Screen>
@@ -55,14 +60,15 @@ export function GuestList() {
 interface GuestsProps {
   guests: readonly Guest[]
   questions: readonly Question[]
+  /** The number of the retreat that is shown; undefined means the newest. */
+  edition: number | undefined
 }
 
-function Guests({ guests, questions }: GuestsProps) {
+function Guests({ guests, questions, places, edition }: GuestsProps & { places: Places | undefined }) {
   const isBlind = isReadBlind(guests)
   const columns = columnsOf(questions, isBlind)
   const [ticks, setTicks] = useState(storedTicks)
   const chosen = chosenOf(columns, ticks)
-  const { data: places } = useQuery(useDesk().places())
   const open = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
 
   const tick = (id: string, isOn: boolean) => {
@@ -76,13 +82,13 @@ function Guests({ guests, questions }: GuestsProps) {
   }
   return (
     <div className="guests-screen">
-      <p className="guests-paper">{paperWords(guests.length, places?.retreat)}</p>
+      <p className="guests-paper">{paperWords(guests.length, places)}</p>
       <p className="guests-count">
         {countOf(guests.length, 'guest')}.{' '}
         {open > 0 && (
           <>
             {formatNumber(open)} {open === 1 ? 'has' : 'have'} not answered all required questions: draft
-            reminders under <a href={hrefOf({ screen: 'places' })}>Places</a>.
+            reminders under <a href={hrefOf({ screen: 'places', edition })}>Places</a>.
           </>
         )}
       </p>
@@ -109,7 +115,7 @@ function Guests({ guests, questions }: GuestsProps) {
         {/* Keys scroll it where the table is wider than the window. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
         <section className="guests-scroll" aria-label="Table of guests" tabIndex={0}>
-          <GuestTable {...{ guests, questions, isBlind }} columns={chosen} />
+          <GuestTable {...{ guests, questions, isBlind, edition }} columns={chosen} />
         </section>
       </Sheet>
     </div>
@@ -121,7 +127,7 @@ interface GuestTableProps extends GuestsProps {
   isBlind: boolean
 }
 
-function GuestTable({ guests, questions, columns, isBlind }: GuestTableProps) {
+function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTableProps) {
   return (
     <table className="guests-table" data-size={columns.length > 6 ? 'many' : undefined}>
       <thead>
@@ -141,7 +147,9 @@ function GuestTable({ guests, questions, columns, isBlind }: GuestTableProps) {
           return (
             <tr key={guest.id}>
               <th scope="row">
-                <ApplicationLink id={guest.id}>{nameOf(guest)}</ApplicationLink>
+                <ApplicationLink id={guest.id} filters={{ ...filtersFrom(''), edition }}>
+                  {nameOf(guest)}
+                </ApplicationLink>
                 {openQuestions > 0 && (
                   <span className="guests-open">{countOf(openQuestions, 'answer')} missing</span>
                 )}
@@ -177,10 +185,11 @@ function GuestCell({ column: { label, kind, isPrivate }, text }: { column: Guest
 }
 
 /** The line below the title on paper: the retreat, the number of guests, and the day of printing. */
-function paperWords(count: number, retreat: RetreatDays | undefined) {
-  const { starts_on, ends_on, venue = '' } = retreat ?? {}
+function paperWords(count: number, places: Places | undefined) {
+  const { starts_on, ends_on, venue = '' } = places?.retreat ?? {}
+  const shown = places?.editions?.find(({ id }) => id === places.edition)
   const days = starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
-  const about = ['Unplugged.', days, venue].filter(Boolean).join(' · ')
+  const about = ['Unplugged.', shown?.name, days, venue].filter(Boolean).join(' · ')
   const today = localTimeOf(Date.now()).slice(0, '2026-12-31'.length)
   return `${about} · ${countOf(count, 'guest')}, as of ${dayOf(today)}`
 }

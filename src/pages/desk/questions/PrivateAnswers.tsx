@@ -13,11 +13,13 @@ interface PrivateDaysEditProps {
   days: string
   /** The last day of the retreat; null if it is not set, undefined until it is known. */
   endsOn: string | null | undefined
+  /** The number of the retreat; undefined means the newest. */
+  edition: number | undefined
   onDays: (days: string) => void
 }
 
 /** The number of days after the retreat on which private answers are erased, and its effect. */
-export function PrivateDaysEdit({ days, endsOn, onDays }: PrivateDaysEditProps) {
+export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEditProps) {
   const count = Number(days)
   const isValid = Number.isInteger(count) && count >= 1 && count <= privateDays.most
   return (
@@ -37,8 +39,8 @@ export function PrivateDaysEdit({ days, endsOn, onDays }: PrivateDaysEditProps) 
         {endsOn && isValid && `Private answers are erased on ${dayOf(dayAfter(endsOn, count))}.`}
         {endsOn === null && (
           <>
-            Set the days of the retreat under <a href={hrefOf({ screen: 'places' })}>Places</a>: until then
-            nothing is erased.
+            Set the days of the retreat under <a href={hrefOf({ screen: 'places', edition })}>Places</a>:
+            until then nothing is erased.
           </>
         )}
       </p>

@@ -5,6 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { maxQuestions } from '../../../application/limits.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
+import type { Places } from '../../../client/desk/retreat.ts'
+import { EarlierNotice } from '../editions/EditionSelect.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -29,38 +31,46 @@ import {
 import { useQuestions } from './useQuestions.ts'
 
 /** The screen on which organisers write the questions to guests. */
-export function QuestionsEdit() {
+export function QuestionsEdit({ edition }: { edition: number | undefined }) {
+  const query = useQuestions(edition)
+  const { data: places } = useQuery(useDesk().places(edition))
   return (
     <Screen
       title="Questions"
-      query={useQuestions()}
+      query={query}
       nav={
-        <Back label="In the places" to={{ screen: 'places' }}>
-          <a className="control-link" href={hrefOf({ screen: 'guests' })}>
+        <Back label="In the places" to={{ screen: 'places', edition }}>
+          <a className="control-link" href={hrefOf({ screen: 'guests', edition })}>
             Guests
           </a>
         </Back>
       }
+      head={<EarlierNotice editions={places?.editions} edition={edition} to={{ screen: 'questions' }} />}
     >
       {(questions) => (
         <div className="questions-screen">
           <DueAnswers due={questions.due} />
-          <QuestionsForm stored={questions} />
+          <QuestionsForm key={edition} {...{ edition, places }} stored={questions} />
         </div>
       )}
     </Screen>
   )
 }
 
-function QuestionsForm({ stored }: { stored: Questions }) {
-  const { data: places } = useQuery(useDesk().places())
+interface QuestionsFormProps {
+  edition: number | undefined
+  places: Places | undefined
+  stored: Questions
+}
+
+function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
   const addButton = useRef<HTMLButtonElement>(null)
   const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<QuestionsDraft>>('questions'),
+    input: useUnsentText<Unsaved<QuestionsDraft>>(`questions ${edition ?? ''}`),
     call: 'desk_set_questions',
     stored: draftOf(stored),
     version: stored.version,
-    argsOf: (entered) => argumentsOf(entered, stored.version),
+    argsOf: (entered) => ({ ...argumentsOf(entered, stored.version), edition }),
     versionOf: (saved) => saved.version,
     success: (saved) => `Saved. ${countOf(saved.questions.length, 'question')}.`,
   })
@@ -138,6 +148,7 @@ function QuestionsForm({ stored }: { stored: Questions }) {
               <PrivateDaysEdit
                 days={value.days}
                 endsOn={places?.retreat ? places.retreat.ends_on : undefined}
+                edition={edition}
                 onDays={(days) => enter({ days })}
               />
             )}

@@ -9,11 +9,14 @@ import { useQuestions } from './useQuestions.ts'
 export function QuestionsSummary({
   counts: { questions, open },
   today,
+  edition,
 }: {
   counts: NonNullable<Places['questions']>
   today: string
+  /** The number of the retreat that is shown; undefined means the newest. */
+  edition: number | undefined
 }) {
-  const { data } = useQuestions()
+  const { data } = useQuestions(edition)
   return (
     <Sheet title="Questions">
       <p>
@@ -28,10 +31,10 @@ export function QuestionsSummary({
         </p>
       )}
       <p className="layout-row">
-        <a className="control-link" href={hrefOf({ screen: 'questions' })}>
+        <a className="control-link" href={hrefOf({ screen: 'questions', edition })}>
           {questions === 0 ? 'Ask questions' : 'Edit questions'}
         </a>
-        <a className="control-link" href={hrefOf({ screen: 'guests' })}>
+        <a className="control-link" href={hrefOf({ screen: 'guests', edition })}>
           Guests and their answers
         </a>
       </p>

@@ -4,27 +4,27 @@ import type { Guest, GuestPage } from '../../../client/desk/questions.ts'
 import { polled } from '../kit/queries.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** The questions to guests. */
-export function useQuestions() {
+/** The questions to the guests of a retreat, or of the newest. */
+export function useQuestions(edition?: number) {
   const { call } = useDesk()
   return useQuery({
-    queryKey: ['questions', 'list'],
-    queryFn: ({ signal }) => call('desk_questions', {}, signal),
+    queryKey: ['questions', 'list', edition],
+    queryFn: ({ signal }) => call('desk_questions', { edition }, signal),
     ...polled,
   })
 }
 
-/** The questions, and all guests with their answers. */
-export function useGuests() {
+/** The questions, and all guests of a retreat or of the newest with their answers. */
+export function useGuests(edition?: number) {
   const { call } = useDesk()
   return useQuery({
-    queryKey: ['questions', 'guests'],
+    queryKey: ['questions', 'guests', edition],
     async queryFn({ signal }) {
-      const { questions } = await call('desk_questions', {}, signal)
+      const { questions } = await call('desk_questions', { edition }, signal)
       const guests: Guest[] = []
       let after: GuestPage['next'] = null
       do {
-        const page: GuestPage = await call('desk_guests', { after }, signal)
+        const page: GuestPage = await call('desk_guests', { after, edition }, signal)
         guests.push(...page.guests)
         after = page.next
       } while (after !== null)

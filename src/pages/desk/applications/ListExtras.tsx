@@ -1,0 +1,44 @@
+import { useEffect, useEffectEvent, useRef } from 'react'
+
+import type { Edition } from '../../../client/desk/retreat.ts'
+import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
+import type { Filters } from '../kit/filters.ts'
+import { JunkSuggestions } from './JunkSuggestions.tsx'
+
+interface ListExtrasProps {
+  filters: Filters
+  /** All retreats, the newest first. */
+  editions: readonly Edition[] | undefined
+  onChange: (change: Partial<Filters>) => void
+  onRefresh: () => void
+}
+
+/** The parts of the list's head that few lists have: the retreats where there are several, and suggestions of junk. */
+export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
+  const { edition } = filters
+  const isEarlier = edition !== undefined && edition !== editions[0]?.id
+  useOnBegun(editions[0]?.id, onRefresh)
+  return (
+    <>
+      <EarlierNotice
+        {...{ editions, edition }}
+        to={{ screen: 'list', filters: { ...filters, edition: undefined } }}
+      />
+      <div className="list-extras">
+        <EditionSelect {...{ editions, edition }} onChoose={(chosen) => onChange({ edition: chosen })} />
+        {/* Junk is searched in the newest retreat. */}
+        {!isEarlier && <JunkSuggestions />}
+      </div>
+    </>
+  )
+}
+
+/** Calls a function when a retreat begins while the list is shown: its rows are still those of the retreat before. */
+function useOnBegun(newest: number | undefined, onBegun: () => void) {
+  const former = useRef(newest)
+  const check = useEffectEvent(() => {
+    if (newest !== undefined && former.current !== undefined && newest !== former.current) onBegun()
+    former.current = newest ?? former.current
+  })
+  useEffect(() => check(), [newest])
+}

@@ -1,0 +1,147 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
+
+import { maxCharacters } from '../../../application/limits.ts'
+import type { CopiedParts, Edition } from '../../../client/desk/retreat.ts'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Field, Tick } from '../kit/Field.tsx'
+import { go } from '../kit/route.ts'
+import { Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
+import { nameOfEdition } from './editions.ts'
+
+interface EnteredEdition {
+  name: string
+  start: string
+  end: string
+  copied: CopiedParts
+}
+
+const parts: [keyof CopiedParts, string][] = [
+  ['templates', 'Copy the templates'],
+  ['questions', 'Copy the questions'],
+  ['places', 'Copy the number of places and the days to answer'],
+]
+
+const blank: EnteredEdition = {
+  name: '',
+  start: '',
+  end: '',
+  copied: { templates: true, questions: true, places: true },
+}
+
+/** The form that begins the next retreat. */
+export function EditionCreate({ newest }: { newest: Edition }) {
+  const [typed, setTyped] = useUnsentText<EnteredEdition>('next retreat')
+  const entered = typed ?? blank
+  const { start, end, copied } = entered
+  const name = entered.name.trim()
+  const enter = (change: Partial<EnteredEdition>) => setTyped({ ...entered, ...change })
+  const form = useRef<HTMLFormElement>(null)
+  const queries = useQueryClient()
+  const { places: placesOf } = useDesk()
+  const begin = useDeskAct('desk_begin_edition', {
+    success: (_places, args) => `${args.name} has begun. Applications from now on belong to it.`,
+    failure: 'Not begun.',
+    onSuccess(places) {
+      setTyped(null)
+      queries.setQueryData(placesOf().queryKey, places)
+      // The lists and positions of the former retreat must not appear for a moment.
+      for (const subject of ['list', 'opened']) queries.removeQueries({ queryKey: [subject] })
+      go({ screen: 'places' })
+    },
+  })
+  const send = () =>
+    begin.press({
+      newest: newest.id,
+      name,
+      starts_on: start === '' ? null : start,
+      ends_on: end === '' ? null : end,
+      copied,
+    })
+  const isDated = start !== '' || end !== ''
+  const former = nameOfEdition(newest)
+  return (
+    <Sheet title="Begin the next retreat">
+      <form ref={form} onSubmit={(event) => event.preventDefault()}>
+        <ul className="edition-effects">
+          <li>It begins at once: applications from now on belong to it.</li>
+          <li>
+            You can still read, search and download <bdi>{former}</bdi>. Its letters and links go on working.
+          </li>
+          <li>The door stays open or closed as it is, and counts from now on.</li>
+          <li>It cannot be undone.</li>
+        </ul>
+        <Field
+          label="Name"
+          hint="Such as “Spring 2028”."
+          autoComplete="off"
+          required
+          // A name has more than blanks.
+          pattern=".*\S.*"
+          maxLength={maxCharacters.edition}
+          value={entered.name}
+          onText={(text) => enter({ name: text })}
+        />
+        <div className="edition-days">
+          <Field
+            label="First day"
+            type="date"
+            min="2000-01-01"
+            max="2999-12-31"
+            required={isDated}
+            value={start}
+            onText={(day) => enter({ start: day })}
+          />
+          <Field
+            label="Last day"
+            type="date"
+            min={start || '2000-01-01'}
+            max="2999-12-31"
+            required={isDated}
+            value={end}
+            onText={(day) => enter({ end: day })}
+          />
+        </div>
+        <fieldset className="edition-copied">
+          <legend>
+            From <bdi>{former}</bdi>
+          </legend>
+          {parts.map(([part, label]) => (
+            <Tick
+              key={part}
+              isOn={copied[part]}
+              onTick={(isOn) => enter({ copied: { ...copied, [part]: isOn } })}
+            >
+              {label}
+            </Tick>
+          ))}
+        </fieldset>
+        <p aria-live="polite" className="edition-warning">
+          {!copied.templates &&
+            'All templates begin again with their first texts. Your own templates are removed, unless there are drafts of them.'}
+        </p>
+        <div className="layout-row">
+          <ConfirmButton
+            question={
+              <>
+                Begin <bdi>{name}</bdi>?
+              </>
+            }
+            confirm="Begin now"
+            cancel="Not yet"
+            isPending={begin.isPending}
+            mayAsk={() => form.current?.reportValidity() === true}
+            onConfirm={send}
+          >
+            Begin retreat
+          </ConfirmButton>
+        </div>
+        <ActProblems acts={[begin]} />
+      </form>
+    </Sheet>
+  )
+}

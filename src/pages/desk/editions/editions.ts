@@ -1,0 +1,21 @@
+import { daysOf } from '../../../application/calendar.ts'
+import type { Edition } from '../../../client/desk/retreat.ts'
+
+/** The name of a retreat. Without one, it gets its number: the first retreat began before it could have a name. */
+export function nameOfEdition({ id, name }: Pick<Edition, 'id' | 'name'>): string {
+  if (name !== '') return name
+  return id === 1 ? 'First retreat' : `Retreat ${id}`
+}
+
+/** The days of a retreat in a few words; blank if they are not known. */
+export function daysOfEdition({ starts_on, ends_on }: Edition): string {
+  return starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
+}
+
+/** The retreat of a number if it is an earlier one; undefined for the newest. */
+export function earlierOf(
+  editions: readonly Edition[] | undefined,
+  edition: number | undefined,
+): Edition | undefined {
+  return editions?.slice(1).find(({ id }) => id === edition)
+}
