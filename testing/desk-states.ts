@@ -331,7 +331,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await beginSecondRetreat(page, sql)
     await openPlaces(page)
     await readEarlierRetreat(page)
-    await page.getByText('43 wait for a place.').waitFor()
+    await page.locator('.places-total').waitFor()
   },
   async 'earlier-questions'(page, { sql }) {
     await beginSecondRetreat(page, sql)

@@ -11,6 +11,7 @@ export async function beginEdition(sql: Sql, name: string): Promise<number> {
 
 /** Removes all retreats but the first, which only tests do. There must be no applications to them. */
 export async function removeEditions(sql: Sql): Promise<void> {
+  await sql`delete from private.questions where edition > 1`
   const removed = await sql`delete from private.editions where id > 1 returning id`
   if (removed.length > 0)
     await sql.unsafe('alter table public.retreat_applications alter column edition set default 1')

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { statuses, type Status } from '../../src/application/statuses.ts'
 import { actOf, playRandomActs } from '../../testing/acts.ts'
 import { deskForTestFile, getDesk } from '../../testing/desk-page.ts'
+import { removeEditions } from '../../testing/editions.ts'
 import { extent } from '../../testing/extent.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
@@ -49,12 +50,15 @@ interface Row {
   id: string
   name: string
   status: Status
+  /** Whether it belongs to the newest retreat, whose applications the lists show. */
+  is_newest: boolean
 }
 
 /** All applications in the database, the newest first. */
 async function rowsInDatabase(): Promise<Row[]> {
   return desk.sql<Row[]>`
-    select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status
+    select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status,
+      edition = (select max(id) from private.editions) as is_newest
     from public.retreat_applications as application left join private.statuses on application_id = id
     order by application.created_at desc, id desc`
 }
@@ -95,7 +99,8 @@ async function waitForRefresh({ page }: OrganiserScreen) {
 
 function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {
   return rows.filter(
-    ({ name, status }) => status === list && name.toLowerCase().includes(search.toLowerCase()),
+    ({ name, status, is_newest: isNewest }) =>
+      isNewest && status === list && name.toLowerCase().includes(search.toLowerCase()),
   )
 }
 
@@ -118,7 +123,9 @@ async function expectOpenList(screen: OrganiserScreen) {
   }
   const expectedStatus = (name: string) => {
     const row = byName.get(name)
-    return row === undefined ? 'Erased' : statuses[row.status]
+    if (row === undefined) return 'Erased'
+    // The list of the retreat before disappears when the next one begins.
+    return row.is_newest ? statuses[row.status] : undefined
   }
   await expect
     .poll(async () => {
@@ -368,10 +375,10 @@ const acts = {
       async do(model, screen, [isAll, indexes, wanted]) {
         const { page } = screen
         const { select, button, names: shownNames, bar, rowStatus } = getDesk(page)
-        const shown = await shownNames()
-        const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
         await waitForRefresh(screen)
         await expectOpenList(screen)
+        const shown = await shownNames()
+        const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
         const existing = shown.filter((name) => rows.has(name))
         const ofList = existing.filter((name) => rows.get(name)?.status === screen.list)
         const chosen = isAll ? ofList : existing.filter((_name, index) => indexes.includes(index))
@@ -547,6 +554,35 @@ const acts = {
     },
   }),
 
+  begin: deskAct('begin', [], {
+    async do(model, screen) {
+      const { page } = screen
+      const [{ newest }] = await desk.sql<
+        [{ newest: number }]
+      >`select max(id) as newest from private.editions`
+      const name = `Retreat ${newest + 1}`
+      await page.goto(`${desk.origin}/desk#/retreats`)
+      Object.assign(screen, { list: null, application: null, search: '', depth: screen.depth + 1 })
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await getDesk(page).button('Begin retreat').click()
+      expect(await announcementAfter(screen, () => getDesk(page).button('Begin now').click())).toBe(
+        `${name} has begun. Applications from now on belong to it.`,
+      )
+      await getDesk(page).heading('Places').waitFor()
+      screen.depth += 1
+      const now = Date.now()
+      await desk.store(
+        ['Mia', 'Nora', 'Olga', 'Pia', 'Rosa', 'Tess'].map((first_name, index) => ({
+          first_name,
+          last_name: `E${newest + 1}`,
+          email: `${first_name}${newest + 1}@example.org`,
+          created_at: new Date(now - index),
+        })),
+      )
+      await expectNoDecision(model, screen)
+    },
+  }),
+
   erase: deskAct('erase', [seldom], {
     can: isAtApplication,
     async do(_model, screen, [isOffline]) {
@@ -636,6 +672,7 @@ async function begin(visitor: Visitor): Promise<DeskModel> {
     with locked as materialized (select id from public.retreat_applications order by id for update)
     delete from public.retreat_applications where id in (select id from locked)`
   await desk.sql`delete from private.history`
+  await removeEditions(desk.sql)
   await desk.store(
     ['Anna', 'Bea', 'Cleo', 'Dora', 'Edda', 'Fay', 'Gia', 'Hedy', 'Ina', 'June', 'Kay', 'Lise'].map(
       (first_name, index) => ({ first_name, last_name: `N${index}`, email: `${first_name}@example.org` }),
