@@ -342,8 +342,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async 'applied-before'(page, { sql }) {
     await beginSecondRetreat(page, sql)
-    await page.getByText('applied before').first().waitFor()
-    await page.locator('tbody .rows-name a').first().click()
+    await page.locator('tbody tr', { hasText: 'applied before' }).first().getByRole('link').click()
     await page.getByRole('heading', { name: 'Other applications with this email' }).waitFor()
     await page.getByText('First retreat').waitFor()
   },

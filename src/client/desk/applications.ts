@@ -5,7 +5,7 @@ import type { Letter, LettersOverview, LetterState } from './letters.ts'
 import type { Count } from './count.ts'
 import type { MarkCounts, Marks } from './marks.ts'
 import type { AnsweredQuestion } from '../../application/questions.ts'
-import type { Edition } from './retreat.ts'
+import type { Edition } from './editions.ts'
 
 /** A filter of applications. An omitted condition matches every application. */
 export interface Filter {

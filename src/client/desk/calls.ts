@@ -16,6 +16,7 @@ import type {
   Summary,
   ApplicationDetails,
 } from './applications.ts'
+import type { CopiedParts, Edition } from './editions.ts'
 import type {
   PreviewText,
   Letter,
@@ -34,9 +35,7 @@ import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { GuestPage, Questions } from './questions.ts'
 import type {
-  CopiedParts,
   Door,
-  Edition,
   GeneralHistoryEntry,
   HistoryPage,
   PageVisits,

@@ -1,4 +1,5 @@
 import type { ListedApplication } from './applications.ts'
+import type { Edition } from './editions.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {
@@ -41,26 +42,6 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
       }
     }
 )
-
-/** One retreat of several. */
-export interface Edition {
-  /** Its number: the first retreat is 1. */
-  id: number
-  /** Blank until it gets one. */
-  name: string
-  /** Null for the first. */
-  began_at: string | null
-  starts_on: string | null
-  ends_on: string | null
-}
-
-/** What the next retreat takes over from the one before. */
-export interface CopiedParts {
-  templates: boolean
-  questions: boolean
-  /** The number of places and the days to answer. */
-  places: boolean
-}
 
 /** A page of the desk's history, the newest entry first. */
 export interface HistoryPage {

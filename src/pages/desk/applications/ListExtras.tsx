@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef } from 'react'
 
-import type { Edition } from '../../../client/desk/retreat.ts'
+import type { Edition } from '../../../client/desk/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { JunkSuggestions } from './JunkSuggestions.tsx'
@@ -36,9 +36,11 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
 /** Calls a function when a retreat begins while the list is shown: its rows are still those of the retreat before. */
 function useOnBegun(newest: number | undefined, onBegun: () => void) {
   const former = useRef(newest)
-  const check = useEffectEvent(() => {
-    if (newest !== undefined && former.current !== undefined && newest !== former.current) onBegun()
-    former.current = newest ?? former.current
+  const onNewest = useEffectEvent((id: number) => {
+    if (former.current !== undefined && id !== former.current) onBegun()
+    former.current = id
   })
-  useEffect(() => check(), [newest])
+  useEffect(() => {
+    if (newest !== undefined) onNewest(newest)
+  }, [newest])
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import type { CopiedParts, Edition } from '../../../client/desk/retreat.ts'
+import type { CopiedParts, Edition } from '../../../client/desk/editions.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field, Tick } from '../kit/Field.tsx'

@@ -1,6 +1,6 @@
 import { useId } from 'react'
 
-import type { Edition } from '../../../client/desk/retreat.ts'
+import type { Edition } from '../../../client/desk/editions.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { hrefOf, type Route } from '../kit/route.ts'
 import { earlierOf, nameOfEdition } from './editions.ts'

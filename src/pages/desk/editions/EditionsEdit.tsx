@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import type { Edition } from '../../../client/desk/retreat.ts'
+import type { Edition } from '../../../client/desk/editions.ts'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, localTimeOf } from '../kit/format.ts'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'

@@ -1,5 +1,5 @@
 import { daysOf } from '../../../application/calendar.ts'
-import type { Edition } from '../../../client/desk/retreat.ts'
+import type { Edition } from '../../../client/desk/editions.ts'
 
 /** The name of a retreat. Without one, it gets its number: the first retreat began before it could have a name. */
 export function nameOfEdition({ id, name }: Pick<Edition, 'id' | 'name'>): string {

@@ -42,13 +42,13 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
         title="Places"
         query={query}
         nav={
-          <>
-            <EarlierNotice {...{ editions, edition }} to={{ screen: 'places' }} />
+          <div className="edition-row">
             <EditionSelect
               {...{ editions, edition }}
               onChoose={(chosen) => go({ screen: 'places', edition: chosen }, { replace: true })}
             />
-          </>
+            <EarlierNotice {...{ editions, edition }} to={{ screen: 'places' }} />
+          </div>
         }
         head={<DecisionProblems />}
       >
