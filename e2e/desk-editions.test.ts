@@ -151,7 +151,7 @@ test('two organisers begin the next retreat, and the second one reads that it ha
   await beginEdition(desk.sql, 'Spring 2028')
   await button('Begin now').click()
   await page.getByRole('alert').getByText('Not begun. Somebody else has begun a retreat meanwhile.').waitFor()
-  // What was typed stays, and the screen shows the other retreat.
+  // The typed name stays, and the screen shows the other retreat.
   expect(await name.inputValue()).toBe('Autumn 2027')
   await page.getByText('You can still read, search and download Spring 2028.').waitFor()
   expect(await desk.sql`select name from private.editions order by id`).toEqual([

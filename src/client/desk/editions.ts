@@ -10,7 +10,7 @@ export interface Edition {
   ends_on: string | null
 }
 
-/** What the next retreat takes over from the one before. */
+/** The parts that the next retreat takes over from the one before. */
 export interface CopiedParts {
   templates: boolean
   questions: boolean

@@ -3,13 +3,14 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { filterOf, filtersFrom, searchOf, exactWordOf } from './filters.ts'
 
 const everything =
-  'status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&marks=disagree&order=oldest'
+  'edition=2&status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&marks=disagree&order=oldest'
 
 afterEach(() => vi.unstubAllEnvs())
 
 test('filters are unchanged after a conversion to an address and back', () => {
   const filters = filtersFrom(everything)
   expect(filters).toEqual({
+    edition: 2,
     status: 'accepted',
     search: 'ann@acme.com',
     team_size: '10+',
@@ -47,6 +48,13 @@ test.each(['2026-03-28(', '+002026-03-28'])(
   },
 )
 
+test.each(['', '0', 'second'])(
+  'an address without the number of a retreat means the newest: %j',
+  (edition) => {
+    expect(filtersFrom(new URLSearchParams({ edition }).toString()).edition).toBeUndefined()
+  },
+)
+
 test('an address without valid filters shows new applications', () => {
   const nothing = filtersFrom('')
   expect(nothing).toMatchObject({
@@ -71,6 +79,7 @@ test('the database filter covers whole days in the organiser’s time zone, and 
   expect(filterOf(filtersFrom('search=%20acme%20'))).toEqual({ status: 'new', search: 'acme' })
   const { since, until, ...rest } = filterOf(filtersFrom(everything))
   expect(rest).toEqual({
+    edition: 2,
     status: 'accepted',
     search: 'ann@acme.com',
     team_size: '10+',

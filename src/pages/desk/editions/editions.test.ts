@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+
+import { daysOfEdition, earlierOf, nameOfEdition } from './editions.ts'
+
+const edition = (id: number, changes = {}) => ({
+  id,
+  name: '',
+  began_at: null,
+  starts_on: null,
+  ends_on: null,
+  ...changes,
+})
+
+test.each([
+  [edition(1), 'First retreat'],
+  [edition(1, { name: 'Autumn 2027' }), 'Autumn 2027'],
+  [edition(2), 'Retreat 2'],
+])('a retreat without a name is called by its number: %o', (shown, name) => {
+  expect(nameOfEdition(shown)).toBe(name)
+})
+
+test('the days of a retreat are blank until they are known', () => {
+  expect(daysOfEdition(edition(1))).toBe('')
+  expect(daysOfEdition(edition(1, { starts_on: '2027-03-12', ends_on: '2027-03-15' }))).toMatch(
+    /^12\s–\s15 March 2027$/,
+  )
+})
+
+test('only a retreat before the newest is an earlier one', () => {
+  const editions = [edition(2), edition(1)]
+  expect(earlierOf(editions, 1)).toBe(editions[1])
+  for (const other of [undefined, 2, 3]) expect(earlierOf(editions, other)).toBeUndefined()
+  expect(earlierOf(undefined, 1)).toBeUndefined()
+})
