@@ -1399,8 +1399,8 @@ $$;
 revoke all on function public.desk_set_questions(integer, jsonb, date, integer, integer) from public, anon, authenticated;
 grant execute on function public.desk_set_questions(integer, jsonb, date, integer, integer) to authenticated;
 
--- Up to 1,000 people of an edition or the newest who are coming, each with their answers by the id of the question, and the cursor of
--- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
+-- Up to 1,000 people who are coming, of an edition or the newest. Each has their answers by the id of the question. Also the cursor
+-- of the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
 -- answers, and what `private.form_answers` shows them.
 create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -1504,7 +1504,7 @@ grant execute on function public.desk_erase_answers() to authenticated;
 
 drop function public.desk_places(text);
 
--- The numbers of places and RSVPs, and the waitlist, of an edition or the newest: {version, places, days, zone, is_zone_set, site,
+-- The numbers of places and RSVPs of an edition or the newest, and its waitlist. The result is {version, places, days, zone, is_zone_set, site,
 -- today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}.
 -- `retreat` has the edition's days and venue. `editions` are all, the newest first. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
 -- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
@@ -1771,8 +1771,8 @@ revoke all on function private.draft_reminders(text, uuid[], date) from public, 
 
 drop function public.desk_remind(uuid);
 
--- Drafts reminders of an edition or the newest for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
--- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
+-- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with open
+-- questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
 -- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
 -- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
 -- drafts none and returns the first result. A desk of version 1.0 sends no id.

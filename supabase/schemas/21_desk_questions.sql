@@ -133,8 +133,8 @@ begin
 end
 $$;
 
--- Up to 1,000 people of an edition or the newest who are coming, each with their answers by the id of the question, and the cursor of
--- the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
+-- Up to 1,000 people who are coming, of an edition or the newest. Each has their answers by the id of the question. Also the cursor
+-- of the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
 -- answers, and what `private.form_answers` shows them.
 create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''

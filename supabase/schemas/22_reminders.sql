@@ -73,8 +73,8 @@ begin
 end
 $$;
 
--- Drafts reminders of an edition or the newest for people without an RSVP, those with the earliest deadline first, and for guests with open questions, at
--- most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
+-- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with open
+-- questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
 -- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
 -- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
 -- drafts none and returns the first result. A desk of version 1.0 sends no id.
