@@ -86,8 +86,8 @@ export const letters: readonly Break[] = [
     promise: 'nobody answers by opening a letter',
     effect: "Opening a letter's link gives an RSVP",
     changedFile: 'src/pages/answer/respond.ts',
-    find: 'readInvitation(backend, ownToken, signal)',
-    replace: "sendRsvp(backend, ownToken, 'coming', newAct(), signal)",
+    find: 'callBackend(reading, (signal) => readInvitation(backend, ownToken, signal))',
+    replace: "callBackend(reading, (signal) => sendRsvp(backend, ownToken, 'coming', newAct(), signal))",
     testFile: 'e2e/answer.test.ts',
     testTitle:
       'a client that opens a link, runs the page’s script and follows the page’s links gives no RSVP',
