@@ -192,6 +192,10 @@ test('the places, days, questions and guests of an earlier retreat are its own, 
   await button('Save').click()
   await status.getByText('Saved. 1 question.').waitFor()
   expect(await desk.sql`select edition from private.questions`).toEqual([{ edition: 1 }])
+  await page.reload()
+  await expect
+    .poll(() => page.getByLabel('Question', { exact: true }).inputValue())
+    .toBe('What do you not eat?')
   await link('Guests').click()
   await page.getByText('1 guest.').waitFor()
   await link('Ada N').click()
