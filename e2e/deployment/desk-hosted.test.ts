@@ -204,7 +204,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
   // The table has the organiser who decided.
-  expect(table).toMatch(/,declined,,,,[^,@]+@[^,]+,/)
+  expect(table).toMatch(/,declined,,,,,[^,@]+@[^,]+,/)
 
   await desk.button('Sign out').click()
   await page.getByText('You are signed out.').waitFor()

@@ -106,17 +106,20 @@ $$;
 
 -- The number of applications of an edition that have a status, at most `most`. Only those that were stored while an edition began
 -- are looked up.
-create function private.count_with_status(status text, edition record, most integer) returns integer
+create function private.count_with_status(
+  status text, edition integer, since timestamptz, before timestamptz, most integer
+) returns integer
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
     select count(*) from (
       select from private.statuses as decided
-      where decided.status = count_with_status.status and created_at >= edition.since and created_at < edition.before
+      where decided.status = count_with_status.status and created_at >= since and created_at < before
         and (
-          created_at between edition.since + interval '2 minutes' and edition.before - interval '2 minutes'
-          or (select applied.edition from public.retreat_applications as applied where id = application_id) = edition.id
+          created_at between since + interval '2 minutes' and before - interval '2 minutes'
+          or (select applied.edition from public.retreat_applications as applied where id = application_id)
+            = count_with_status.edition
         )
       limit most
     ) as having_it
@@ -162,7 +165,7 @@ begin
     end if;
   else
     foreach each_status in array statuses[2:] loop
-      counted := private.count_with_status(each_status, edition, 20001);
+      counted := private.count_with_status(each_status, edition.id, edition.since, edition.before, 20001);
       decided := decided + counted;
       -- The last is `aside`, which counts nowhere else.
       aside_count := counted;
