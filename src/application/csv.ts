@@ -25,6 +25,9 @@ export const tableColumns = [
   'letters',
 ] as const
 
+/** The columns of the desk's table. Its rows are all of one retreat. */
+export const deskColumns = tableColumns.filter((column) => column !== 'edition')
+
 /** The columns of the operator's table. Marks are for organisers. */
 export const operatorColumns = tableColumns.filter((column) => column !== 'marks')
 
