@@ -13,6 +13,8 @@ alter table private.editions
   add column private_days integer constraint editions_private_days check (private_days between 1 and 365),
   add column announcements integer not null default 0,
   add column announced_on date,
+  add column since timestamptz not null default '-infinity',
+  add column before timestamptz not null default 'infinity',
   add column places integer;
 
 create or replace view private.standings as
@@ -56,7 +58,8 @@ alter table private.templates drop constraint templates_kind_check,
   add constraint templates_kind_check check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')) not valid;
 
 -- After the foreign key, for which inserts wait: they lock applications first, and then read the door.
-alter table private.door add column repeats_until timestamptz;
+alter table private.door add column repeats_until timestamptz,
+  add column edition_since timestamptz not null default '-infinity';
 
 -- What goes where. A restore of an older backup runs this statement, too. Organisers may have templates of these names, whose
 -- texts are kept.
@@ -158,19 +161,17 @@ begin
 end
 $$;
 
--- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. Those of two
--- editions overlap by two minutes, since an application that waited while the next edition began has an earlier time. `is_only`:
--- there is no other edition.
+-- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. `is_only`: there
+-- is no other edition.
 create function private.edition_in(
   filter jsonb, out id integer, out since timestamptz, out before timestamptz, out is_only boolean
 )
   language plpgsql stable set search_path = ''
 as $$
 begin
-  select editions.id, began_at - interval '1 minute', coalesce(
-      (select later.began_at + interval '1 minute' from private.editions as later where later.id = editions.id + 1), 'infinity'
-    ), not exists (select from private.editions as other where other.id <> editions.id)
-    into edition_in.id, since, before, is_only
+  select editions.id, editions.since, editions.before,
+      not exists (select from private.editions as other where other.id <> editions.id)
+    into edition_in.id, edition_in.since, edition_in.before, is_only
     from private.editions
     where editions.id = coalesce((filter ->> 'edition')::integer, (select max(editions.id) from private.editions));
   if not found then
@@ -181,6 +182,7 @@ $$;
 
 revoke all on function private.edition_in(jsonb) from public, anon, authenticated;
 
+-- The edition of an application; null if it was erased.
 create function private.edition_of(application uuid) returns integer
   language sql stable set search_path = ''
 as $$
@@ -203,9 +205,9 @@ revoke all on function private.is_of(uuid, integer, boolean) from public, anon, 
 -- of the list.
 --
 -- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
--- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
--- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
--- first) and `shuffled` (another order for each account, the same each time).
+-- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
+-- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
+-- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -366,30 +368,31 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. Only those that were stored while an edition began
--- are looked up.
-create function private.count_with_status(
-  status text, edition integer, since timestamptz, before timestamptz, most integer
-) returns integer
+-- The number of applications of an edition that have a status, at most `most`. Those that were stored when another edition had
+-- applications, too, are looked up.
+create function private.count_with_status(status text, edition integer, most integer) returns integer
   language plpgsql stable set search_path = ''
 as $$
+declare
+  shown private.editions;
+  alone_from timestamptz;
+  alone_until timestamptz;
 begin
+  select * into shown from private.editions where id = count_with_status.edition;
+  select coalesce(max(before) filter (where id < shown.id), '-infinity'), coalesce(min(since) filter (where id > shown.id), 'infinity')
+    into alone_from, alone_until from private.editions;
   return (
     select count(*) from (
       select from private.statuses as decided
-      where decided.status = count_with_status.status and created_at >= since and created_at < before
-        and (
-          created_at between since + interval '2 minutes' and before - interval '2 minutes'
-          or (select applied.edition from public.retreat_applications as applied where id = application_id)
-            = count_with_status.edition
-        )
+      where decided.status = count_with_status.status and created_at >= shown.since and created_at < shown.before
+        and (created_at >= alone_from and created_at < alone_until or private.edition_of(application_id) = shown.id)
       limit most
     ) as having_it
   );
 end
 $$;
 
-revoke all on function private.count_with_status(text, integer, timestamp with time zone, timestamp with time zone, integer) from public, anon, authenticated;
+revoke all on function private.count_with_status(text, integer, integer) from public, anon, authenticated;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
 -- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
@@ -429,7 +432,7 @@ begin
     end if;
   else
     foreach each_status in array statuses[2:] loop
-      counted := private.count_with_status(each_status, edition.id, edition.since, edition.before, 20001);
+      counted := private.count_with_status(each_status, edition.id, 20001);
       decided := decided + counted;
       -- The last is `aside`, which counts nowhere else.
       aside_count := counted;
@@ -450,7 +453,8 @@ begin
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
-      new_ones := private.find(jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
+      new_ones := private.find(
+        jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;
@@ -577,6 +581,9 @@ begin
     raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
       using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
   end if;
+  if new.created_at < door.edition_since then
+    update private.editions set since = new.created_at where id = new.edition and since > new.created_at;
+  end if;
   if not door.closed and door.closes_after is not null then
     -- Concurrent applicants wait for each other only while a limit is set.
     select * into door from private.door for update;
@@ -598,7 +605,7 @@ $$;
 create or replace function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
+  select to_jsonb(door) - '{is_only,repeats_until,edition_since}'::text[] || jsonb_build_object(
     'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
     'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
   )
@@ -1548,7 +1555,7 @@ begin
             and private.has_open_questions(application_id)
         )
       ), 'free', seats - coming - no_answer - not_told,
-      'waitlisted', private.count_with_status('waitlisted', shown.id, shown.since, shown.before, null),
+      'waitlisted', private.count_with_status('waitlisted', shown.id, null),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
@@ -1868,6 +1875,7 @@ as $$
 declare
   me record := private.caller();
   former private.editions;
+  start timestamptz;
 begin
   name := btrim(coalesce(name, ''), E' \t\r\n');
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
@@ -1884,12 +1892,17 @@ begin
   if former.id is distinct from newest then
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
   end if;
-  insert into private.editions (id, name, began_at, starts_on, ends_on)
-    values (former.id + 1, desk_begin_edition.name, clock_timestamp(), desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  start := clock_timestamp();
+  insert into private.editions (id, name, began_at, since, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  -- A clock that was ahead has dated applications later than now.
+  update private.editions set before = greatest(start, (
+      select max(created_at) + interval '1 microsecond' from public.retreat_applications
+    )), places = (select places.places from private.places)
+    where id = former.id;
   execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
-  update private.door set version = version + 1, received = 0, opened_at = clock_timestamp(),
-    repeats_until = clock_timestamp() + interval '1 hour';
-  update private.editions set places = (select places.places from private.places) where id = former.id;
+  update private.door set version = version + 1, received = 0, opened_at = start, edition_since = start,
+    repeats_until = start + interval '1 hour';
   if (copied ->> 'places')::boolean is not true then
     update private.places set version = version + 1, places = null, days = 10;
   end if;

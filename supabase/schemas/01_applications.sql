@@ -24,6 +24,9 @@ create table private.editions (
   -- On how many days servers announced that private answers will be erased, and the last of these days.
   announcements integer not null default 0,
   announced_on date,
+  -- No application of it was stored before `since`, or at `before` and later. Lists read between the two.
+  since timestamptz not null default '-infinity',
+  before timestamptz not null default 'infinity',
   -- The number of places that an earlier edition had. `private.places` has the newest's.
   places integer
 );

@@ -1,18 +1,16 @@
 -- Finding: which applications pass a filter, and the position of one of them.
 
--- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. Those of two
--- editions overlap by two minutes, since an application that waited while the next edition began has an earlier time. `is_only`:
--- there is no other edition.
+-- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. `is_only`: there
+-- is no other edition.
 create function private.edition_in(
   filter jsonb, out id integer, out since timestamptz, out before timestamptz, out is_only boolean
 )
   language plpgsql stable set search_path = ''
 as $$
 begin
-  select editions.id, began_at - interval '1 minute', coalesce(
-      (select later.began_at + interval '1 minute' from private.editions as later where later.id = editions.id + 1), 'infinity'
-    ), not exists (select from private.editions as other where other.id <> editions.id)
-    into edition_in.id, since, before, is_only
+  select editions.id, editions.since, editions.before,
+      not exists (select from private.editions as other where other.id <> editions.id)
+    into edition_in.id, edition_in.since, edition_in.before, is_only
     from private.editions
     where editions.id = coalesce((filter ->> 'edition')::integer, (select max(editions.id) from private.editions));
   if not found then
@@ -21,6 +19,7 @@ begin
 end
 $$;
 
+-- The edition of an application; null if it was erased.
 create function private.edition_of(application uuid) returns integer
   language sql stable set search_path = ''
 as $$
@@ -39,9 +38,9 @@ $$;
 -- of the list.
 --
 -- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
--- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`: a
--- visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
--- first) and `shuffled` (another order for each account, the same each time).
+-- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
+-- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
+-- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )

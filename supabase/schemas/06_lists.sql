@@ -104,23 +104,24 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. Only those that were stored while an edition began
--- are looked up.
-create function private.count_with_status(
-  status text, edition integer, since timestamptz, before timestamptz, most integer
-) returns integer
+-- The number of applications of an edition that have a status, at most `most`. Those that were stored when another edition had
+-- applications, too, are looked up.
+create function private.count_with_status(status text, edition integer, most integer) returns integer
   language plpgsql stable set search_path = ''
 as $$
+declare
+  shown private.editions;
+  alone_from timestamptz;
+  alone_until timestamptz;
 begin
+  select * into shown from private.editions where id = count_with_status.edition;
+  select coalesce(max(before) filter (where id < shown.id), '-infinity'), coalesce(min(since) filter (where id > shown.id), 'infinity')
+    into alone_from, alone_until from private.editions;
   return (
     select count(*) from (
       select from private.statuses as decided
-      where decided.status = count_with_status.status and created_at >= since and created_at < before
-        and (
-          created_at between since + interval '2 minutes' and before - interval '2 minutes'
-          or (select applied.edition from public.retreat_applications as applied where id = application_id)
-            = count_with_status.edition
-        )
+      where decided.status = count_with_status.status and created_at >= shown.since and created_at < shown.before
+        and (created_at >= alone_from and created_at < alone_until or private.edition_of(application_id) = shown.id)
       limit most
     ) as having_it
   );
@@ -165,7 +166,7 @@ begin
     end if;
   else
     foreach each_status in array statuses[2:] loop
-      counted := private.count_with_status(each_status, edition.id, edition.since, edition.before, 20001);
+      counted := private.count_with_status(each_status, edition.id, 20001);
       decided := decided + counted;
       -- The last is `aside`, which counts nowhere else.
       aside_count := counted;
@@ -186,7 +187,8 @@ begin
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
-      new_ones := private.find(jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
+      new_ones := private.find(
+        jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;

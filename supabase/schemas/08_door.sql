@@ -14,7 +14,9 @@ create table private.door (
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
   -- Until then, applications of the edition before count as stored: a send whose response was lost is repeated.
-  repeats_until timestamptz
+  repeats_until timestamptz,
+  -- When the newest edition began. An application that waited meanwhile, or that a clock dates back, has an earlier time.
+  edition_since timestamptz not null default '-infinity'
 );
 insert into private.door default values;
 alter table private.door enable row level security;
@@ -37,6 +39,9 @@ begin
     -- Clients know a repeat by this code and this name.
     raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
       using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+  end if;
+  if new.created_at < door.edition_since then
+    update private.editions set since = new.created_at where id = new.edition and since > new.created_at;
   end if;
   if not door.closed and door.closes_after is not null then
     -- Concurrent applicants wait for each other only while a limit is set.
@@ -78,7 +83,7 @@ create trigger count_aside after update of status on private.statuses
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
+  select to_jsonb(door) - '{is_only,repeats_until,edition_since}'::text[] || jsonb_build_object(
     'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
     'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
   )

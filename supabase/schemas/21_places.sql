@@ -41,7 +41,7 @@ begin
             and private.has_open_questions(application_id)
         )
       ), 'free', seats - coming - no_answer - not_told,
-      'waitlisted', private.count_with_status('waitlisted', shown.id, shown.since, shown.before, null),
+      'waitlisted', private.count_with_status('waitlisted', shown.id, null),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (

@@ -48,6 +48,7 @@ as $$
 declare
   me record := private.caller();
   former private.editions;
+  start timestamptz;
 begin
   name := btrim(coalesce(name, ''), E' \t\r\n');
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
@@ -64,12 +65,17 @@ begin
   if former.id is distinct from newest then
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
   end if;
-  insert into private.editions (id, name, began_at, starts_on, ends_on)
-    values (former.id + 1, desk_begin_edition.name, clock_timestamp(), desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  start := clock_timestamp();
+  insert into private.editions (id, name, began_at, since, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  -- A clock that was ahead has dated applications later than now.
+  update private.editions set before = greatest(start, (
+      select max(created_at) + interval '1 microsecond' from public.retreat_applications
+    )), places = (select places.places from private.places)
+    where id = former.id;
   execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
-  update private.door set version = version + 1, received = 0, opened_at = clock_timestamp(),
-    repeats_until = clock_timestamp() + interval '1 hour';
-  update private.editions set places = (select places.places from private.places) where id = former.id;
+  update private.door set version = version + 1, received = 0, opened_at = start, edition_since = start,
+    repeats_until = start + interval '1 hour';
   if (copied ->> 'places')::boolean is not true then
     update private.places set version = version + 1, places = null, days = 10;
   end if;

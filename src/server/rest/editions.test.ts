@@ -201,6 +201,35 @@ test('decisions, RSVPs, places and the waitlist are those of one retreat', async
   expect(await ask('remind', { act: crypto.randomUUID() })).toMatchObject({ drafted: 2 })
 })
 
+test('a clock that was ahead when a retreat began, or is set back afterwards, hides no application', async () => {
+  const { application: first } = await apply()
+  const move = (email: string, by: string) =>
+    sql()`update public.retreat_applications set created_at = created_at + ${by}::interval where email = ${email}`
+  // Stored an hour ahead.
+  await move(first.email, '1 hour')
+  await begin(1)
+  // Stored two hours before the retreat began, by the clock that is right again.
+  await sql()`update private.door set edition_since = edition_since + interval '2 hours'`
+  await sql()`update private.editions set since = since + interval '2 hours' where id = 2`
+  const { application: second } = await apply()
+  for (const [edition, email] of [
+    [1, first.email],
+    [2, second.email],
+  ] as const) {
+    expect(await listOf({ edition })).toEqual([email])
+    const [{ id }] = await sql()<[{ id: string }]>`
+      select id from public.retreat_applications where email = ${email}`
+    await ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status: 'shortlisted', version: 0 }] })
+    const { overview } = await ask<{ overview: Overview }>('refresh', {
+      filter: { edition },
+      zone: 'UTC',
+      shown: [],
+      oldest: null,
+    })
+    expect(overview.counts).toMatchObject({ shortlisted: { count: 1 }, all: { count: 1 }, new: { count: 0 } })
+  }
+})
+
 test('somebody who applied to an earlier retreat is shown as such, and a second application to this one as well', async () => {
   const email = 'ada@example.com'
   await apply({ email })

@@ -11,6 +11,7 @@ import { Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
+import { DaysFields } from './DaysFields.tsx'
 import { nameOfEdition } from './editions.ts'
 
 interface EnteredEdition {
@@ -62,7 +63,6 @@ export function EditionCreate({ newest }: { newest: Edition }) {
       ends_on: end === '' ? null : end,
       copied,
     })
-  const isDated = start !== '' || end !== ''
   const former = nameOfEdition(newest)
   return (
     <Sheet title="Begin the next retreat">
@@ -86,26 +86,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           value={entered.name}
           onText={(text) => enter({ name: text })}
         />
-        <div className="edition-days">
-          <Field
-            label="First day"
-            type="date"
-            min="2000-01-01"
-            max="2999-12-31"
-            required={isDated}
-            value={start}
-            onText={(day) => enter({ start: day })}
-          />
-          <Field
-            label="Last day"
-            type="date"
-            min={start || '2000-01-01'}
-            max="2999-12-31"
-            required={isDated}
-            value={end}
-            onText={(day) => enter({ end: day })}
-          />
-        </div>
+        <DaysFields {...{ start, end }} onDays={enter} />
         <fieldset className="edition-copied">
           <legend>
             From <bdi>{former}</bdi>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
+import { DaysFields } from '../editions/DaysFields.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { browserTimeZone } from '../kit/format.ts'
 import { Sheet } from '../kit/Screen.tsx'
@@ -35,7 +36,6 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
     success: (saved) => (saved.retreat ? `Saved. ${retreatWordsOf(saved.retreat)}.` : 'Saved.'),
   })
   const { value, enter } = draft
-  const isDated = value.start !== '' || value.end !== ''
   return (
     <Sheet title="The retreat">
       <form onSubmit={draft.onSubmit}>
@@ -43,26 +43,7 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
           People who are coming see this on their page, with a file for their calendar. Nobody is told of a
           change.
         </p>
-        <div className="places-days">
-          <Field
-            label="First day"
-            type="date"
-            min="2000-01-01"
-            max="2999-12-31"
-            required={isDated}
-            value={value.start}
-            onText={(start) => enter({ start })}
-          />
-          <Field
-            label="Last day"
-            type="date"
-            min={value.start || '2000-01-01'}
-            max="2999-12-31"
-            required={isDated}
-            value={value.end}
-            onText={(end) => enter({ end })}
-          />
-        </div>
+        <DaysFields {...value} onDays={enter} />
         <Field
           label="Venue"
           hint="One line, such as a name and a town."
