@@ -12,7 +12,6 @@ const desk = deskForTestFile()
 beforeEach(async () => {
   await removeEditions(desk.sql)
   await desk.sql`update private.editions set name = '', starts_on = null, ends_on = null, venue = ''`
-  await desk.sql`update private.door set repeats_until = null`
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
 })

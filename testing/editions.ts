@@ -1,18 +1,28 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Begins a retreat, as an organiser does at the desk, with nothing copied. Returns its number. */
+/**
+ * Begins a retreat as an organiser who is signed in, with everything copied, and ends the hour of repeats. Returns its number.
+ */
 export async function beginEdition(sql: Sql, name: string): Promise<number> {
-  const [{ id }] = await sql<[{ id: number }]>`
-    insert into private.editions (id, name, began_at)
-    select max(id) + 1, ${name}, clock_timestamp() from private.editions returning id`
-  await sql.unsafe(`alter table public.retreat_applications alter column edition set default ${id}`)
-  return id
+  return sql.begin(async (transaction) => {
+    await transaction`
+      select set_config('request.jwt.claims', jsonb_build_object('sub', user_id, 'session_id', id, 'aal', aal)::text, true)
+      from auth.sessions join private.organisers on account_id = user_id order by sessions.created_at desc limit 1`
+    const [shown] = await transaction<[{ edition: number }]>`
+      select (desk_begin_edition(gen_random_uuid(), max(id), ${name}, null, null,
+        '{"templates": true, "questions": true, "places": true}') ->> 'edition')::integer as edition
+      from private.editions`
+    await transaction`update private.door set repeats_until = null`
+    return shown.edition
+  })
 }
 
 /** Removes all retreats but the first, which only tests do. There must be no applications to them. */
 export async function removeEditions(sql: Sql): Promise<void> {
   await sql`delete from private.questions where edition > 1`
   const removed = await sql`delete from private.editions where id > 1 returning id`
-  if (removed.length > 0)
-    await sql.unsafe('alter table public.retreat_applications alter column edition set default 1')
+  if (removed.length === 0) return
+  await sql`update private.editions set before = 'infinity'`
+  await sql`update private.door set edition_since = '-infinity'`
+  await sql.unsafe('alter table public.retreat_applications alter column edition set default 1')
 }
