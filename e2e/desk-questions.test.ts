@@ -14,7 +14,8 @@ beforeEach(async () => {
   await desk.sql`delete from private.questions`
   await desk.sql`
     update private.editions set starts_on = '2027-03-12', ends_on = '2027-03-15', venue = 'Hof Sonnenau',
-      questions_version = 0, questions_until = null, private_days = null, announcements = 0, announced_on = null`
+      questions_version = 0, questions_until = null, private_days = null`
+  await desk.sql`delete from private.announcements`
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
 })

@@ -47,6 +47,10 @@ const askGuest = async (sql: Sql, question: Parameters<typeof storeQuestions>[1]
   await sql`update private.invitations set rsvp = 'coming', rsvp_at = now()`
   return storeQuestions(sql, [question])
 }
+const endRetreat = async (sql: Sql) => {
+  await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
+  await sql`update private.retention set months = 12, months_came = 24`
+}
 const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
 /** All acts of the desk. Add each new act here. */
@@ -327,6 +331,37 @@ export const actCases: Record<ActName, ActCase> = {
     announcement: '1 private answer erased.',
     failure: 'Not erased.',
     query: eventsOf('questions', '{"erased": 1}'),
+  },
+  desk_set_retention: {
+    path: '/retention',
+    input: ['Erase applications this many months after the retreat', '12'],
+    button: buttonNamed('Save'),
+    announcement:
+      'Saved. Applications are kept for 12 months after the retreat, those of people who came until you erase them.',
+    failure: 'Not saved.',
+    query: eventsOf('retention', '{"months": 12}'),
+  },
+  desk_hold: {
+    prepare: endRetreat,
+    path: '/applications/:id',
+    reach: press('Keep'),
+    input: ['Reason', 'Comes again next year'],
+    button: buttonNamed('Keep it'),
+    announcement: 'Ada Lovelace: kept',
+    failure: 'Not saved.',
+    query: eventsOf('hold'),
+  },
+  desk_erase_due: {
+    async prepare(sql) {
+      await endRetreat(sql)
+      await sql`update public.retreat_applications set created_at = '2024-03-01'`
+    },
+    path: '/retention',
+    reach: press('Erase the 1 due'),
+    button: buttonNamed('Erase for good'),
+    announcement: '1 application erased.',
+    failure: 'Not erased.',
+    query: eventsOf('retention', '{"erased": 1}'),
   },
   desk_begin_edition: {
     path: '/retreats',

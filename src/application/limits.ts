@@ -18,6 +18,8 @@ export const maxCharacters = {
   venue: 200,
   /** The name of a retreat. */
   edition: 100,
+  /** Why an application is kept. */
+  hold: 500,
   /** A question to guests, and one of its options. */
   question: 200,
   option: 100,
@@ -42,6 +44,9 @@ export const maxQuestions = 10
 
 /** The days after the retreat on which private answers are erased, as they are offered, and the most. */
 export const privateDays = { offered: 30, most: 365 } as const
+
+/** The most months after the retreat for which applications are kept. */
+export const maxMonths = 120
 
 /** The default sentence for applicants while the door is closed. */
 export const closedSentence = 'Applications are closed.'

@@ -35,6 +35,10 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_set_questions: { version: -1, questions: null, until: null, private_days: null },
   desk_answer_questions: { act: null, application: id, answers: {} },
   desk_erase_answers: {},
+  desk_retention: {},
+  desk_set_retention: { version: -1, months: 0, months_came: null },
+  desk_hold: { act: null, application: id, reason: '' },
+  desk_erase_due: { act: null },
   desk_begin_edition: { act: null, newest: -1, name: '', starts_on: null, ends_on: null, copied: {} },
   desk_name_edition: { edition: -1, name: '' },
   // `seen` identifies the text of a draft that the caller read. A call is refused if the draft has another text now.

@@ -11,8 +11,6 @@ alter table private.editions
   add column questions_version integer not null default 0,
   add column questions_until date,
   add column private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  add column announcements integer not null default 0,
-  add column announced_on date,
   add column since timestamptz not null default '-infinity',
   add column before timestamptz not null default 'infinity',
   add column places integer;
@@ -50,7 +48,35 @@ alter table private.question_answers enable row level security;
 
 alter table private.history drop constraint history_kind_check,
   add constraint history_kind_check check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address',
-    'told', 'answer', 'questions', 'kept', 'link', 'places', 'edition')) not valid;
+    'told', 'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention')) not valid;
+
+create table private.announcements (
+  edition integer not null references private.editions (id) on delete cascade,
+  subject text not null check (subject in ('applications', 'answers')),
+  days integer not null,
+  announced_on date not null,
+  until date not null,
+  erased integer not null default 0,
+  primary key (edition, subject)
+);
+alter table private.announcements enable row level security;
+
+create table private.retention (
+  is_only boolean primary key default true check (is_only),
+  version integer not null default 0,
+  months integer constraint retention_months check (months between 1 and 120),
+  months_came integer constraint retention_months_came check (months_came between 1 and 120)
+);
+insert into private.retention default values;
+alter table private.retention enable row level security;
+
+create table private.holds (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  reason text not null check (reason <> '' and char_length(reason) <= 500),
+  held_by text not null,
+  held_at timestamptz not null default now()
+);
+alter table private.holds enable row level security;
 
 alter table private.letter_settings add column confirmations boolean not null default false;
 
@@ -514,6 +540,11 @@ begin
       from private.deliveries where id = application
     ),
     'edition', application_row.edition,
+    'erased_on', private.erased_on(application_row),
+    'hold', (
+      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', held_by, 'held_at', held_at)
+      from private.holds where application_id = application
+    ),
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)
@@ -896,6 +927,109 @@ begin
 end
 $$;
 
+-- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last, or
+-- applications that will be erased.
+create or replace function private.write_day_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with due as (
+    -- Applications that are being stored at this moment are reported in the next daily email.
+    select account_id, told_until, now() - interval '1 minute' as until from private.organisers
+    where notices <> 'off' and day_due_at <= now() for no key update skip locked
+  ), updated as (
+    update private.organisers as organiser set told_until = due.until,
+      day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
+    from due where organiser.account_id = due.account_id
+  )
+  insert into private.deliveries (kind, organiser_id, since, until)
+    select 'notice', account_id, told_until, until from due
+    where private.announced_applications() is not null or exists (
+      select from public.retreat_applications as application
+      where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
+    ) or exists (
+      select from private.history as rsvp
+      where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
+        and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
+    );
+end
+$$;
+
+-- Claims a notice or a test that is due. Returns null and deletes it if it reports nothing, or if the daily email reports
+-- the same.
+create or replace function private.claim_notice(notice uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  organiser private.organisers;
+  report jsonb;
+begin
+  select * into claimed from private.deliveries where id = notice;
+  select * into organiser from private.organisers where account_id = claimed.organiser_id;
+  if claimed.kind = 'notice' and claimed.application_id is not null and (
+    claimed.attempts = 0 and (
+      select count(*) from private.deliveries as other
+      where organiser_id = claimed.organiser_id and kind = 'notice' and application_id is not null
+        and tried_at > now() - interval '1 hour' and tried_at <= clock_timestamp()
+        and queued_at > now() - interval '1 day'
+    ) >= 10
+    or claimed.queued_at <= organiser.told_until and organiser.told_until <= clock_timestamp()
+  ) then
+    delete from private.deliveries where id = notice;
+    return null;
+  end if;
+  claimed := private.claim_one(notice, lease);
+  if claimed.kind = 'notice' then
+    report := private.notice_content(claimed, organiser.blind);
+    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+      delete from private.deliveries where id = notice;
+      return null;
+    end if;
+  end if;
+  return (
+    select jsonb_build_object('id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived,
+      'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
+      'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
+    from auth.users where id = claimed.organiser_id
+  );
+end
+$$;
+
+-- The content of a notice: one application or RSVP, or the counts of a day, with up to fifty plain names of applicants.
+-- Applications are counted up to a thousand. Organisers who read blind get no names.
+create or replace function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'application', notice.application_id,
+      'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'since', notice.since, 'count', count(*),
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
+    )
+    from (
+      select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
+        row_number() over (order by created_at, id) as position
+      from public.retreat_applications as application
+      where application.id = notice.application_id
+        or created_at > notice.since and created_at <= notice.until
+          and not private.had_notice(notice.organiser_id, application.id, null)
+      order by created_at, id limit 1000
+    ) as application
+  ) || (
+    select jsonb_build_object(
+      'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
+      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'erasing', private.announced_applications())
+    from private.history as rsvp
+    where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
+      and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
+  );
+end
+$$;
+
 -- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
 -- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
 -- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
@@ -996,6 +1130,45 @@ begin
     and private.is_main(delivery) and not private.is_confirmation(delivery.letter_id);
 end
 $$;
+
+-- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: on the seventh day, the day up
+-- to which it may be erased, otherwise null. `is_new`: today was not counted before. A clock that jumps ahead erases nothing, since
+-- a day counts only within a month of the one before.
+create function private.announce(
+  edition integer, subject text, out erasable_until date, out is_new boolean
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+begin
+  insert into private.announcements as former (edition, subject, days, announced_on, until)
+    values (announce.edition, announce.subject, 1, today, today + 6)
+    on conflict on constraint announcements_pkey do update set announced_on = today,
+      days = case when today - former.announced_on between 1 and 31 then former.days + 1 else 1 end,
+      until = case when today - former.announced_on between 1 and 31 then former.until else today + 6 end
+      where former.announced_on <> today;
+  is_new := found;
+  select least(until, today) into erasable_until from private.announcements
+    where announcements.edition = announce.edition and announcements.subject = announce.subject and days >= 7;
+end
+$$;
+
+revoke all on function private.announce(integer, text) from public, anon, authenticated;
+
+-- Ends announcements after the erasing, or because they became wrong. The history says how many applications were erased.
+create function private.end_announcements(edition integer, subject text) returns void
+  language sql set search_path = ''
+  begin atomic
+    with ended as (
+      delete from private.announcements as former
+        where former.edition = end_announcements.edition and former.subject = end_announcements.subject returning *
+    )
+    insert into private.history (author, kind, detail)
+      select 'server', 'retention', jsonb_build_object('edition', ended.edition, 'erased', erased) from ended where erased > 0;
+  end;
+
+revoke all on function private.end_announcements(integer, text) from public, anon, authenticated;
 
 -- Whether guests of an edition may still change their answers.
 create function private.are_questions_open(edition integer) returns boolean
@@ -1400,6 +1573,9 @@ begin
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
   update private.editions set questions_version = former.questions_version + 1, questions_until = until,
     private_days = desk_set_questions.private_days where id = former.id;
+  if former.private_days is distinct from desk_set_questions.private_days then
+    perform private.end_announcements(former.id, 'answers');
+  end if;
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
   return public.desk_questions(former.id);
@@ -1467,32 +1643,29 @@ $$;
 
 revoke all on function private.erase_due_answers(text, integer[]) from public, anon, authenticated;
 
--- Counts the days on which erasing private answers was announced, from a week before, and erases those that were announced on
--- seven days and are due. A clock that jumps ahead for a few days erases nothing. Servers call this regularly. The result is the
--- number of erased answers.
+-- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
+-- this regularly. The result is the number of erased answers.
 create function private.keep_answers() returns integer
   language plpgsql set search_path = ''
 as $$
 declare
-  today constant date := private.today();
-  due integer[];
+  due record;
+  erased integer := 0;
 begin
-  -- A day counts if the last one was in the month before it.
-  update private.editions as edition set announced_on = today,
-      announcements = case when announced_on between today - 31 and today - 1 then announcements + 1 else 1 end
-    where private.answers_erased_on(edition) - 6 <= today and announced_on is distinct from today and exists (
+  for due in
+    select id, private.answers_erased_on(edition) as erased_on from private.editions as edition
+    where private.answers_erased_on(edition) - 6 <= private.today() and exists (
       select from private.questions join private.question_answers on question_id = questions.id
       where questions.edition = edition.id and is_private
-    );
-  due := array(
-    select id from private.editions as edition
-    where announcements >= 7 and announced_on = today and private.answers_erased_on(edition) <= today
-  );
-  if due = '{}' then
-    return 0;
-  end if;
-  update private.editions set announcements = 0, announced_on = null where id = any (due);
-  return private.erase_due_answers('server', due);
+    )
+    order by id
+  loop
+    if due.erased_on <= (select erasable_until from private.announce(due.id, 'answers')) then
+      perform private.end_announcements(due.id, 'answers');
+      erased := erased + private.erase_due_answers('server', array[due.id]);
+    end if;
+  end loop;
+  return erased;
 end
 $$;
 
@@ -1544,7 +1717,8 @@ begin
     select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'edition', shown.id, 'editions', private.editions_shown(), 'retreat', (
+      'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
+      'erasing', private.announced_applications(), 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
         from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(
@@ -1653,6 +1827,9 @@ begin
   update private.editions as kept set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
     venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
     where id = former.id;
+  if former.ends_on is distinct from desk_set_retreat.ends_on then
+    perform private.end_announcements(former.id, subject) from unnest(array['applications', 'answers']) as subject;
+  end if;
   -- The numbers of places are in it for desks that were opened before an update.
   select * into settings from private.places;
   insert into private.history (author, kind, detail)
@@ -2014,3 +2191,246 @@ $$;
 
 revoke all on function public.desk_set_letters(integer, text, boolean, boolean) from public, anon, authenticated;
 grant execute on function public.desk_set_letters(integer, text, boolean, boolean) to authenticated;
+
+-- The day on which an application is due to be erased; null for never. The months count from the last day of its retreat, or from
+-- the day on which it was stored if that is later.
+create function private.erased_on(application public.retreat_applications) returns date
+  language sql stable set search_path = ''
+as $$
+  select (greatest(ends_on, (application.created_at at time zone coalesce(zone, 'UTC'))::date) + make_interval(months =>
+    case when exists (
+      select from private.invitations where application_id = application.id and is_accepted and rsvp = 'coming'
+    ) then months_came else months end))::date
+  from private.editions, private.retention, private.places
+  where editions.id = application.edition and ends_on is not null
+    and not exists (select from private.holds where application_id = application.id)
+$$;
+
+revoke all on function private.erased_on(retreat_applications) from public, anon, authenticated;
+
+-- Up to `most` applications of an edition that are due on a day, the oldest first.
+create function private.due_applications(edition integer, day date, most integer) returns setof uuid
+  language sql stable set search_path = ''
+as $$
+  select application.id
+  from private.editions as shown cross join private.retention
+    join public.retreat_applications as application
+      on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
+  where shown.id = due_applications.edition and shown.ends_on < day
+    -- For the index. Months have up to three days more or less.
+    and created_at < day + interval '5 days' - make_interval(months => least(months, months_came))
+    and private.erased_on(application) <= day
+  order by created_at limit most
+$$;
+
+revoke all on function private.due_applications(integer, date, integer) from public, anon, authenticated;
+
+-- The number of applications that are due today, counted up to 10,001.
+create function private.count_due_applications() returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*) from (
+    select from private.editions, private.due_applications(id, private.today(), 10001) limit 10001
+  ) as due
+$$;
+
+revoke all on function private.count_due_applications() from public, anon, authenticated;
+
+-- Applications that servers announce: {applications, from, days}, or null. `from`: the day of the first erasing. `days`: on how many
+-- of seven days they were announced so far.
+create function private.announced_applications() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select case when count(*) > 0 then jsonb_build_object('applications', sum(counted.applications),
+    'from', min(announced_on + greatest(7 - days, 0)), 'days', max(days)) end
+  from private.announcements cross join lateral (
+    select count(*) as applications from private.due_applications(edition, until, 10001)
+  ) as counted
+  where subject = 'applications' and counted.applications > 0
+$$;
+
+revoke all on function private.announced_applications() from public, anon, authenticated;
+
+-- Erases up to `most` applications of an edition that are due on a day. Returns their number.
+create function private.erase_due_applications(edition integer, day date, most integer) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  due uuid[] := array(select private.due_applications(edition, day, most));
+  erased integer;
+begin
+  -- Locked in the same order as for decisions, to avoid a deadlock.
+  perform from public.retreat_applications where id = any (due) order by id for update;
+  -- Under the lock, since somebody may have kept one meanwhile.
+  delete from public.retreat_applications as application
+    where id = any (due) and private.erased_on(application) <= day;
+  get diagnostics erased = row_count;
+  return erased;
+end
+$$;
+
+revoke all on function private.erase_due_applications(integer, date, integer) from public, anon, authenticated;
+
+-- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
+-- Servers call this regularly, and at once again while it erases: each step is short, and no insert waits for it. The result is
+-- {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
+create function private.keep_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  shown integer;
+  announcement record;
+  gone integer := 0;
+  is_new boolean := false;
+begin
+  for shown in
+    select id from private.editions, private.retention
+    where ends_on + make_interval(months => least(months, months_came)) <= today + 6
+      or exists (select from private.announcements where edition = id and subject = 'applications')
+    order by id
+  loop
+    if exists (select from private.due_applications(shown, today + 6, 1)) then
+      announcement := private.announce(shown, 'applications');
+      is_new := is_new or announcement.is_new;
+      continue when announcement.erasable_until is null;
+      gone := private.erase_due_applications(shown, announcement.erasable_until, most);
+      update private.announcements as round set erased = round.erased + gone
+        where edition = shown and subject = 'applications';
+      exit when gone > 0;
+    end if;
+    perform private.end_announcements(shown, 'applications');
+  end loop;
+  return jsonb_build_object('erased', gone, 'announced', case when is_new then private.announced_applications() end);
+end
+$$;
+
+revoke all on function private.keep_applications(integer) from public, anon, authenticated;
+
+-- How long applications are kept: {version, months, months_came, due, announced, editions, holds}. `due`: the number of applications
+-- that are due today. `editions`: [{id, name, ends_on, erased_on, came_erased_on}], the newest first. `holds`: the hundred last
+-- applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and reasons.
+create function public.desk_retention() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object(
+      'version', version, 'months', months, 'months_came', months_came, 'due', private.count_due_applications(),
+      'announced', private.announced_applications(),
+      'editions', (
+        select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'ends_on', ends_on,
+          'erased_on', (ends_on + make_interval(months => months))::date,
+          'came_erased_on', (ends_on + make_interval(months => months_came))::date) order by id desc)
+        from private.editions
+      ),
+      'holds', (
+        select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', held_by, 'held_at', held_at)
+          || case when me.blind then '{}' else jsonb_build_object(
+            'first_name', left(first_name, 200), 'last_name', left(last_name, 200), 'reason', reason) end
+          order by held_at desc, application_id), '[]')
+        from (
+          select application_id, held_by, held_at, holds.reason, first_name, last_name
+          from private.holds join public.retreat_applications on id = application_id
+          order by held_at desc, application_id limit 100
+        ) as held
+      ))
+    from private.retention
+  );
+end
+$$;
+
+revoke all on function public.desk_retention() from public, anon, authenticated;
+grant execute on function public.desk_retention() to authenticated;
+
+-- Sets after how many months applications are erased, null for never. Announcements begin again.
+create function public.desk_set_retention(version integer, months integer, months_came integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.retention;
+begin
+  if not coalesce(months between 1 and 120, true) or not coalesce(months_came between 1 and 120, true) then
+    raise exception 'Applications are erased 1 to 120 months after the retreat, or never.' using errcode = '22023';
+  end if;
+  select * into former from private.retention for update;
+  if (former.months, former.months_came) is not distinct from (months, desk_set_retention.months_came) then
+    -- Nothing to save, or a repeat whose response was lost.
+    return public.desk_retention();
+  elsif former.version is distinct from desk_set_retention.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.retention set version = former.version + 1, months = desk_set_retention.months,
+    months_came = desk_set_retention.months_came;
+  perform private.end_announcements(id, 'applications') from private.editions;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'retention', jsonb_build_object('months', months, 'months_came', months_came));
+  return public.desk_retention();
+end
+$$;
+
+revoke all on function public.desk_set_retention(integer, integer, integer) from public, anon, authenticated;
+grant execute on function public.desk_set_retention(integer, integer, integer) to authenticated;
+
+-- Keeps an application regardless of the retention, with a reason. A blank reason ends that. Announcements of its edition begin
+-- again, so that it is not erased at once.
+create function public.desk_hold(act uuid, application uuid, reason text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  reason := btrim(coalesce(reason, ''), E' \t\r\n');
+  if char_length(reason) > 500 then
+    raise exception 'A reason has at most 500 characters.' using errcode = '22023';
+  end if;
+  if private.begin_act(act, 'desk_hold', application::text, reason) then
+    -- It also locks the application.
+    perform private.write_down(application, act, me.email, 'hold', jsonb_build_object('reason', nullif(reason, '')));
+    if reason = '' then
+      delete from private.holds where application_id = application;
+      perform private.end_announcements(private.edition_of(application), 'applications');
+    else
+      insert into private.holds (application_id, reason, held_by) values (application, desk_hold.reason, me.email)
+        on conflict (application_id) do update
+          set (reason, held_by, held_at) = (excluded.reason, excluded.held_by, excluded.held_at);
+    end if;
+  end if;
+  return private.application_details(application, me.blind);
+end
+$$;
+
+revoke all on function public.desk_hold(uuid, uuid, text) from public, anon, authenticated;
+grant execute on function public.desk_hold(uuid, uuid, text) to authenticated;
+
+-- Erases up to 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
+-- {erased, due}. `due`: the number of those that are left.
+create function public.desk_erase_due(act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  shown integer;
+  erased integer;
+  total integer := 0;
+begin
+  if not private.begin_act(act, 'desk_erase_due', '') then
+    return (select result from private.acts where acts.act = desk_erase_due.act);
+  end if;
+  for shown in select id from private.editions order by id loop
+    erased := private.erase_due_applications(shown, private.today(), 500 - total);
+    total := total + erased;
+    if erased > 0 then
+      insert into private.history (act, author, kind, detail)
+        values (desk_erase_due.act, me.email, 'retention', jsonb_build_object('edition', shown, 'erased', erased));
+    end if;
+  end loop;
+  return private.end_act(act, jsonb_build_object('erased', total, 'due', private.count_due_applications()));
+end
+$$;
+
+revoke all on function public.desk_erase_due(uuid) from public, anon, authenticated;
+grant execute on function public.desk_erase_due(uuid) to authenticated;

@@ -21,9 +21,6 @@ create table private.editions (
   questions_until date,
   -- How many days after the retreat private answers are erased; null without private questions.
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  -- On how many days servers announced that private answers will be erased, and the last of these days.
-  announcements integer not null default 0,
-  announced_on date,
   -- No application of it was stored before `since`, or at `before` and later. Lists read between the two.
   since timestamptz not null default '-infinity',
   before timestamptz not null default 'infinity',

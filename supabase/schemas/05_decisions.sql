@@ -30,9 +30,10 @@ create table private.history (
   author text not null,
   -- `address`: an organiser replaced the applicant's address. `told`: a letter failed, and an organiser told the applicant
   -- another way. `answer`: their RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next retreat began. `kept`: an organiser set
-  -- their deadline. `link`: an organiser got their link.
+  -- their deadline. `link`: an organiser got their link. `hold`: an organiser keeps the application, or no longer. `retention`: how
+  -- long applications are kept, or how many were erased.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
-    'answer', 'questions', 'kept', 'link', 'places', 'edition')),
+    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention')),
   detail jsonb not null default '{}',
   -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
   -- removed.

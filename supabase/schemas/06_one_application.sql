@@ -30,6 +30,11 @@ begin
       from private.deliveries where id = application
     ),
     'edition', application_row.edition,
+    'erased_on', private.erased_on(application_row),
+    'hold', (
+      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', held_by, 'held_at', held_at)
+      from private.holds where application_id = application
+    ),
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)

@@ -36,30 +36,33 @@ as $$
   )
 $$;
 
--- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last.
+-- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last, or
+-- applications that will be erased.
 create function private.write_day_notices() returns void
-  language sql set search_path = ''
-  begin atomic
-    with due as (
-      -- Applications that are being stored at this moment are reported in the next daily email.
-      select account_id, told_until, now() - interval '1 minute' as until from private.organisers
-      where notices <> 'off' and day_due_at <= now() for no key update skip locked
-    ), updated as (
-      update private.organisers as organiser set told_until = due.until,
-        day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
-      from due where organiser.account_id = due.account_id
-    )
-    insert into private.deliveries (kind, organiser_id, since, until)
-      select 'notice', account_id, told_until, until from due
-      where exists (
-        select from public.retreat_applications as application
-        where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
-      ) or exists (
-        select from private.history as rsvp
-        where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
-          and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
-      );
-  end;
+  language plpgsql set search_path = ''
+as $$
+begin
+  with due as (
+    -- Applications that are being stored at this moment are reported in the next daily email.
+    select account_id, told_until, now() - interval '1 minute' as until from private.organisers
+    where notices <> 'off' and day_due_at <= now() for no key update skip locked
+  ), updated as (
+    update private.organisers as organiser set told_until = due.until,
+      day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
+    from due where organiser.account_id = due.account_id
+  )
+  insert into private.deliveries (kind, organiser_id, since, until)
+    select 'notice', account_id, told_until, until from due
+    where private.announced_applications() is not null or exists (
+      select from public.retreat_applications as application
+      where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
+    ) or exists (
+      select from private.history as rsvp
+      where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
+        and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
+    );
+end
+$$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that ended
 -- stays until the daily email has skipped what it reported.
@@ -107,7 +110,7 @@ begin
   claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
     report := private.notice_content(claimed, organiser.blind);
-    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0}' then
+    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -146,7 +149,8 @@ begin
   ) || (
     select jsonb_build_object(
       'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
-      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'))
+      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'erasing', private.announced_applications())
     from private.history as rsvp
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
       and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)

@@ -127,6 +127,9 @@ begin
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
   update private.editions set questions_version = former.questions_version + 1, questions_until = until,
     private_days = desk_set_questions.private_days where id = former.id;
+  if former.private_days is distinct from desk_set_questions.private_days then
+    perform private.end_announcements(former.id, 'answers');
+  end if;
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
   return public.desk_questions(former.id);
@@ -186,32 +189,29 @@ begin
 end
 $$;
 
--- Counts the days on which erasing private answers was announced, from a week before, and erases those that were announced on
--- seven days and are due. A clock that jumps ahead for a few days erases nothing. Servers call this regularly. The result is the
--- number of erased answers.
+-- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
+-- this regularly. The result is the number of erased answers.
 create function private.keep_answers() returns integer
   language plpgsql set search_path = ''
 as $$
 declare
-  today constant date := private.today();
-  due integer[];
+  due record;
+  erased integer := 0;
 begin
-  -- A day counts if the last one was in the month before it.
-  update private.editions as edition set announced_on = today,
-      announcements = case when announced_on between today - 31 and today - 1 then announcements + 1 else 1 end
-    where private.answers_erased_on(edition) - 6 <= today and announced_on is distinct from today and exists (
+  for due in
+    select id, private.answers_erased_on(edition) as erased_on from private.editions as edition
+    where private.answers_erased_on(edition) - 6 <= private.today() and exists (
       select from private.questions join private.question_answers on question_id = questions.id
       where questions.edition = edition.id and is_private
-    );
-  due := array(
-    select id from private.editions as edition
-    where announcements >= 7 and announced_on = today and private.answers_erased_on(edition) <= today
-  );
-  if due = '{}' then
-    return 0;
-  end if;
-  update private.editions set announcements = 0, announced_on = null where id = any (due);
-  return private.erase_due_answers('server', due);
+    )
+    order by id
+  loop
+    if due.erased_on <= (select erasable_until from private.announce(due.id, 'answers')) then
+      perform private.end_announcements(due.id, 'answers');
+      erased := erased + private.erase_due_answers('server', array[due.id]);
+    end if;
+  end loop;
+  return erased;
 end
 $$;
 

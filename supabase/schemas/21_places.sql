@@ -30,7 +30,8 @@ begin
     select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'edition', shown.id, 'editions', private.editions_shown(), 'retreat', (
+      'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
+      'erasing', private.announced_applications(), 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
         from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(

@@ -64,6 +64,9 @@ begin
   update private.editions as kept set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
     venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
     where id = former.id;
+  if former.ends_on is distinct from desk_set_retreat.ends_on then
+    perform private.end_announcements(former.id, subject) from unnest(array['applications', 'answers']) as subject;
+  end if;
   -- The numbers of places are in it for desks that were opened before an update.
   select * into settings from private.places;
   insert into private.history (author, kind, detail)

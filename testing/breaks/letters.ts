@@ -164,9 +164,9 @@ export const letters: readonly Break[] = [
   {
     promise: 'private answers are erased when guests were told',
     effect: 'A clock that jumps ahead for one day erases them',
-    changedFile: 'supabase/schemas/21_desk_questions.sql',
-    find: 'where announcements >= 7 and announced_on = today',
-    replace: 'where announced_on = today',
+    changedFile: 'supabase/schemas/20_announcements.sql',
+    find: 'and announcements.subject = announce.subject and days >= 7',
+    replace: 'and announcements.subject = announce.subject',
     testFile: 'src/server/rest/questions.test.ts',
     testTitle: 'a clock that jumps ahead, and back again, erases nothing',
   },

@@ -2,6 +2,7 @@ import type { Application } from '../../application/application.ts'
 import type { OrganiserWork } from '../../application/csv.ts'
 import type { Rsvp, RsvpState, Status } from '../../application/statuses.ts'
 import type { Letter, LettersOverview, LetterState } from './letters.ts'
+import type { Hold } from './retention.ts'
 import type { Count } from './count.ts'
 import type { MarkCounts, Marks } from './marks.ts'
 import type { AnsweredQuestion } from '../../application/questions.ts'
@@ -150,6 +151,8 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'questions'; detail: { changes: number } }
   /** The deadline that an organiser set. */
   | { kind: 'kept'; detail: { until: string } }
+  /** An organiser keeps the application with a reason, or keeps it no longer: null. Blind readers get no detail. */
+  | { kind: 'hold'; detail: { reason?: string | null } }
   /** A letter of this occasion, with its RSVP link, was passed to the author's mail program. */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
@@ -175,6 +178,9 @@ export interface ApplicationDetails {
   others: { id: string; created_at: string; company: string; status: Status; edition?: number }[]
   /** The questions to somebody who is coming or has answered some. An older schema omits it. */
   questions?: AnsweredQuestion[]
+  /** The day on which it is erased, null for never, and whether organisers keep it. An older schema omits both. */
+  erased_on?: string | null
+  hold?: Hold | null
 }
 
 /** The position of an application in a list. */

@@ -34,6 +34,7 @@ import type {
 import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { GuestPage, Questions } from './questions.ts'
+import type { Retention } from './retention.ts'
 import type {
   Door,
   GeneralHistoryEntry,
@@ -75,6 +76,7 @@ interface Reads {
   desk_visits: [object, PageVisits]
   desk_questions: [OfEdition, Questions]
   desk_guests: [OfEdition & { after: GuestPage['next'] }, GuestPage]
+  desk_retention: [object, Retention]
 }
 
 /** The calls that change something. */
@@ -128,6 +130,11 @@ interface Acts {
     ApplicationDetails,
   ]
   desk_erase_answers: [object, { erased: number }]
+  desk_set_retention: [Pick<Retention, 'version' | 'months' | 'months_came'>, Retention]
+  /** A blank reason ends it. */
+  desk_hold: [{ act: string; application: string; reason: string }, ApplicationDetails]
+  /** Up to 500 at a time. `due`: the number of those that are left. */
+  desk_erase_due: [{ act: string }, { erased: number; due: number }]
   /** `newest`: the newest retreat that its author saw. */
   desk_begin_edition: [
     { act: string; newest: number; copied: CopiedParts } & Pick<Edition, 'name' | 'starts_on' | 'ends_on'>,

@@ -1,5 +1,6 @@
 import type { ListedApplication } from './applications.ts'
 import type { Edition } from './editions.ts'
+import type { Announcement, RetentionMonths } from './retention.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {
@@ -23,6 +24,8 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
   | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number } }
+  /** The months that were set, or the number of applications that were erased. */
+  | { kind: 'retention'; detail: RetentionMonths | { edition: number; erased: number } }
   /** The number of questions that were saved, or of private answers that were erased. */
   | { kind: 'questions'; detail: { questions: number } | { erased: number } }
   /** `zone` is present only if it changed. */
@@ -78,6 +81,8 @@ export interface Places {
   retreat?: RetreatDays
   /** The number of questions to guests, and of guests with a required one open. Undefined if the server is older than the desk. */
   questions?: { questions: number; open: number }
+  /** Undefined if the server is older than the desk. */
+  erasing?: Announcement | null
   /** The site's address; blank if no server has stored it. */
   site: string
   coming: number

@@ -14,6 +14,7 @@ import { OutboxList } from './letters/OutboxList.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
 import { GuestList } from './questions/GuestList.tsx'
 import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
+import { RetentionEdit } from './retention/RetentionEdit.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
@@ -38,6 +39,8 @@ export function OtherScreen({ route, auth, session }: OtherScreenProps) {
       return <GuestList edition={route.edition} />
     case 'retreats':
       return <EditionsEdit />
+    case 'retention':
+      return <RetentionEdit />
     case 'letters':
       return <LettersShow />
     case 'drafts':

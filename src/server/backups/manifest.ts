@@ -24,6 +24,7 @@ export const seededTables: Record<string, string> = {
   'private.places': 'is_only',
   'private.erasures': 'digest',
   [editions]: 'id',
+  'private.retention': 'is_only',
   'private.visits': 'day, source',
 }
 /** The columns that are backed up, if not all are. The other columns have a server's state, or the site's address. */
@@ -40,6 +41,7 @@ export const deskTables = [
   letters,
   invitations,
   'private.addresses',
+  'private.holds',
   deliveries,
   'private.questions',
   'private.question_answers',

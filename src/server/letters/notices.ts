@@ -1,3 +1,4 @@
+import type { Announcement } from '../../client/desk/retention.ts'
 import type { Message } from '../mail/compose.ts'
 import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
@@ -24,6 +25,8 @@ interface Report {
   /** In a daily email: how many people gave each RSVP. */
   coming: number
   notComing: number
+  /** Applications that will be erased; null if there are none. */
+  erasing: Announcement | null
 }
 
 const maxCounted = 1_000
@@ -41,7 +44,7 @@ export async function tidyNotices(sql: Sql): Promise<void> {
 export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message {
   const letter = { id, to }
   if ('body' in says) return { ...letter, ...says }
-  const { application, answer, since, count, names, coming, notComing } = says
+  const { application, answer, since, count, names, coming, notComing, erasing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
   const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
   if (application !== null) {
@@ -73,13 +76,19 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
   ]
   return {
     ...letter,
-    subject: count > 0 ? headline : 'New answers',
+    subject: count > 0 ? headline : rsvps === '' ? 'Applications will be erased' : 'New answers',
     body: [
       ...(count > 0 ? [`${headline} since ${sinceText} UTC.`] : []),
       ...(list.length > 0 ? [list.join('\n')] : []),
       ...(rsvps === '' ? [] : [`${rsvps}${count > 0 ? '' : ` since ${sinceText} UTC`}.`]),
+      ...(erasing ? [erasingSentence(erasing, desk)] : []),
       desk,
       ending,
     ].join('\n\n'),
   }
+}
+
+function erasingSentence({ applications, from }: Announcement, desk: string) {
+  const count = applications.toLocaleString('en')
+  return `${count} ${applications === 1 ? 'application' : 'applications'} will be erased from ${from} on, as set here:\n${desk}#/retention`
 }

@@ -95,6 +95,10 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_questions: { version: 0, questions: [], until: null, private_days: null },
   desk_answer_questions: { act: someId, application: someId, answers: {} },
   desk_erase_answers: {},
+  desk_retention: {},
+  desk_set_retention: { version: 0, months: null, months_came: null },
+  desk_hold: { act: someId, application: someId, reason: '' },
+  desk_erase_due: { act: someId },
   desk_begin_edition: { act: someId, newest: 1, name: 'Spring', starts_on: null, ends_on: null, copied: {} },
   desk_name_edition: { edition: 1, name: 'Autumn' },
   desk_hand_over: {
@@ -123,6 +127,7 @@ const expectedCodes: Record<string, string> = {
   desk_set_answer: 'PT404',
   desk_keep_until: 'PT404',
   desk_answer_questions: 'PT404',
+  desk_hold: 'PT404',
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
 

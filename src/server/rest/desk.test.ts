@@ -1118,6 +1118,10 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_set_questions: [{ version: 0, questions: [], until: null, private_days: null }],
     desk_answer_questions: [{ act: act(), application: id, answers: {} }],
     desk_erase_answers: [{}],
+    desk_retention: [{}],
+    desk_set_retention: [{ version: 0, months: null, months_came: null }],
+    desk_hold: [{ act: act(), application: id, reason: '' }],
+    desk_erase_due: [{ act: act() }],
     desk_name_edition: [{ edition: 1, name: 'Autumn' }],
     // It begins at the end: later calls would list the next retreat.
     desk_begin_edition: [],

@@ -91,6 +91,7 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
       receipts: false,
       reply_to: anAddress(length),
     }),
+  hold: async (length) => ask('hold', { act: act(), application: await anId(), reason: '🌲'.repeat(length) }),
   question: (length) => setQuestions([aQuestion({ text: '🌲'.repeat(length) })]),
   option: (length) =>
     setQuestions([aQuestion({ kind: 'choice', choices: ['🌲'.repeat(length), 'Another'] })]),

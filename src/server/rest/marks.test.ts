@@ -208,6 +208,7 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
     desk_visits: [{}],
     desk_questions: [{}],
     desk_guests: [{}],
+    desk_retention: [{}],
   }
 }
 

@@ -28,8 +28,8 @@ beforeEach(async () => {
   await sql()`delete from private.questions`
   await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
   await sql()`
-    update private.editions set questions_version = 0, questions_until = null, private_days = null, announcements = 0,
-      announced_on = null`
+    update private.editions set questions_version = 0, questions_until = null, private_days = null`
+  await sql()`delete from private.announcements`
   await sql()`update private.letter_settings set hold = '0'`
   await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
 })
@@ -405,7 +405,7 @@ test.each([
 /** Lets the server look for due answers on this many days, of which today is the last. */
 async function lookOnDays(days: number) {
   for (let day = 1; day <= days; day += 1) {
-    await sql()`update private.editions set announced_on = announced_on - 1`
+    await sql()`update private.announcements set announced_on = announced_on - 1`
     await sql()`select private.keep_answers()`
     // A second look on the same day counts nothing.
     await sql()`select private.keep_answers()`
@@ -438,9 +438,9 @@ test('a clock that jumps ahead, and back again, erases nothing', async () => {
   await setRetreat(sql(), { starts_on: await dayIn(-33), ends_on: await dayIn(-30) })
   await lookOnDays(6)
   // The last six days were in another year.
-  await sql()`update private.editions set announced_on = private.today() + 365`
+  await sql()`update private.announcements set announced_on = private.today() + 365`
   await sql()`select private.keep_answers()`
-  await sql()`update private.editions set announced_on = private.today() - 365`
+  await sql()`update private.announcements set announced_on = private.today() - 365`
   await lookOnDays(6)
   expect(await stored(guest)).toHaveProperty(allergies.text)
 })

@@ -15,8 +15,10 @@ test('a server erases private answers that are due, and reports how many or why 
     )
     insert into private.question_answers (application_id, question_id, answer) select ${id}, id, 'Nuts' from asked`
   await owner`
-    update private.editions set starts_on = private.today() - 31, ends_on = private.today() - 30, private_days = 30,
-      announcements = 6, announced_on = private.today() - 1`
+    update private.editions set starts_on = private.today() - 31, ends_on = private.today() - 30, private_days = 30`
+  await owner`
+    insert into private.announcements (edition, subject, days, announced_on, until)
+    values (1, 'answers', 6, private.today() - 1, private.today())`
   const lines: [string, object][] = []
   const log = {
     info: (details: object) => void lines.push(['info', details]),

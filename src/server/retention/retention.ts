@@ -1,10 +1,13 @@
 import type { Logger } from 'pino'
 
+import type { Announcement } from '../../client/desk/retention.ts'
 import type { Sql } from '../database/sql.ts'
 import { startPolling, type Polling } from '../polling.ts'
 
 /** Milliseconds between two looks for what is due to be erased. */
 const interval = 600_000
+/** The applications that one step erases. Steps are short, since sending to these applicants waits for their locks. */
+const stepSize = 100
 
 /** The options of the retention. */
 export interface RetentionOptions {
@@ -13,15 +16,32 @@ export interface RetentionOptions {
   log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Erases private answers that are due (`private.keep_answers`), until it is stopped. */
+interface Step {
+  erased: number
+  /** Set once a day, while applications are announced. */
+  announced: Announcement | null
+}
+
+/**
+ * Announces and erases what is due until it is stopped: private answers (`private.keep_answers`) and applications
+ * (`private.keep_applications`).
+ */
 export function startRetention({ sql, log }: RetentionOptions): Polling {
-  return startPolling(
+  let total = 0
+  const polling = startPolling(
     async () => {
-      const [{ erased }] = await sql<[{ erased: number }]>`select private.keep_answers() as erased`
-      if (erased > 0) log.info({ erased }, 'private answers erased')
+      const [{ erased: answers }] = await sql<[{ erased: number }]>`select private.keep_answers() as erased`
+      if (answers > 0) log.info({ erased: answers }, 'private answers erased')
+      const [{ step }] = await sql<[{ step: Step }]>`select private.keep_applications(${stepSize}) as step`
+      if (step.announced) log.info(step.announced, 'applications will be erased')
+      total += step.erased
+      if (step.erased > 0) return polling.wake()
+      if (total > 0) log.info({ erased: total }, 'applications erased')
+      total = 0
     },
     interval,
     (error) =>
-      log.warn({ err: error }, 'private answers that are due could not be erased: it will be tried again'),
+      log.warn({ err: error }, 'what is due to be erased could not be erased: it will be tried again'),
   )
+  return polling
 }

@@ -25,6 +25,7 @@ import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
+import { HoldEdit } from '../retention/HoldEdit.tsx'
 import { MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
@@ -156,6 +157,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                 <GuestAnswers {...{ details, name, isAccepted, isBlind }} />
               </div>
               <OtherApplications {...{ filters, details }} />
+              <HoldEdit {...{ details, name }} />
               <ApplicationErase details={details} onErased={() => go(list)} />
             </>
           )}

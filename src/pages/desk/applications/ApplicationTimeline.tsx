@@ -125,6 +125,11 @@ function textOf(entry: HistoryEntry): ReactNode {
       return <p>{countOf(entry.detail.changes, 'answer')} to questions changed</p>
     case 'kept':
       return <p>Deadline: {dayOf(entry.detail.until)}</p>
+    case 'hold': {
+      const { reason } = entry.detail
+      if (reason === null) return <p>Kept no longer</p>
+      return <p>Kept{reason !== undefined && `: ${reason}`}</p>
+    }
     case 'link':
       return <p>Their link was put into the letter “{nameOfOccasion(entry.detail.occasion)}” by hand</p>
   }

@@ -4,6 +4,7 @@ import type { GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
 import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
+import { retentionWordsOf } from '../retention/retention.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
@@ -38,7 +39,7 @@ export function HistoryList() {
   )
 }
 
-/** The author of an event. A server erases private answers automatically. */
+/** The author of an event. A server erases what is due automatically. */
 function authorOf({ author }: GeneralHistoryEntry) {
   return author === 'server' ? 'automatically' : author
 }
@@ -56,6 +57,10 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'edition':
       return `Began the retreat ${entry.detail.name}`
+    case 'retention':
+      return 'erased' in entry.detail
+        ? `${countOf(entry.detail.erased, 'application')} erased after the retreat`
+        : retentionWordsOf(entry.detail)
     case 'questions':
       return 'erased' in entry.detail
         ? `${countOf(entry.detail.erased, 'private answer')} erased`

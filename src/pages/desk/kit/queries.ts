@@ -9,7 +9,7 @@ import {
 
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
-import type { ActName, Arguments, Calls } from '../../../client/desk/calls.ts'
+import type { Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LetterCursor, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
@@ -17,53 +17,10 @@ import { refreshArgumentsOf, readList, readMore, readRows, type List } from './l
 import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query key. */
-type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'questions' | 'door'
+export type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'questions' | 'retention' | 'door'
 
-/** The keys of everything that shows letters, including applications and lists. */
-const withLetters: KeyPrefix[] = ['letters', 'application', 'refresh']
-
-/**
- * The query keys to read again after each act, whether it succeeded or not. Data that must disappear immediately, as after
- * erasing or switching blind reading, is dropped in responses.ts instead.
- */
-export const refetchedBy = {
-  desk_decide: ['refresh', 'application', 'letters', 'places'],
-  desk_reveal: ['application'],
-  desk_note: [],
-  desk_erase: ['refresh', 'letters', 'application', 'places'],
-  desk_mark: ['refresh'],
-  desk_set_blind: [],
-  desk_set_reads_only: ['application'],
-  desk_set_notices: [],
-  desk_set_door: ['door'],
-  desk_set_template: withLetters,
-  desk_remove_template: withLetters,
-  desk_set_letters: withLetters,
-  desk_send_test: [],
-  desk_check_mail: ['letters'],
-  desk_stop: withLetters,
-  desk_write: withLetters,
-  desk_write_to: withLetters,
-  desk_edit: withLetters,
-  desk_discard: withLetters,
-  desk_release: withLetters,
-  desk_withdraw: withLetters,
-  desk_sent_by_hand: withLetters,
-  desk_retry: withLetters,
-  desk_readdress: withLetters,
-  desk_settle: withLetters,
-  desk_hand_over: ['application'],
-  desk_remind: [...withLetters, 'places'],
-  desk_set_places: ['places'],
-  desk_set_retreat: ['places'],
-  desk_set_answer: [...withLetters, 'places'],
-  desk_keep_until: [...withLetters, 'places'],
-  desk_set_questions: ['questions', 'places'],
-  desk_answer_questions: [...withLetters, 'places', 'questions'],
-  desk_erase_answers: ['questions'],
-  desk_begin_edition: [...withLetters, 'places', 'questions', 'door'],
-  desk_name_edition: ['places', 'refresh'],
-} satisfies Record<ActName, readonly KeyPrefix[]>
+/** What decisions change. */
+export const refetchedByDecisions: readonly KeyPrefix[] = ['refresh', 'application', 'letters', 'places']
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
 const listInterval = 15_000

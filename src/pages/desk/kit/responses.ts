@@ -22,7 +22,7 @@ type ResponseHandler<Name extends ActName> = (
 
 /**
  * The change that each act's response makes to the query cache. It is shown immediately. Other stale data is read again
- * (`refetchedBy` in queries.ts).
+ * (refetched-by.ts).
  */
 const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_note: ({ change }, history, { application }) =>
@@ -32,11 +32,13 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_answer: replaceDetails,
   desk_keep_until: replaceDetails,
   desk_answer_questions: replaceDetails,
+  desk_hold: replaceDetails,
   desk_erase({ queries, queue }, _erased, { applications }) {
     queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
     queries.removeQueries({ queryKey: ['list'] })
   },
+  desk_erase_due: ({ queries }) => queries.removeQueries({ queryKey: ['list'] }),
   desk_set_reads_only: ({ change }, mode) => change(['account', 'blind'], () => mode),
   desk_set_blind({ queries, queue, change }, mode) {
     change(['account', 'blind'], () => mode)
@@ -53,6 +55,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_questions: ({ change }, questions, { edition }) =>
     change(['questions', 'list', edition], () => questions),
   desk_name_edition: replacePlaces,
+  desk_set_retention: ({ change }, retention) => change(['retention'], () => retention),
 
   desk_set_letters: (data, saved) =>
     changeOverview(data, ({ settings }) => ({ settings: { ...settings, ...saved } })),

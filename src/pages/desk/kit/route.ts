@@ -22,6 +22,7 @@ const plainScreens = [
   'questions',
   'guests',
   'retreats',
+  'retention',
   'letters',
   'door',
   'account',

@@ -2,12 +2,11 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
-import type { ActName } from '../../../client/desk/calls.ts'
 import { announce } from './announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
 import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from './listen.ts'
-import { queriesOf, refetchedBy } from './queries.ts'
+import { queriesOf, refetchedByDecisions, type KeyPrefix } from './queries.ts'
 import { isActing } from './useAct.ts'
 
 /** The organiser who is signed in. */
@@ -26,19 +25,19 @@ function deskOf(
   outcomeOf: DeskProviderProps['outcomeOf'],
   queries: QueryClient,
 ) {
-  /** Refetches the data that an act made stale. */
-  const refetchAfter = (name: ActName) =>
-    Promise.all(refetchedBy[name].map((prefix) => queries.invalidateQueries({ queryKey: [prefix] })))
+  const refetch = (prefixes: readonly KeyPrefix[]) =>
+    Promise.all(prefixes.map((prefix) => queries.invalidateQueries({ queryKey: [prefix] })))
   const queue = createDecisionQueue(call, (act) => {
     announce(outcomeOf(act))
-    void refetchAfter('desk_decide')
+    void refetch(refetchedByDecisions)
   })
   return {
     account,
     email,
     call,
     queue,
-    refetchAfter,
+    /** Refetches data that became stale. */
+    refetch,
     ...queriesOf(call, queue, queries),
   }
 }

@@ -4,6 +4,7 @@ import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { announce } from './announce.tsx'
 import { failureOf } from './ActProblems.tsx'
+import { refetchedBy } from './refetched-by.ts'
 import { responseHandlerOf } from './responses.ts'
 import { useAct, type Act } from './useAct.ts'
 import { useDesk } from './useDesk.tsx'
@@ -25,6 +26,8 @@ const withId = {
   desk_remind: true,
   desk_answer_questions: true,
   desk_begin_edition: true,
+  desk_hold: true,
+  desk_erase_due: true,
 } satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
 
 /** The arguments of an act. Its id is optional: if omitted, it is created here. */
@@ -60,7 +63,7 @@ export function useDeskAct<Name extends ActName>(
   name: Name,
   { success, failure, onSuccess, queuesLatest }: DeskActOptions<Name>,
 ): DeskAct<Name> {
-  const { call, queue, refetchAfter } = useDesk()
+  const { call, queue, refetch } = useDesk()
   const handleResponse = responseHandlerOf(useQueryClient(), queue)
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal, id) => {
@@ -78,7 +81,7 @@ export function useDeskAct<Name extends ActName>(
           const message = isOpen || error === null ? '' : failureOf(failure, error)
           announce(error === null ? (success?.(response, args) ?? '') : message)
         }
-        void refetchAfter(name)
+        void refetch(refetchedBy[name])
       },
     },
   )

@@ -17,6 +17,7 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
+import { refetchedBy } from '../kit/refetched-by.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { isForAccepted, isNamed, nameOfOccasion, receipt } from './letters.ts'
@@ -103,7 +104,7 @@ function linkTo({ state }: WriteOutcome) {
 
 /** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
-  const { call, refetchAfter } = useDesk()
+  const { call, refetch } = useDesk()
   const { error, occasion, options, choose } = useOccasion((each) => each !== receipt)
   const [done, setDone] = useState(0)
   const isStopped = useRef(false)
@@ -123,7 +124,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
     },
     {
       onSuccess: (outcomes) => announce(countsOf(outcomes, applications.length)),
-      onOutcome: () => void refetchAfter('desk_write'),
+      onOutcome: () => void refetch(refetchedBy.desk_write),
     },
   )
   if (options.length === 0) return error ? <Problem error={error} /> : <Loading />

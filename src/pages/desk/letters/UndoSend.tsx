@@ -6,6 +6,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
+import { refetchedBy } from '../kit/refetched-by.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
@@ -73,10 +74,10 @@ function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: Released
     const clock = setInterval(() => setNow(Date.now()), 1000)
     return () => clearInterval(clock)
   }, [])
-  const { refetchAfter } = useDesk()
+  const { refetch } = useDesk()
   useEffect(() => {
-    if (isOver) void refetchAfter('desk_withdraw')
-  }, [isOver, refetchAfter])
+    if (isOver) void refetch(refetchedBy.desk_withdraw)
+  }, [isOver, refetch])
   if (isOver && !stop.isPending && stop.error === null) return null
   return (
     <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">

@@ -19,6 +19,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { questionReminder, reminder } from '../letters/letters.ts'
 import { QuestionsSummary } from '../questions/QuestionsSummary.tsx'
+import { ErasingNotice } from '../retention/ErasingNotice.tsx'
 import { freeSentence, remindedSentences } from './places.ts'
 import { PlacesEdit, RetreatEdit } from './PlacesEdit.tsx'
 
@@ -50,7 +51,12 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
             <EarlierNotice {...{ editions, edition }} to={{ screen: 'places' }} />
           </div>
         }
-        head={<DecisionProblems />}
+        head={
+          <>
+            {query.data?.erasing && <ErasingNotice announced={query.data.erasing} />}
+            <DecisionProblems />
+          </>
+        }
       >
         {(places) => (
           <div className="places-screen layout-columns">
@@ -64,6 +70,11 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
                   {places.editions && !isEarlier && (
                     <p>
                       <a href={hrefOf({ screen: 'retreats' })}>Begin the next retreat</a>
+                    </p>
+                  )}
+                  {places.erasing !== undefined && (
+                    <p>
+                      <a href={hrefOf({ screen: 'retention' })}>How long applications are kept</a>
                     </p>
                   )}
                 </RetreatEdit>

@@ -1,0 +1,47 @@
+import type { Edition } from './editions.ts'
+
+/** The months after a retreat after which applications are erased; null means never. */
+export interface RetentionMonths {
+  months: number | null
+  /** For people who came. */
+  months_came: number | null
+}
+
+/** Applications that the server will erase, as it announces each day. */
+export interface Announcement {
+  /** Counted up to 10,001 for each retreat. */
+  applications: number
+  /** The day of the first erasing, as `2026-12-31`. */
+  from: string
+  /** The number of days, of seven, on which it was announced so far. */
+  days: number
+}
+
+/** How long applications are kept. */
+export interface Retention extends RetentionMonths {
+  /** The number of changes. A change must name the version that its author saw. */
+  version: number
+  /** The number of applications that are due to be erased today, counted up to 10,001. */
+  due: number
+  announced: Announcement | null
+  /** All retreats, the newest first, each with the days on which its applications are erased; null for never. */
+  editions: (Pick<Edition, 'id' | 'name' | 'ends_on'> & {
+    erased_on: string | null
+    came_erased_on: string | null
+  })[]
+  /** The hundred last applications that organisers keep. Organisers who read blind get no names and reasons. */
+  holds: (Omit<Hold, 'reason'> & {
+    id: string
+    first_name?: string
+    last_name?: string
+    reason?: string
+  })[]
+}
+
+/** An application that organisers keep. */
+export interface Hold {
+  /** Null for organisers who read blind. */
+  reason: string | null
+  held_by: string
+  held_at: string
+}

@@ -1,0 +1,12 @@
+import type { Announcement } from '../../../client/desk/retention.ts'
+import { hrefOf } from '../kit/route.ts'
+import { announcementOf } from './retention.ts'
+
+/** The notice that applications will be erased, with a link to why. */
+export function ErasingNotice({ announced }: { announced: Announcement }) {
+  return (
+    <p className="layout-notice">
+      {announcementOf(announced)} <a href={hrefOf({ screen: 'retention' })}>How long applications are kept</a>
+    </p>
+  )
+}

@@ -1,0 +1,204 @@
+import { useQuery } from '@tanstack/react-query'
+
+import { maxMonths } from '../../../application/limits.ts'
+import type { Retention } from '../../../client/desk/retention.ts'
+import { nameOfEdition } from '../editions/editions.ts'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { ApplicationLink } from '../kit/Button.tsx'
+import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Field } from '../kit/Field.tsx'
+import { filtersFrom } from '../kit/filters.ts'
+import { focusHeading, useOnHidden } from '../kit/focus.ts'
+import { dayOf, momentOf, nameOf } from '../kit/format.ts'
+import { polled } from '../kit/queries.ts'
+import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useUnsentText } from '../kit/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
+import { announcementOf, applicationsOf, monthsFrom, retentionWordsOf } from './retention.ts'
+
+/** The screen on which organisers set how long applications are kept. */
+export function RetentionEdit() {
+  const { call } = useDesk()
+  const query = useQuery({
+    queryKey: ['retention'],
+    queryFn: ({ signal }) => call('desk_retention', {}, signal),
+    ...polled,
+  })
+  return (
+    <Screen
+      title="How long applications are kept"
+      query={query}
+      nav={<Back label="In the places" to={{ screen: 'places' }} />}
+    >
+      {(retention) => (
+        <>
+          <DueApplications retention={retention} />
+          <div className="layout-columns">
+            <MonthsEdit retention={retention} />
+            <div>
+              <EditionDays retention={retention} />
+              <Holds retention={retention} />
+            </div>
+          </div>
+        </>
+      )}
+    </Screen>
+  )
+}
+
+interface RetentionProps {
+  retention: Retention
+}
+
+/** Applications that will be erased, or that are due, with the button that erases those at once. */
+function DueApplications({ retention: { due, announced } }: RetentionProps) {
+  const erase = useDeskAct('desk_erase_due', {
+    success: ({ erased, due: left }) =>
+      `${applicationsOf(erased)} erased.${left > 0 ? ` ${applicationsOf(left)} left: press again.` : ''}`,
+    failure: 'Not erased.',
+  })
+  const isShown = due > 0 || announced !== null
+  // The pressed button disappears.
+  useOnHidden(isShown, focusHeading)
+  if (!isShown) return null
+  const all = applicationsOf(due)
+  return (
+    <section className="layout-notice error" aria-label="Applications that will be erased">
+      {announced && (
+        <p>
+          {announcementOf(announced)} The server erases them after seven days of announcement; this is day{' '}
+          {Math.min(announced.days, 7)}.
+        </p>
+      )}
+      {due > 0 && (
+        <>
+          <p>
+            {all} {due === 1 ? 'is' : 'are'} due to be erased today.
+            {!announced && ' Without a server, you erase them here.'}
+          </p>
+          <div className="layout-row">
+            <ConfirmButton
+              question={`Erase ${all[0]?.toLowerCase()}${all.slice(1)} for good?`}
+              confirm="Erase for good"
+              cancel="Not yet"
+              isPending={erase.isPending}
+              onConfirm={() => erase.press({})}
+            >
+              {`Erase the ${due > 500 ? 'first 500' : due} due`}
+            </ConfirmButton>
+          </div>
+          <ActProblems acts={[erase]} />
+        </>
+      )}
+    </section>
+  )
+}
+
+/** The form for the months. */
+function MonthsEdit({ retention }: RetentionProps) {
+  const draft = useVersionedDraft({
+    input: useUnsentText<Unsaved<{ months: string; came: string }>>('retention'),
+    call: 'desk_set_retention',
+    stored: { months: String(retention.months ?? ''), came: String(retention.months_came ?? '') },
+    version: retention.version,
+    argsOf: ({ months, came }) => ({
+      version: retention.version,
+      months: monthsFrom(months),
+      months_came: monthsFrom(came),
+    }),
+    versionOf: (saved) => saved.version,
+    success: (saved) => `Saved. ${retentionWordsOf(saved)}.`,
+  })
+  const { value, enter } = draft
+  const field = { type: 'number', inputMode: 'numeric', min: 1, max: maxMonths } as const
+  return (
+    <Sheet title="Months">
+      <form onSubmit={draft.onSubmit}>
+        <Field
+          {...field}
+          label="Erase applications this many months after the retreat"
+          hint="Leave blank to keep them until you erase them. This holds for every retreat whose days are known."
+          value={value.months}
+          onText={(months) => enter({ months })}
+        />
+        <Field
+          {...field}
+          label="The same for people who came"
+          hint="People who answered that they are coming. Leave blank to keep theirs until you erase them."
+          value={value.came}
+          onText={(came) => enter({ came })}
+        />
+        <ul>
+          <li>
+            Nothing is erased before it was announced here, under Places and in the daily email on seven days.
+          </li>
+          <li>Each is erased for good, with its letters and answers. A restored backup erases it again.</li>
+          <li>You can keep a single application, with a reason, where it is shown.</li>
+        </ul>
+        <SaveButtons
+          draft={draft}
+          conflictNotice={`Somebody else changed this meanwhile: ${retentionWordsOf(retention)}. Your changes are not saved. Saving now replaces theirs.`}
+        />
+      </form>
+    </Sheet>
+  )
+}
+
+/** The days on which the applications of each retreat are erased. */
+function EditionDays({ retention: { editions, months, months_came: came } }: RetentionProps) {
+  if (months === null && came === null) return null
+  return (
+    <Sheet title="Days">
+      <dl>
+        {editions.map((edition) => (
+          <div key={edition.id}>
+            <dt>
+              <bdi>{nameOfEdition(edition)}</bdi>
+            </dt>
+            <dd>{daysOf(edition)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Sheet>
+  )
+}
+
+function daysOf({ ends_on, erased_on: all, came_erased_on: came }: Retention['editions'][number]) {
+  if (ends_on === null) return 'Not before the days of the retreat are set under Places.'
+  if (all === came && all !== null) return `From ${dayOf(all)} on.`
+  const sentences = [
+    all === null ? null : `From ${dayOf(all)} on.`,
+    came === null ? 'Never for people who came.' : `From ${dayOf(came)} on for people who came.`,
+    all === null ? 'Never for others.' : null,
+  ]
+  return sentences.filter(Boolean).join(' ')
+}
+
+/** The applications that organisers keep. */
+function Holds({ retention: { holds } }: RetentionProps) {
+  if (holds.length === 0) return null
+  return (
+    <Sheet title="Kept until you erase them">
+      <ul className="layout-lines">
+        {holds.map((held) => (
+          <li key={held.id}>
+            <ApplicationLink id={held.id} filters={filtersFrom('status=all')}>
+              {nameOf(held)}
+            </ApplicationLink>
+            {held.reason !== undefined && (
+              <>
+                {': '}
+                <bdi>{held.reason}</bdi>
+              </>
+            )}{' '}
+            <span className="layout-quiet">
+              {held.held_by}, {momentOf(held.held_at)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Sheet>
+  )
+}

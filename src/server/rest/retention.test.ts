@@ -1,0 +1,311 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
+import { setRetreat } from '../../../testing/calendars.ts'
+import { beginEdition, removeEditions } from '../../../testing/editions.ts'
+import { anApplication } from '../../../testing/form.ts'
+import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
+import type { ApplicationDetails } from '../../client/desk/applications.ts'
+import type { Retention } from '../../client/desk/retention.ts'
+import type { HistoryPage, Places } from '../../client/desk/retreat.ts'
+
+let server: SignInServer
+let client: SupabaseClient
+let blind: SupabaseClient
+let me: string
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+  ;({ client: blind } = await server.signedIn())
+  await blind.rpc('desk_set_blind', { blind: true }).throwOnError()
+})
+
+const sql = () => server.database.owner
+
+beforeEach(async () => {
+  await sql()`delete from public.retreat_applications`
+  await sql()`delete from private.erasures`
+  await sql()`delete from private.history`
+  await sql()`delete from private.announcements`
+  await removeEditions(sql())
+  await sql()`update private.retention set months = null, months_came = null, version = 0`
+  await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
+})
+
+async function ask<Answered>(name: string, args: object = {}, as = client): Promise<Answered> {
+  const { data, error } = await as.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Answered
+}
+const act = () => crypto.randomUUID()
+const shown = (as = client) => ask<Retention>('retention', {}, as)
+const detailsOf = (application: string, as = client) =>
+  ask<ApplicationDetails>('application', { application }, as)
+const keep = (application: string, reason = 'Comes again') =>
+  ask<ApplicationDetails>('hold', { act: act(), application, reason })
+async function keepFor(months: number | null, came: number | null) {
+  const { version } = await shown()
+  return ask<Retention>('set_retention', { version, months, months_came: came })
+}
+
+/** A day such as `2026-12-31`, some days from today and some months before that. */
+async function dayIn(days: number, months = 0) {
+  const [{ day }] = await sql()<[{ day: string }]>`
+    select (private.today() + ${days}::integer - make_interval(months => ${months}))::date::text as day`
+  return day
+}
+/** Lets the retreat end so that applications kept for a year are due in some days. */
+async function endRetreat(days: number) {
+  const ends_on = await dayIn(days, 12)
+  await setRetreat(sql(), { starts_on: ends_on, ends_on })
+}
+
+/** Stores somebody who applied long before the retreat. */
+async function apply(created_at = '2020-01-01') {
+  const [{ id }] = await sql()<[{ id: string }]>`
+    insert into public.retreat_applications ${valuesOf({ ...anApplication(), created_at: new Date(created_at) })}
+    returning id`
+  return id
+}
+async function storeGuest() {
+  const { id } = await storeAcceptedApplicant(sql())
+  await sql()`update private.invitations set rsvp = 'coming', rsvp_at = now() where application_id = ${id}`
+  await sql()`update public.retreat_applications set created_at = '2020-01-01' where id = ${id}`
+  return id
+}
+const stored = async () =>
+  (await sql()<{ id: string }[]>`select id from public.retreat_applications`).map(({ id }) => id).toSorted()
+const historyOf = async () => {
+  const { happenings } = await ask<HistoryPage>('history', { after: null })
+  return happenings.map(({ kind, author, detail }) => ({ kind, author, detail }))
+}
+
+/** Lets the server look once. Returns what it erased. */
+async function look(most = 100): Promise<number> {
+  let erased = 0
+  for (;;) {
+    const [{ step }] = await sql()<[{ step: { erased: number } }]>`
+      select private.keep_applications(${most}) as step`
+    if (step.erased === 0) return erased
+    erased += step.erased
+  }
+}
+/** Lets the server look on this many days, of which today is the last. */
+async function lookOnDays(days: number, most?: number) {
+  let erased = 0
+  for (let day = 1; day <= days; day += 1) {
+    await sql()`update private.announcements set announced_on = announced_on - 1`
+    erased += await look(most)
+    // A second look on the same day counts nothing.
+    erased += await look(most)
+  }
+  return erased
+}
+
+test('applications are kept for ever unless organisers set months', async () => {
+  await endRetreat(-400)
+  const id = await apply()
+  expect(await shown()).toMatchObject({
+    version: 0,
+    months: null,
+    months_came: null,
+    due: 0,
+    announced: null,
+  })
+  expect(await lookOnDays(8)).toBe(0)
+  expect(await detailsOf(id)).toMatchObject({ erased_on: null, hold: null })
+})
+
+test('each application is erased months after its retreat, later if somebody came or applied later', async () => {
+  await endRetreat(0)
+  const due = [await apply(), await apply(), await apply()]
+  const guest = await storeGuest()
+  const late = await apply(await dayIn(-5))
+  await keepFor(12, 13)
+  expect(await detailsOf(due[0] ?? '')).toMatchObject({ erased_on: await dayIn(0) })
+  expect(await shown()).toMatchObject({ due: 3, announced: null })
+  expect(await lookOnDays(6)).toBe(0)
+  const from = await dayIn(1)
+  expect(await shown()).toMatchObject({ due: 3, announced: { applications: 3, from, days: 6 } })
+  expect((await ask<Places>('places')).erasing).toEqual({ applications: 3, from, days: 6 })
+  // In steps of two, and one line of the history for all of them.
+  expect(await lookOnDays(1, 2)).toBe(3)
+  expect(await stored()).toEqual([guest, late].toSorted())
+  expect((await historyOf())[0]).toEqual({
+    kind: 'retention',
+    author: 'server',
+    detail: { edition: 1, erased: 3 },
+  })
+  expect(await sql()`select from private.erasures`).toHaveLength(3)
+  await keepFor(12, null)
+  await endRetreat(-3_000)
+  expect(await lookOnDays(8)).toBe(0)
+  expect(await stored()).toEqual([guest, late].toSorted())
+})
+
+test('the applications of a retreat without days, and of another retreat, are kept', async () => {
+  await endRetreat(0)
+  const first = await apply()
+  await beginEdition(sql(), 'Spring 2028')
+  const second = await apply()
+  await keepFor(12, 12)
+  expect((await shown()).editions).toMatchObject([
+    { id: 2, ends_on: null, erased_on: null },
+    { id: 1, erased_on: await dayIn(0) },
+  ])
+  expect(await lookOnDays(7)).toBe(1)
+  expect(await stored()).toEqual([second])
+  expect(first).not.toBe(second)
+})
+
+test('a clock that jumps ahead, and back again, erases nothing that was not announced', async () => {
+  await endRetreat(0)
+  await apply()
+  await keepFor(12, 12)
+  await lookOnDays(6)
+  await sql()`update private.announcements set announced_on = private.today() + 365`
+  expect(await look()).toBe(0)
+  await sql()`update private.announcements set announced_on = private.today() - 365`
+  expect(await lookOnDays(6)).toBe(0)
+  // After six days of announcements, it jumps by twenty days: only what was announced is erased.
+  await sql()`update private.announcements set until = private.today() - 20`
+  expect(await lookOnDays(3)).toBe(0)
+})
+
+test('a kept application is not erased, and no sooner than after seven days when it is kept no longer', async () => {
+  await endRetreat(0)
+  const [kept, other] = [await apply(), await apply()]
+  await keepFor(12, 12)
+  await lookOnDays(6)
+  const details = await keep(kept)
+  expect(details).toMatchObject({
+    erased_on: null,
+    hold: { reason: 'Comes again', held_by: me },
+    history: [{ kind: 'hold', author: me, detail: { reason: 'Comes again' } }],
+  })
+  expect(await shown()).toMatchObject({ holds: [{ id: kept, reason: 'Comes again', held_by: me }] })
+  expect(await lookOnDays(1)).toBe(1)
+  expect(await stored()).toEqual([kept])
+  expect(other).not.toBe(kept)
+  await lookOnDays(6)
+  expect(await keep(kept, ' ')).toMatchObject({ erased_on: await dayIn(0), hold: null })
+  expect(await lookOnDays(6)).toBe(0)
+  expect(await lookOnDays(1)).toBe(1)
+})
+
+test('an application that is being kept while the server erases is not erased', async () => {
+  await endRetreat(0)
+  const [kept] = [await apply(), await apply()]
+  await keepFor(12, 12)
+  await lookOnDays(6)
+  await sql()`update private.announcements set announced_on = announced_on - 1`
+  let erasing: Promise<number> | undefined
+  await sql().begin(async (keeping) => {
+    await keeping`insert into private.holds (application_id, reason, held_by) values (${kept}, 'Comes again', 'ada')`
+    erasing = look()
+    await expect
+      .poll(
+        () =>
+          sql()`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%keep_applications%'`,
+      )
+      .toHaveLength(1)
+  })
+  expect(await erasing).toBe(1)
+  expect(await stored()).toEqual([kept])
+})
+
+test('an application is stored while others are being erased, and two servers erase each once', async () => {
+  await endRetreat(0)
+  for (let count = 0; count < 10; count += 1) await apply()
+  await keepFor(12, 12)
+  await lookOnDays(6)
+  await sql()`update private.announcements set announced_on = announced_on - 1`
+  const { database } = server
+  await sql().begin(async (erasing) => {
+    await erasing`select private.keep_applications(2)`
+    const { error } = await server.client().from('retreat_applications').insert(anApplication())
+    expect(error).toBeNull()
+  })
+  const erased = await Promise.all([look(1), look(1), database.owner`select 1`])
+  expect(erased[0] + erased[1]).toBe(8)
+  await look()
+  expect(await stored()).toHaveLength(1)
+  expect((await historyOf()).filter(({ author }) => author === 'server')).toEqual([
+    { kind: 'retention', author: 'server', detail: { edition: 1, erased: 10 } },
+  ])
+})
+
+test.each([
+  ['the months change', () => keepFor(11, 12)],
+  [
+    'the days of the retreat change',
+    async () => {
+      const ends_on = await dayIn(-10, 12)
+      const version = (await ask<Places>('places')).retreat?.version
+      await ask('set_retreat', { version, starts_on: ends_on, ends_on, venue: '' })
+    },
+  ],
+])('announcements begin again if %s', async (_, change) => {
+  await endRetreat(0)
+  await apply()
+  await keepFor(12, 12)
+  await lookOnDays(6)
+  await change()
+  expect(await lookOnDays(6)).toBe(0)
+  expect(await lookOnDays(1)).toBe(1)
+})
+
+test('an organiser erases at once what is due, and a repeat erases nothing more', async () => {
+  await endRetreat(0)
+  await apply()
+  const guest = await storeGuest()
+  await keepFor(12, 24)
+  const first = act()
+  expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
+  await apply()
+  expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
+  expect(await shown()).toMatchObject({ due: 1 })
+  expect(await stored()).toHaveLength(2)
+  expect((await historyOf())[0]).toEqual({ kind: 'retention', author: me, detail: { edition: 1, erased: 1 } })
+  expect(await stored()).toContain(guest)
+})
+
+test('by hand, five hundred applications are erased at a time', async () => {
+  await endRetreat(0)
+  await sql()`
+    insert into public.retreat_applications ${valuesOf(Array.from({ length: 501 }, () => ({ ...anApplication(), created_at: new Date('2020-01-01') })))}`
+  await keepFor(12, 12)
+  expect(await ask('erase_due', { act: act() })).toEqual({ erased: 500, due: 1 })
+})
+
+test('blind readers learn who keeps an application, and no name and no reason', async () => {
+  await endRetreat(0)
+  const id = await apply()
+  await keepFor(12, 12)
+  await keep(id, 'Grace is a friend')
+  const { hold, history } = await detailsOf(id, blind)
+  expect(hold).toMatchObject({ reason: null, held_by: me })
+  expect(history).toMatchObject([{ kind: 'hold', detail: {} }])
+  const [held] = (await shown(blind)).holds
+  expect(Object.keys(held ?? {}).toSorted()).toEqual(['held_at', 'held_by', 'id'])
+})
+
+test('months are saved over the version that was seen, from 1 to 120, and the history says so', async () => {
+  const seen = await shown()
+  expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_came: null })
+  const again = { version: seen.version, months: 6, months_came: null }
+  await expect(ask('set_retention', again)).rejects.toMatchObject({ code: 'PT409' })
+  // A repeat of the same change is no conflict.
+  expect(await ask('set_retention', { version: 0, months: 12, months_came: null })).toMatchObject({
+    version: 1,
+  })
+  for (const months of [0, 121, -1])
+    await expect(keepFor(months, null)).rejects.toMatchObject({ code: '22023' })
+  await expect(keep(await apply(), 'x'.repeat(501))).rejects.toMatchObject({ code: '22023' })
+  expect(await historyOf()).toEqual([
+    { kind: 'retention', author: me, detail: { months: 12, months_came: null } },
+  ])
+})

@@ -1,0 +1,50 @@
+-- Announcements: whatever servers erase automatically was announced on seven days.
+
+-- One row while an edition's applications or private answers are announced.
+create table private.announcements (
+  edition integer not null references private.editions (id) on delete cascade,
+  subject text not null check (subject in ('applications', 'answers')),
+  -- The number of days, the last of them, and the day up to which it was announced.
+  days integer not null,
+  announced_on date not null,
+  until date not null,
+  -- The number of applications erased so far, for the history.
+  erased integer not null default 0,
+  primary key (edition, subject)
+);
+alter table private.announcements enable row level security;
+
+-- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: on the seventh day, the day up
+-- to which it may be erased, otherwise null. `is_new`: today was not counted before. A clock that jumps ahead erases nothing, since
+-- a day counts only within a month of the one before.
+create function private.announce(
+  edition integer, subject text, out erasable_until date, out is_new boolean
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+begin
+  insert into private.announcements as former (edition, subject, days, announced_on, until)
+    values (announce.edition, announce.subject, 1, today, today + 6)
+    on conflict on constraint announcements_pkey do update set announced_on = today,
+      days = case when today - former.announced_on between 1 and 31 then former.days + 1 else 1 end,
+      until = case when today - former.announced_on between 1 and 31 then former.until else today + 6 end
+      where former.announced_on <> today;
+  is_new := found;
+  select least(until, today) into erasable_until from private.announcements
+    where announcements.edition = announce.edition and announcements.subject = announce.subject and days >= 7;
+end
+$$;
+
+-- Ends announcements after the erasing, or because they became wrong. The history says how many applications were erased.
+create function private.end_announcements(edition integer, subject text) returns void
+  language sql set search_path = ''
+  begin atomic
+    with ended as (
+      delete from private.announcements as former
+        where former.edition = end_announcements.edition and former.subject = end_announcements.subject returning *
+    )
+    insert into private.history (author, kind, detail)
+      select 'server', 'retention', jsonb_build_object('edition', ended.edition, 'erased', erased) from ended where erased > 0;
+  end;
