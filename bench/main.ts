@@ -1,9 +1,10 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading junk`. */
+/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading junk erasing`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'
 import { benchDeskPage } from './desk-page.ts'
 import { benchEnumeration } from './enumeration.ts'
+import { benchErasing } from './erasing.ts'
 import { benchGrowth } from './growth.ts'
 import { benchHostileText } from './hostile-text.ts'
 import { benchHostile } from './hostile.ts'
@@ -52,6 +53,7 @@ const parts: Record<string, () => Promise<void>> = {
   memory: benchMemory,
   reading: benchReading,
   junk: benchJunk,
+  erasing: benchErasing,
 }
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in parts))

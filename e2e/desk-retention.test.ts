@@ -96,7 +96,9 @@ test('an application says on which day it is erased, and is kept with a reason, 
   await heading('Applications').waitFor()
 })
 
-test('what is announced stands in the places, and what is due is erased by hand', async ({ visitor }) => {
+test('an announcement is shown in the places, and due applications are erased by hand', async ({
+  visitor,
+}) => {
   const [ada] = await store('Ada', 'Bea')
   await desk.setStatus([{ id: ada?.id ?? '' }], 'shortlisted')
   await desk.sql`update private.retention set months = 12`

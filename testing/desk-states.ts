@@ -365,6 +365,22 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('link', { name: 'Begin the next retreat' }).click()
     await page.getByLabel('Name of retreat 3').waitFor()
   },
+  async retention(page, { sql }) {
+    await endFirstRetreat(sql)
+    await sql`
+      insert into private.holds (application_id, reason, held_by, held_at)
+      select id, 'Comes again next year', 'grace@example.org', '2026-11-20' from public.retreat_applications
+      order by created_at limit 1`
+    await sql`select private.keep_applications(100)`
+    await page.evaluate(() => (location.hash = '#/retention'))
+    await page.getByText('this is day 1.').waitFor()
+  },
+  async keep(page, { sql }) {
+    await endFirstRetreat(sql)
+    await page.locator('tbody .rows-name a').first().click()
+    await page.getByRole('button', { name: 'Keep', exact: true }).click()
+    await page.getByLabel('Reason', { exact: true }).fill('Comes again next year')
+  },
   async door(page) {
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
@@ -426,6 +442,15 @@ async function turnOnBlindReading(page: Page) {
   await page.getByRole('link', { name: 'Account' }).click()
   await page.getByRole('switch', { name: 'Blind reading' }).check()
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()
+}
+
+/** Lets the first retreat have ended long ago, so that its applications are due. */
+async function endFirstRetreat(sql: Sql) {
+  await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
+  await sql`update private.retention set months = 12, months_came = 120`
+  await sql`update public.retreat_applications set created_at = created_at - interval '3 years' where id in (
+    select id from public.retreat_applications order by created_at limit 12
+  )`
 }
 
 /** Begins a second retreat, to which eight people of the first apply again and four others apply. */

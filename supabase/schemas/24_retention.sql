@@ -19,15 +19,19 @@ create table private.holds (
 );
 alter table private.holds enable row level security;
 
--- The day on which an application is due to be erased; null for never. The months count from the last day of its retreat, or from
--- the day on which it was stored if that is later.
+-- The day on which an application is due to be erased by the months that count for it; null for never. They count from the last day
+-- of its retreat, or from the day on which it was stored if that is later. It sets no search path, so that PostgreSQL can inline it.
+create function private.months_after(ends_on date, stored_on date, months integer) returns date
+  language sql immutable
+  return (greatest(ends_on, stored_on) + make_interval(months => months))::date;
+
+-- The day on which an application is erased; null for never.
 create function private.erased_on(application public.retreat_applications) returns date
   language sql stable set search_path = ''
 as $$
-  select (greatest(ends_on, (application.created_at at time zone coalesce(zone, 'UTC'))::date) + make_interval(months =>
-    case when exists (
-      select from private.invitations where application_id = application.id and is_accepted and rsvp = 'coming'
-    ) then months_came else months end))::date
+  select private.months_after(ends_on, (application.created_at at time zone coalesce(zone, 'UTC'))::date, case when exists (
+    select from private.invitations where application_id = application.id and is_accepted and rsvp = 'coming'
+  ) then months_came else months end)
   from private.editions, private.retention, private.places
   where editions.id = application.edition and ends_on is not null
     and not exists (select from private.holds where application_id = application.id)
@@ -38,14 +42,17 @@ create function private.due_applications(edition integer, day date, most integer
   language sql stable set search_path = ''
 as $$
   select application.id
-  from private.editions as shown cross join private.retention
+  from private.editions as shown cross join private.retention cross join private.places
     join public.retreat_applications as application
       on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
+    left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
     -- For the index. Months have up to three days more or less.
     and created_at < day + interval '5 days' - make_interval(months => least(months, months_came))
-    and private.erased_on(application) <= day
-  order by created_at limit most
+    and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
+      case when application_id is null then months else months_came end) <= day
+    and not exists (select from private.holds where holds.application_id = application.id)
+  order by created_at, id limit most
 $$;
 
 -- The number of applications that are due today, counted up to 10,001.

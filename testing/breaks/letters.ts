@@ -171,6 +171,15 @@ export const letters: readonly Break[] = [
     testTitle: 'a clock that jumps ahead, and back again, erases nothing',
   },
   {
+    promise: 'no application is erased automatically before organisers could keep it',
+    effect: 'A clock that jumps after six announcements erases what was not announced',
+    changedFile: 'supabase/schemas/20_announcements.sql',
+    find: 'select least(until, today) into erasable_until',
+    replace: 'select today into erasable_until',
+    testFile: 'src/server/rest/retention.test.ts',
+    testTitle: 'a clock that jumps ahead, and back again, erases nothing that was not announced',
+  },
+  {
     promise: 'confirmations flood nobody',
     effect: 'Each change to “coming” sends another confirmation',
     changedFile: 'supabase/schemas/22_confirmations.sql',

@@ -1,3 +1,4 @@
+import type { Announcement } from '../../application/announcement.ts'
 import type { Edition } from './editions.ts'
 
 /** The months after a retreat after which applications are erased; null means never. */
@@ -5,16 +6,6 @@ export interface RetentionMonths {
   months: number | null
   /** For people who came. */
   months_came: number | null
-}
-
-/** Applications that the server will erase, as it announces each day. */
-export interface Announcement {
-  /** Counted up to 10,001 for each retreat. */
-  applications: number
-  /** The day of the first erasing, as `2026-12-31`. */
-  from: string
-  /** The number of days, of seven, on which it was announced so far. */
-  days: number
 }
 
 /** How long applications are kept. */

@@ -1,6 +1,7 @@
+import type { Announcement } from '../../application/announcement.ts'
 import type { ListedApplication } from './applications.ts'
 import type { Edition } from './editions.ts'
-import type { Announcement, RetentionMonths } from './retention.ts'
+import type { RetentionMonths } from './retention.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {

@@ -1,4 +1,4 @@
-import type { Announcement } from '../../client/desk/retention.ts'
+import type { Announcement } from '../../application/announcement.ts'
 import type { Message } from '../mail/compose.ts'
 import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'

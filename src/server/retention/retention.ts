@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-import type { Announcement } from '../../client/desk/retention.ts'
+import type { Announcement } from '../../application/announcement.ts'
 import type { Sql } from '../database/sql.ts'
 import { startPolling, type Polling } from '../polling.ts'
 

@@ -19,7 +19,7 @@ import { withOpened, type OpenedList } from './opened-list.ts'
 /** The first part of a query key. */
 export type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'questions' | 'retention' | 'door'
 
-/** What decisions change. */
+/** The data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['refresh', 'application', 'letters', 'places']
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */

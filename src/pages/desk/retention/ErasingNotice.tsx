@@ -1,4 +1,4 @@
-import type { Announcement } from '../../../client/desk/retention.ts'
+import type { Announcement } from '../../../application/announcement.ts'
 import { hrefOf } from '../kit/route.ts'
 import { announcementOf } from './retention.ts'
 

@@ -75,8 +75,8 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
       {due > 0 && (
         <>
           <p>
-            {all} {due === 1 ? 'is' : 'are'} due to be erased today.
-            {!announced && ' Without a server, you erase them here.'}
+            {all} {due === 1 ? 'is' : 'are'} due already:{' '}
+            {announced ? 'you can erase them now.' : 'without a server, you erase them here.'}
           </p>
           <div className="layout-row">
             <ConfirmButton
@@ -151,16 +151,14 @@ function EditionDays({ retention: { editions, months, months_came: came } }: Ret
   if (months === null && came === null) return null
   return (
     <Sheet title="Days">
-      <dl>
+      <ul className="layout-lines">
         {editions.map((edition) => (
-          <div key={edition.id}>
-            <dt>
-              <bdi>{nameOfEdition(edition)}</bdi>
-            </dt>
-            <dd>{daysOf(edition)}</dd>
-          </div>
+          <li key={edition.id}>
+            <bdi>{nameOfEdition(edition)}</bdi>
+            <span className="layout-quiet">{daysOf(edition)}</span>
+          </li>
         ))}
-      </dl>
+      </ul>
     </Sheet>
   )
 }

@@ -1,4 +1,5 @@
-import type { Announcement, RetentionMonths } from '../../../client/desk/retention.ts'
+import type { Announcement } from '../../../application/announcement.ts'
+import type { RetentionMonths } from '../../../client/desk/retention.ts'
 import { countOf, dayOf, formatNumber } from '../kit/format.ts'
 
 /** The number of applications that calls count at most. */

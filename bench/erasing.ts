@@ -1,0 +1,60 @@
+import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { connectToEmbedded } from '../testing/sql.ts'
+import { fill } from './growth.ts'
+import { insertLoad } from './load.ts'
+import { printTable, ratio, spread } from './table.ts'
+
+const rounds = 5
+const count = 10_000
+const seconds = 3
+
+/** Measures inserts while the server's steps erase 10,000 applications, beside as many inserts without that, in turns. */
+export async function benchErasing(): Promise<void> {
+  const directory = await temporaryDirectory()
+  const server = await startServer({ DATA_DIR: directory.path })
+  const sql = connectToEmbedded(directory.path)
+  await sql`update private.retention set months = 12, months_came = 12`
+  const usual: number[] = []
+  const beside: number[] = []
+  const times: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    await sql`update private.editions set starts_on = null, ends_on = null`
+    await sql`delete from public.retreat_applications`
+    await fill(sql, count)
+    await sql`update public.retreat_applications set created_at = '2020-01-01'`
+    await sql`update private.editions set starts_on = '2020-03-01', ends_on = '2020-03-04'`
+    await sql`
+      insert into private.announcements (edition, subject, days, announced_on, until)
+      values (1, 'applications', 7, private.today(), private.today())`
+    const { perSecond } = await insertLoad(server.origin, 50, { duration: seconds })
+    const started = performance.now()
+    const [load, time] = await Promise.all([
+      insertLoad(server.origin, 50, { duration: seconds }),
+      (async () => {
+        // As `startRetention` does it, whose interval is ten minutes.
+        for (;;) {
+          const [{ step }] = await sql<
+            [{ step: { erased: number } }]
+          >`select private.keep_applications(100) as step`
+          if (step.erased === 0) return performance.now() - started
+        }
+      })(),
+    ])
+    // The first round is a warm-up.
+    if (round === 0) continue
+    usual.push(perSecond)
+    beside.push(load.perSecond)
+    times.push(time / 1000)
+  }
+  printTable(
+    `Inserts over 50 connections beside ${count.toLocaleString('en')} erasings (${rounds} rounds of ${seconds} s, in turns)`,
+    ['', 'inserts/s', 'to the usual'],
+    [
+      ['as usual', spread(usual), ''],
+      [`beside the erasing, which took ${spread(times, 1)} s`, spread(beside), ratio(beside, usual)],
+    ],
+  )
+  await sql.end()
+  await server.stop()
+  await directory.remove()
+}
