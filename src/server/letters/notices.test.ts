@@ -331,3 +331,32 @@ test('one server claims each notice; a failed notice is retried, and the result 
   expect(second && (await record(sql(), second, refused))).toBe('refused')
   expect(await claimNext()).toBeUndefined()
 })
+
+test('the daily email says that applications will be erased, each day until they are', async () => {
+  await organiser('daily')
+  await outbox.advanceTime(day + 120)
+  await apply('Zoë')
+  await sql()`
+    update private.organisers set told_until = now(), day_due_at = now() - interval '1 minute' where notices = 'daily'`
+  await sql()`update private.editions set starts_on = '2020-03-01', ends_on = '2020-03-04'`
+  await sql()`update public.retreat_applications set created_at = '2020-01-01'`
+  await sql()`update private.retention set months = 12`
+  const erasing = { applications: 1, days: 1 }
+  for (const day of [1, 2]) {
+    await sql()`select private.keep_applications(100)`
+    await tidyNotices(sql())
+    const claim = await claimNext()
+    expect(claim).toMatchObject({ says: { count: 0, erasing: { ...erasing, days: day } } })
+    const message = claim && noticeMessage(claim, site)
+    expect(message?.subject).toBe('Applications will be erased')
+    expect(message?.body).toMatch(
+      /1 application will be erased from \d{4}-\d\d-\d\d on, as set here:\n\S+#\/retention/,
+    )
+    await sql()`update private.announcements set announced_on = announced_on - 1`
+    await sql()`update private.organisers set day_due_at = now() - interval '1 minute' where notices = 'daily'`
+  }
+  await sql()`update private.retention set months = null`
+  await tidyNotices(sql())
+  expect(await claimAll()).toEqual([])
+  await sql()`delete from private.announcements`
+})
