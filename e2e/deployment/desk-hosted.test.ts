@@ -206,12 +206,23 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   // The table has the organiser who decided.
   expect(table).toMatch(/,declined,,,,,[^,@]+@[^,]+,/)
 
-  await desk.button('Sign out').click()
-  await page.getByText('You are signed out.').waitFor()
   const events =
     await project.owner`select kind, author from private.history where application_id = ${id} order by id`
   expect(events.map(({ kind }) => kind as string)).toEqual(['status', 'note', 'status', 'status'])
   expect(new Set(events.map(({ author }) => author as string))).toEqual(new Set([email]))
+
+  // No server runs, so an organiser erases what is due.
+  await project.owner`update private.editions set starts_on = '2020-03-01', ends_on = '2020-03-04'`
+  await project.owner`update private.retention set months = 1`
+  await project.owner`update public.retreat_applications set created_at = '2020-01-01' where id = ${id}`
+  await page.goto(`${site}/desk/#/retention`)
+  await page.getByText('without a server, you erase them here').waitFor()
+  await desk.button('Erase the 1 due').click()
+  await desk.button('Erase for good').click()
+  await desk.says('1 application erased.')
+  expect(await statuses()).toEqual([])
+  await desk.button('Sign out').click()
+  await page.getByText('You are signed out.').waitFor()
 })
 
 test('with a hosted project, a mail program or our server sends letters with the link, and the link takes an RSVP', async ({
