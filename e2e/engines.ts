@@ -43,6 +43,14 @@ async function waitUntilTrue(browser: EngineBrowser, expression: string) {
   })
 }
 
+/** Waits for a button whose words begin like this, and presses it. */
+const pressButton = (browser: EngineBrowser, beginning: string) =>
+  waitUntilTrue(
+    browser,
+    `(([button]) => button !== undefined && (button.click(), true))(
+      [...document.querySelectorAll('button')].filter((each) => each.textContent.startsWith('${beginning}')))`,
+  )
+
 interface JourneyContext {
   browser: EngineBrowser
   gate: Gate
@@ -406,6 +414,61 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitUntilTrue(browser, `${text('.application-head .decisions-pill')} === 'New'`)
   },
 
+  async 'an organiser keeps an application that would be erased, and begins the next retreat'({
+    browser,
+    gate,
+    sql,
+    signInLink,
+    stored,
+  }) {
+    const application = anApplication()
+    deepStrictEqual(await send(gate.origin, application), 201)
+    const [row] = await stored(application.email)
+    await sql`
+      update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'
+      where id = (select max(id) from private.editions)`
+    await sql`update private.retention set months = 120`
+    const status = `document.querySelector('[role=status]')?.textContent`
+    await browser.open(await signInLink())
+    await browser.waitFor('button')
+    await browser.click('button')
+    await browser.waitFor('#search')
+    await browser.open(`${gate.origin}/desk#/applications/${String(row?.['id'])}`)
+    await waitUntilTrue(browser, `document.body.innerText.includes('It is erased on')`)
+    await pressButton(browser, 'Keep')
+    await browser.waitFor('dialog[open] input')
+    await browser.type('dialog[open] input', 'Comes again\n')
+    await waitUntilTrue(
+      browser,
+      `${status} === '${application.first_name} ${application.last_name}: kept' && document.activeElement.tagName === 'H1'`,
+    )
+    const holds = await sql<{ reason: string }[]>`
+      select reason from private.holds where application_id = ${String(row?.['id'])}`
+    deepStrictEqual(
+      holds.map(({ reason }) => reason),
+      ['Comes again'],
+    )
+    await browser.open(`${gate.origin}/desk#/retreats`)
+    await browser.waitFor('form input[required]')
+    await browser.type('form input[required]', 'Spring 2028')
+    await pressButton(browser, 'Begin retreat')
+    await pressButton(browser, 'Begin now')
+    await waitUntilTrue(
+      browser,
+      `${status} === 'Spring 2028 has begun. Applications from now on belong to it.' && location.hash === '#/places'`,
+    )
+    // The same answers are stored again once the hour of repeats is over.
+    await sql`update private.door set repeats_until = null`
+    deepStrictEqual(await send(gate.origin, application), 201)
+    await browser.evaluate(`(location.hash = '#/', true)`)
+    await waitUntilTrue(
+      browser,
+      `document.querySelectorAll('tbody .rows-name').length === 1 && document.body.innerText.includes('applied before')`,
+    )
+    const overflow = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+    deepStrictEqual(await browser.evaluate(overflow), 0)
+  },
+
   async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(world) {
     const { browser, gate, sql, mailServer } = world
     const application = anApplication({ first_name: 'Grace' })
@@ -413,12 +476,6 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     const [row] = await world.stored(application.email)
     await sql`update private.letter_settings set hold = '0'`
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
-    const press = (label: string) =>
-      waitUntilTrue(
-        browser,
-        `(([button]) => button !== undefined && (button.click(), true))(
-          [...document.querySelectorAll('button')].filter((each) => each.textContent.startsWith('${label}')))`,
-      )
     await browser.open(await world.signInLink())
     await browser.waitFor('button')
     await browser.click('button')
@@ -429,7 +486,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await browser.click('.decisions-bar [data-status=accepted]')
     await waitUntilTrue(browser, `${text('[role=status]')}.endsWith(': Accepted')`)
     await browser.open(`${gate.origin}/desk#/letters/drafts/accepted`)
-    await press('Send ')
+    await pressButton(browser, 'Send ')
     await browser.waitFor('dialog[open]')
     await browser.click('dialog[open] button[form]')
     const [letter] = await mailServer.waitFor(1, application.email)
