@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
+import { contrast } from './contrast.ts'
 import { dark, light, type Palette } from './palette.ts'
 
 type Colour = keyof Palette
@@ -30,21 +31,6 @@ const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
   ['focus', 'focus', 'paper', 3],
   ['focus, pointed at', 'focus', 'hover', 3],
 ]
-
-/** @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
-function contrast(one: string, other: string) {
-  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
-  return (lighter + 0.05) / (darker + 0.05)
-}
-
-/** @see https://www.w3.org/TR/WCAG22/#dfn-relative-luminance */
-function luminance(colour: string) {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
-    const channel = Number.parseInt(colour.slice(start, start + 2), 16) / 255
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
 
 test.for(pairs)(
   '%s (%s on %s) has enough contrast, light and dark, as docs/design.md says',

@@ -59,8 +59,11 @@ export const dark: Palette = {
   invalid: '#ff8f78',
 }
 
-/** The palette as CSS custom properties, for light and dark mode. Browsers draw their own controls accordingly. */
-export const paletteStyle = `:root{color-scheme:light dark}${rule(light)}@media(prefers-color-scheme:dark){${rule(dark)}}`
+/** Palettes as CSS custom properties, for light and dark mode. Browsers draw their own controls accordingly. */
+export function paletteStyle(palettes: { light: Palette; dark: Palette }): string {
+  const { light: day, dark: night } = palettes
+  return `:root{color-scheme:light dark}${rule(day)}@media(prefers-color-scheme:dark){${rule(night)}}`
+}
 
 function rule(palette: Palette) {
   const properties = Object.entries(palette).map(([name, value]) => `--${name}:${value};`)

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { darkened, lowestContrast, neededContrast, palettesWith } from './accent.ts'
+import { contrast } from './contrast.ts'
+import { dark, light } from './palette.ts'
+
+const anyColour = fc
+  .integer({ min: 0, max: 0xff_ff_ff })
+  .map((value) => `#${value.toString(16).padStart(6, '0')}`)
+
+test('contrast is that of WCAG', () => {
+  expect(contrast('#000000', '#ffffff')).toBe(21)
+  expect(contrast('#ffffff', '#000000')).toBe(21)
+  expect(contrast('#777777', '#777777')).toBe(1)
+  // The lightest grey that WCAG allows on white, and the next one.
+  expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
+  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
+  expect(contrast('#0000ff', '#ffffff')).toBeCloseTo(8.59, 2)
+  expect(contrast('#ff0000', '#00ff00')).toBeCloseTo(2.91, 2)
+  // Below the linear part of the curve.
+  expect(contrast('#0a0a0a', '#000000')).toBeCloseTo(1.06, 2)
+})
+
+test('without an accent the palettes are ours, and their accent has enough contrast', () => {
+  expect(palettesWith(undefined)).toEqual({ light, dark })
+  expect(lowestContrast(light.ember)).toBeGreaterThanOrEqual(neededContrast)
+  expect(lowestContrast(dark.ember, dark)).toBeGreaterThanOrEqual(neededContrast)
+})
+
+test.each([
+  // Dark red, green, blue, grey, and black, which becomes lighter under the pointer.
+  ['#7a0019', ['#7a0019', '#510011'], ['#ff94aa', '#ffbdca', '#2e0009']],
+  ['#1f5f3a', ['#1f5f3a', '#154027'], ['#57c886', '#76d29d', '#0b2315']],
+  ['#2a2aff', ['#2a2aff', '#0101ff'], ['#acacff', '#d5d5ff', '#00002e']],
+  ['#555555', ['#555555', '#414141'], ['#b3b3b3', '#c7c7c7', '#171717']],
+  ['#000000', ['#000000', '#333333'], ['#b3b3b3', '#c7c7c7', '#171717']],
+])('the accent %s is used as given in light mode, and is lighter in dark mode', (accent, day, night) => {
+  const palettes = palettesWith(accent)
+  expect([palettes.light.ember, palettes.light['ember-hover']]).toEqual(day)
+  expect([palettes.dark.ember, palettes.dark['ember-hover'], palettes.dark['on-ember']]).toEqual(night)
+  const { ember: _, 'ember-hover': _hover, 'on-ember': _on, ...rest } = palettes.dark
+  expect(dark).toMatchObject(rest)
+  expect({ ...palettes.light, ember: light.ember, 'ember-hover': light['ember-hover'] }).toEqual(light)
+})
+
+test('an accent that is readable in light mode is readable everywhere, also under the pointer', () => {
+  fc.assert(
+    fc.property(anyColour, (colour) => {
+      const accent = darkened(colour)
+      expect(lowestContrast(accent)).toBeGreaterThanOrEqual(neededContrast)
+      const palettes = palettesWith(accent)
+      for (const palette of [palettes.light, palettes.dark]) {
+        for (const ground of ['paper', 'hover', 'sky'] as const)
+          expect(contrast(palette.ember, palette[ground])).toBeGreaterThanOrEqual(neededContrast)
+        for (const button of ['ember', 'ember-hover'] as const)
+          expect(contrast(palette['on-ember'], palette[button])).toBeGreaterThanOrEqual(neededContrast)
+        expect(contrast(palette.ember, palette['ember-hover'])).toBeGreaterThan(1.1)
+      }
+    }),
+  )
+})
+
+test('a colour that is too light has the nearest darker one, and one that is dark enough is its own', () => {
+  expect(darkened('#7a0019')).toBe('#7a0019')
+  expect(lowestContrast('#ffee99')).toBeLessThan(1.1)
+  expect(darkened('#ffee99')).toBe('#7a6600')
+  expect(darkened('#ffffff')).toBe('#676767')
+})

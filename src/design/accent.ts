@@ -1,0 +1,103 @@
+import { channelsOf, contrast } from './contrast.ts'
+import { dark, light, type Palette } from './palette.ts'
+
+/** The contrast that WCAG 2.2 requires of text (1.4.3). Text in the accent colour is on each of these backgrounds. */
+export const neededContrast = 4.5
+const grounds = ['paper', 'hover', 'sky'] as const
+
+/** Half a per cent of lightness: no eye sees a smaller step. */
+const step = 0.005
+/** The difference in lightness between a button and the same button under the pointer, and the least contrast of the two. */
+const hoverStep = 0.08
+const hoverContrast = 1.15
+/** The part of white in a button under the pointer that is too dark to become visibly darker. */
+const hoverWhite = 0.2
+/** The lightness of words on a light button: almost black, with the button's hue. */
+const inkLightness = 0.09
+
+/** The palettes of the light and the dark scheme. */
+export interface Palettes {
+  light: Palette
+  dark: Palette
+}
+
+/**
+ * The palettes with another accent colour. In light mode the accent is as given, and in dark mode as light as its text needs.
+ *
+ * @param accent `#rrggbb`, with `neededContrast` in light mode; undefined for our own.
+ */
+export function palettesWith(accent: string | undefined): Palettes {
+  if (accent === undefined) return { light, dark }
+  const { hue, saturation, lightness } = parts(accent)
+  const variant = (changed: number) => colourOf(hue, saturation, Math.min(1, Math.max(0, changed)))
+  const darker = variant(lightness - hoverStep)
+  const lit = readable(accent, dark, step)
+  return {
+    light: {
+      ...light,
+      ember: accent,
+      'ember-hover': contrast(accent, darker) < hoverContrast ? whitened(accent) : darker,
+    },
+    dark: {
+      ...dark,
+      ember: lit,
+      'ember-hover': variant(parts(lit).lightness + hoverStep),
+      'on-ember': variant(inkLightness),
+    },
+  }
+}
+
+/** The lowest contrast of text in this colour. */
+export function lowestContrast(colour: string, palette: Palette = light): number {
+  return Math.min(...grounds.map((ground) => contrast(colour, palette[ground])))
+}
+
+/** The nearest darker colour of the same hue that has enough contrast in light mode. */
+export function darkened(colour: string): string {
+  return readable(colour, light, -step)
+}
+
+function readable(colour: string, palette: Palette, change: number) {
+  const { hue, saturation, lightness } = parts(colour)
+  let found = colour
+  for (let next = lightness; lowestContrast(found, palette) < neededContrast; next += change)
+    found = colourOf(hue, saturation, next)
+  return found
+}
+
+/** Hue in degrees, saturation and lightness from 0 to 1, as in CSS. */
+function parts(colour: string) {
+  const [red = 0, green = 0, blue = 0] = channelsOf(colour)
+  const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)]
+  const [range, sum] = [most - least, most + least]
+  const lightness = sum / 2
+  if (range === 0) return { hue: 0, saturation: 0, lightness }
+  const saturation = range / (1 - Math.abs(sum - 1))
+  const sector =
+    most === red
+      ? (green - blue) / range
+      : most === green
+        ? (blue - red) / range + 2
+        : (red - green) / range + 4
+  return { hue: sector * 60, saturation, lightness }
+}
+
+/** @see https://www.w3.org/TR/css-color-4/#hsl-to-rgb */
+function colourOf(hue: number, saturation: number, lightness: number) {
+  const amplitude = saturation * Math.min(lightness, 1 - lightness)
+  const channels = [0, 8, 4].map((offset) => {
+    const place = (((offset + hue / 30) % 12) + 12) % 12
+    return lightness - amplitude * Math.max(-1, Math.min(place - 3, 9 - place, 1))
+  })
+  return written(channels)
+}
+
+function whitened(colour: string) {
+  return written(channelsOf(colour).map((channel) => channel + hoverWhite * (1 - channel)))
+}
+
+/** Channels from 0 to 1 as `#rrggbb`. */
+function written(channels: number[]) {
+  const bytes = channels.map((channel) => Math.round(channel * 255))
+  return `#${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

@@ -1,0 +1,34 @@
+/** The words, the link and the colour of the pages that an operator may change without code. */
+export interface Look {
+  /** The name of the page and of the retreat. */
+  title: string
+  tagline: string
+  badge: string
+  /** The text of the box after an application was sent. */
+  success: string
+  /** The address of a page about privacy; undefined for no link. */
+  privacyUrl: string | undefined
+  /** The colour of buttons, links and chosen options in light mode, as `#rrggbb`; undefined for our own. */
+  accent: string | undefined
+}
+
+/** The specified text after an application was sent, apart from the rest, which the page's script does not need. */
+export const defaultSuccess =
+  "Thank you for applying to Unplugged. We'll review your application and get back to you soon."
+
+/** The specified look. */
+export const defaultLook: Look = {
+  title: 'Unplugged.',
+  tagline: 'Build deeper relationships and bigger ideas without distraction',
+  badge: 'Free For Founders, Apply Below',
+  success: defaultSuccess,
+  privacyUrl: undefined,
+  accent: undefined,
+}
+
+type Words = 'title' | 'tagline' | 'badge' | 'success'
+
+/** Returns the words if they are the operator's own, and undefined if they are the specified ones. */
+export function ownWords(name: Words, { [name]: words }: Look): string | undefined {
+  return words === defaultLook[name] ? undefined : words
+}
