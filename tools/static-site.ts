@@ -18,12 +18,12 @@ export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSetting
 }
 
 /** The data of the static desk. */
-export function staticDeskData({ backendUrl, anonKey }: PageSettings): DeskData {
+export function staticDeskData({ backendUrl, anonKey }: PageSettings): Omit<DeskData, 'title'> {
   return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false, version: packageJson.version }
 }
 
 /** The data of the static answer page. */
-export function staticAnswerData({ backendUrl, anonKey }: PageSettings): AnswerData {
+export function staticAnswerData({ backendUrl, anonKey }: PageSettings): Omit<AnswerData, 'title'> {
   return { backend: { url: backendUrl, anonKey } }
 }
 
@@ -32,10 +32,10 @@ export async function writeStaticSite(settings: PageSettings): Promise<void> {
   const { renderApply } = await importBuilt<typeof import('../src/pages/apply/render.tsx')>('apply')
   const { renderDesk } = await importBuilt<typeof import('../src/pages/desk/render.tsx')>('desk')
   const { renderAnswer } = await importBuilt<typeof import('../src/pages/answer/render.tsx')>('answer')
-  const { siteUrl } = settings
-  const apply = renderApply(staticApplyData(settings), { siteUrl, policyInDocument: true })
-  const desk = renderDesk(staticDeskData(settings), { root: '../', policyInDocument: true })
-  const answer = renderAnswer(staticAnswerData(settings), { policyInDocument: true })
+  const { siteUrl, look } = settings
+  const apply = renderApply(staticApplyData(settings), { siteUrl, look, policyInDocument: true })
+  const desk = renderDesk(staticDeskData(settings), { look, root: '../', policyInDocument: true })
+  const answer = renderAnswer(staticAnswerData(settings), { look, policyInDocument: true })
   await writeFile(join(nextFolder('dist'), 'index.html'), apply.html)
   for (const [folder, { html }] of Object.entries({ desk, answer })) {
     await mkdir(join(nextFolder('dist'), folder))

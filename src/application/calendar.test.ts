@@ -9,7 +9,7 @@ import { calendarFileOf, daysOf, type Retreat } from './calendar.ts'
 afterEach(() => vi.unstubAllEnvs())
 
 const now = new Date('2026-11-27T23:04:05.678Z')
-const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), now)
+const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), 'Unplugged.', now)
 
 /** Reads a file as a calendar does. */
 function read(file: string) {

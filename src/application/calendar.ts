@@ -4,7 +4,7 @@ export interface Retreat {
   uid: string
   /** The number of changes. A calendar replaces the event by one with a higher number. */
   sequence: number
-  /** The edition's name; blank where it has none. */
+  /** The edition's name; blank where it has none, and the event has the page's title. */
   name: string
   /** The first and the last day, as `2026-12-31`. */
   starts_on: string
@@ -31,10 +31,15 @@ export function daysOf({ starts_on: start, ends_on: end }: Pick<Retreat, 'starts
  * The retreat as a file for a calendar: one event of whole days, which have no time zone. Nobody has to answer it, so it has
  * no organiser.
  *
+ * @param title The page's title, which names the event of an edition without a name.
  * @param now When the file is made.
  * @see RFC 5545, and RFC 5546 for the method.
  */
-export function calendarFileOf({ uid, sequence, name, venue, ...days }: Retreat, now: Date): string {
+export function calendarFileOf(
+  { uid, sequence, name, venue, ...days }: Retreat,
+  title: string,
+  now: Date,
+): string {
   const dayAfter = new Date(Date.parse(days.ends_on) + dayLength)
   const lines = [
     'BEGIN:VCALENDAR',
@@ -47,7 +52,7 @@ export function calendarFileOf({ uid, sequence, name, venue, ...days }: Retreat,
     `DTSTAMP:${digitsOf(now).slice(0, 15)}Z`,
     `DTSTART;VALUE=DATE:${digitsOf(new Date(days.starts_on)).slice(0, 8)}`,
     `DTEND;VALUE=DATE:${digitsOf(dayAfter).slice(0, 8)}`,
-    `SUMMARY:${escaped(name || 'Unplugged.')}`,
+    `SUMMARY:${escaped(name || title)}`,
     ...(venue ? [`LOCATION:${escaped(venue)}`] : []),
     'END:VEVENT',
     'END:VCALENDAR',

@@ -3,6 +3,7 @@ import { renderToString } from 'react-dom/server'
 
 import base from '../design/base.css?inline'
 import controls from '../design/controls.css?inline'
+import { palettesWith } from '../design/accent.ts'
 import { paletteStyle } from '../design/palette.ts'
 import { Head } from './Head.tsx'
 import { pageDataId } from './page-data.ts'
@@ -13,6 +14,8 @@ import shell from './shell.html?raw'
 export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
   title: string
   description: string
+  /** The accent colour as `#rrggbb`; undefined for our own. */
+  accent: string | undefined
   /** Further head elements, such as link previews. */
   preview?: ReactNode
   /** The part that is painted first and never hydrated, with its style. */
@@ -46,7 +49,7 @@ export interface RenderedDocument {
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
   const { data, script, inlineScript, scriptIsFirst = false } = page
-  const sceneStyle = paletteStyle + base + page.sceneStyle
+  const sceneStyle = paletteStyle(palettesWith(page.accent)) + base + page.sceneStyle
   // Placed after the scene, so that the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
   const contentStyleElement = `<style>${contentStyle}</style>`

@@ -30,7 +30,10 @@ import { dataInterface } from './rest/data-interface.ts'
 
 /** The parts that the application puts together. */
 export interface AppOptions {
-  settings: Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
+  settings: Pick<
+    Settings,
+    'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
+  >
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook. */
   delivers?: boolean
@@ -58,7 +61,7 @@ export async function createApp({
   log,
   passwordCost = defaultCost,
 }: AppOptions): Promise<FastifyInstance> {
-  const { trustProxy, rateLimitPerMinute } = settings
+  const { anonKey, look, trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
     ...requestLimits,
     ...(log === undefined ? {} : { loggerInstance: log }),
@@ -116,17 +119,18 @@ export async function createApp({
   app.addHook('onClose', () => visits.stop())
   await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert, visits })
   await app.register(deskPage, {
-    anonKey: settings.anonKey,
+    anonKey,
+    look,
     signInIsElsewhere: database.ownerOfAuth === 'supabase',
   })
-  await app.register(answerPage, { anonKey: settings.anonKey })
+  await app.register(answerPage, { anonKey, look })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(
     async (rest) => {
       await rest.register(cors, corsOptions(['Content-Range', 'Retry-After']))
       await rest.register(dataInterface, {
-        anonKey: settings.anonKey,
+        anonKey,
         readToken,
         allow,
         queueParsing: queueParsing,

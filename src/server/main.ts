@@ -128,6 +128,7 @@ async function start(settings: Settings, log: Logger) {
         sql: database.server,
         mailServer,
         site,
+        siteTitle: settings.look.title,
         perMinute: mailPerMinute,
         log,
       })

@@ -13,6 +13,12 @@ export const settingNames = [
   'RATE_LIMIT_PER_MINUTE',
   'TRUST_PROXY',
   'SITE_URL',
+  'SITE_TITLE',
+  'SITE_TAGLINE',
+  'SITE_BADGE',
+  'SITE_SUCCESS',
+  'SITE_PRIVACY_URL',
+  'SITE_ACCENT',
   'SMTP_URL',
   'MAIL_FROM',
   'MAIL_PER_MINUTE',
@@ -23,6 +29,12 @@ export const settingNames = [
   'VITE_SUPABASE_ANON_KEY',
   'VITE_WEBHOOK_URL',
   'VITE_SITE_URL',
+  'VITE_SITE_TITLE',
+  'VITE_SITE_TAGLINE',
+  'VITE_SITE_BADGE',
+  'VITE_SITE_SUCCESS',
+  'VITE_SITE_PRIVACY_URL',
+  'VITE_SITE_ACCENT',
 ]
 
 /** Settings that may hold a secret. */

@@ -1,3 +1,5 @@
+import type { Look } from '../design/look.ts'
+import { readLook } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import { readAddress, readKey, webProtocols, type Environment } from './values.ts'
 
@@ -8,6 +10,8 @@ export interface PageSettings {
   anonKey: string
   webhookUrl: string | null
   siteUrl: string | undefined
+  /** The words and the look of the pages. */
+  look: Look
 }
 
 /**
@@ -22,6 +26,7 @@ export function readPageSettings(environment: Environment): PageSettings {
     anonKey: readKey(environment, 'VITE_SUPABASE_ANON_KEY'),
     webhookUrl: readAddress(environment, 'VITE_WEBHOOK_URL', webProtocols) ?? null,
     siteUrl: readAddress(environment, 'VITE_SITE_URL', webProtocols),
+    look: readLook(environment, 'VITE_SITE'),
   }
 }
 

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import { resolve, sep } from 'node:path'
 
+import type { Look } from '../design/look.ts'
 import { blockedPorts } from './blocked-ports.ts'
+import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import {
@@ -39,6 +41,8 @@ export interface Settings {
   trustProxy: false | number | string[]
   /** The public address, for link previews and for sign-in links with their redirect targets. */
   siteUrl: string | undefined
+  /** The words and the look of the pages. */
+  look: Look
   /** Undefined where no emails are sent. */
   mailServer: MailServer | undefined
   /** Absolute path of the folder for automatic backups; undefined for none. */
@@ -74,6 +78,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     siteUrl:
       readAddress(environment, 'SITE_URL', webProtocols) ??
       readAddress(environment, 'VITE_SITE_URL', webProtocols),
+    look: readLook(environment, 'SITE'),
     mailServer: readMailServer(environment),
     mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
     backupDir: backupDir(environment),

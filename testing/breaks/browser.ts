@@ -36,7 +36,9 @@ export const browser: readonly Break[] = [
     promise: 'the text of an error is shown as text',
     effect: 'An error is shown as HTML',
     changedFile: 'src/pages/apply/Outcome.tsx',
-    find: '<p id="outcome-text">{text}</p>',
+    find: `<p id="outcome-text" dir={direction}>
+        {text}
+      </p>`,
     replace: '<p id="outcome-text" dangerouslySetInnerHTML={{ __html: text }} />',
     testFile: 'e2e/hosted.test.ts',
     testTitle: "the server's error message is shown as text, and every form answer is kept",

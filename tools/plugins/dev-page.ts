@@ -29,19 +29,24 @@ async function applyOf(server: ViteDevServer, settings: PageSettings) {
   const { renderApply } = (await server.ssrLoadModule(
     '/src/pages/apply/render.tsx',
   )) as typeof import('../../src/pages/apply/render.tsx')
-  return renderApply(staticApplyData(settings), { siteUrl: undefined, policyInDocument: false }).html
+  return renderApply(staticApplyData(settings), {
+    siteUrl: undefined,
+    look: settings.look,
+    policyInDocument: false,
+  }).html
 }
 
 async function deskOf(server: ViteDevServer, settings: PageSettings) {
   const { renderDesk } = (await server.ssrLoadModule(
     '/src/pages/desk/render.tsx',
   )) as typeof import('../../src/pages/desk/render.tsx')
-  return renderDesk(staticDeskData(settings), { root: './', policyInDocument: false }).html
+  return renderDesk(staticDeskData(settings), { look: settings.look, root: './', policyInDocument: false })
+    .html
 }
 
 async function answerOf(server: ViteDevServer, settings: PageSettings) {
   const { renderAnswer } = (await server.ssrLoadModule(
     '/src/pages/answer/render.tsx',
   )) as typeof import('../../src/pages/answer/render.tsx')
-  return renderAnswer(staticAnswerData(settings), { policyInDocument: false }).html
+  return renderAnswer(staticAnswerData(settings), { look: settings.look, policyInDocument: false }).html
 }

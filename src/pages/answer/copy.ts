@@ -1,5 +1,5 @@
 /** The text of the page on which accepted people give their RSVP. */
-export const title = 'Your place at Unplugged.'
+export const titleIntro = 'Your place at '
 /** The description of the page for link previews. */
 export const description = 'The page on which accepted people say whether they are coming.'
 

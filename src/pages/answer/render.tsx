@@ -1,10 +1,11 @@
 import { Hills } from '../../design/illustrations.tsx'
 import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
+import { ownWords, type Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
 import answerStyle from './answer.css?inline'
-import { byMailSentence, description, title } from './copy.ts'
+import { byMailSentence, description, titleIntro } from './copy.ts'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './respond.ts?script'
 
@@ -12,6 +13,7 @@ export type { AnswerData } from './answer-data.ts'
 
 /** The options of the answer page's document. */
 export interface AnswerOptions {
+  look: Look
   /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
@@ -19,13 +21,20 @@ export interface AnswerOptions {
 /**
  * Renders the page on which accepted people give their RSVP.
  *
- * @param data The data that the inline script reads.
+ * @param given The data that the inline script reads, except the look.
  * @returns The document and its policy.
  */
-export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptions): RenderedDocument {
+export function renderAnswer(
+  given: Omit<AnswerData, 'title'>,
+  { look, policyInDocument }: AnswerOptions,
+): RenderedDocument {
+  const { title, accent } = look
+  const ownTitle = ownWords('title', look)
+  const data: AnswerData = { ...given, title }
   const page = {
-    title,
+    title: titleIntro + title,
     description,
+    accent,
     preview: (
       <>
         <meta name="robots" content="noindex" />
@@ -37,7 +46,7 @@ export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptio
     sceneStyle: landscape + answerStyle,
     content: (
       <div className="card">
-        <h1>{title}</h1>
+        <h1>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
         <noscript>
           <p>{byMailSentence}</p>
         </noscript>
@@ -51,4 +60,14 @@ export function renderAnswer(data: AnswerData, { policyInDocument }: AnswerOptio
     postsForms: false,
   }
   return renderDocument(page, policyInDocument)
+}
+
+/** The title may be in a language that is written from right to left, in an English sentence. */
+function OwnTitle({ title }: { title: string }) {
+  return (
+    <>
+      {titleIntro}
+      <bdi>{title}</bdi>
+    </>
+  )
 }

@@ -30,7 +30,10 @@ import { answersTo, readUnsent, storeUnsent } from './unsent.ts'
 /** Timeout of a call with all its retries, in milliseconds. */
 const timeout = 20_000
 
-const { url, anonKey } = (readPageData() as AnswerData).backend
+const {
+  backend: { url, anonKey },
+  title,
+} = readPageData() as AnswerData
 const backend = { url: url ?? siteRoot(), anonKey }
 const page = document.getElementById('place') as HTMLElement
 
@@ -208,7 +211,7 @@ function showInvitation() {
   failed = undefined
   // The style uses this attribute to let the sun set.
   page.dataset['answer'] = invitation?.answer ?? ''
-  const sentences = sentencesOf(invitation, token)
+  const sentences = sentencesOf(invitation, token, title)
   page.replaceChildren(
     ...sentences,
     ...buttonsOf(invitation),

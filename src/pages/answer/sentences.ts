@@ -16,15 +16,19 @@ import { dayOf, element, sentence } from './elements.ts'
 /** Characters of the token in a complete link. */
 const tokenLength = 36
 
-/** The sentences about an invitation; the first one gets the focus. */
-export function sentencesOf(shown: Invitation | undefined, token: string): HTMLElement[] {
+/**
+ * The sentences about an invitation; the first one gets the focus.
+ *
+ * @param title The title of the form's page.
+ */
+export function sentencesOf(shown: Invitation | undefined, token: string, title: string): HTMLElement[] {
   if (!shown) return []
   if (shown.state === 'invalid') {
     return token.length < tokenLength
       ? [sentence(incompleteSentence), sentence(openAgainSentence)]
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
-  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown)] : []
+  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown, title)] : []
   // Questions have a last day of their own.
   if (shown.state === 'over') return shown.questions ? answered : [...answered, sentence(overSentence)]
   if (shown.answer) return answered
@@ -37,12 +41,12 @@ export function sentencesOf(shown: Invitation | undefined, token: string): HTMLE
  * When and where the retreat is, and the link to its file for a calendar. The page makes the file, because a request for it would
  * have the token in its address.
  */
-function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }) {
+function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: string) {
   if (!retreat) return []
   const { venue } = retreat
   const link = element('a', calendarLabel)
   link.download = calendarFileName
-  link.href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFileOf(retreat, new Date()))}`
+  link.href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFileOf(retreat, title, new Date()))}`
   return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
 }
 

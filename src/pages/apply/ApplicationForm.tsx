@@ -21,6 +21,8 @@ export function ApplicationForm({
   takesNativePosts,
   outcome,
   door,
+  success,
+  privacyUrl,
   hasFailed,
 }: ApplicationFormProps) {
   const [submission, dispatch] = useReducer(nextSubmission, outcome, initialSubmission)
@@ -96,12 +98,13 @@ export function ApplicationForm({
           Sent at {submission.sentAt} from this browser
         </p>
       )}
-      {submission.status === 'success' && <Success />}
+      {submission.status === 'success' && <Success text={success} />}
       {/* A new key resets the form after each success. */}
       <Fragment key={submission.accepted}>
         <Fields
           formAnswers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
           sending={submission.sending}
+          privacyUrl={privacyUrl}
         />
         <button type="submit" disabled={submission.sending}>
           {submission.sending ? sendingLabel : sendLabel}

@@ -2,16 +2,18 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import { questions, textFields } from '../../application/fields.ts'
+import { privacyLabel } from './copy.ts'
 import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
   /** The initial form answers; the fields store later changes. */
   formAnswers: Application | null
   sending: boolean
+  privacyUrl: string | undefined
 }
 
 /** The questions, each with the browser's message if its form answer is invalid. */
-export function Fields({ formAnswers, sending }: FieldsProps) {
+export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
   const { problems, watch } = useProblems()
   return (
     // Text typed while sending would be lost. Unlike disabled fields, inert fields are still submitted.
@@ -79,6 +81,12 @@ export function Fields({ formAnswers, sending }: FieldsProps) {
         </span>
       </label>
       <Problem field="consent" problems={problems} />
+      {/* Outside the label, whose words are specified. */}
+      {privacyUrl !== undefined && (
+        <p className="privacy">
+          <a href={privacyUrl}>{privacyLabel}</a>
+        </p>
+      )}
     </div>
   )
 }

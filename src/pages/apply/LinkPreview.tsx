@@ -1,19 +1,20 @@
 import { preview } from 'virtual:images'
 
-import { badge, tagline, title } from './copy.ts'
+import { defaultLook, type Look } from '../../design/look.ts'
 
 /**
  * The head elements for previews of a link to the page, such as in chats.
  *
+ * @param props.look Its title and its tagline. The picture is an image of the specified page, and so are its words.
  * @param props.siteUrl The page's public address. Without it there is no picture, since chats need absolute addresses.
  * @see https://ogp.me
  */
-export function LinkPreview({ siteUrl }: { siteUrl: string | undefined }) {
+export function LinkPreview({ look, siteUrl }: { look: Look; siteUrl: string | undefined }) {
   return (
     <>
       <meta property="og:type" content="website" />
-      <meta property="og:title" content={title} />
-      <meta property="og:description" content={tagline} />
+      <meta property="og:title" content={look.title} />
+      <meta property="og:description" content={look.tagline} />
       {siteUrl !== undefined && <Address siteUrl={siteUrl} />}
     </>
   )
@@ -27,7 +28,7 @@ function Address({ siteUrl }: { siteUrl: string }) {
       <meta property="og:image" content={new URL(preview, siteUrl).href} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
-      <meta property="og:image:alt" content={`${title} ${badge}`} />
+      <meta property="og:image:alt" content={`${defaultLook.title} ${defaultLook.badge}`} />
       <meta name="twitter:card" content="summary_large_image" />
     </>
   )

@@ -1,12 +1,22 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 
 import { Hills } from '../../design/illustrations.tsx'
-import { failureTitle, successText, successTitle } from './copy.ts'
+import { defaultSuccess } from '../../design/look.ts'
+import { failureTitle, successTitle } from './copy.ts'
 
-/** The success box, at the top of the form. */
-export function Success() {
+/**
+ * The success box, at the top of the form.
+ *
+ * @param props.text The operator's own text; undefined for the specified one.
+ */
+export function Success({ text }: { text: string | undefined }) {
   return (
-    <Box kind="success" title={successTitle} text={successText}>
+    <Box
+      kind="success"
+      title={successTitle}
+      text={text ?? defaultSuccess}
+      direction={text === undefined ? undefined : 'auto'}
+    >
       <Hills />
     </Box>
   )
@@ -21,10 +31,11 @@ interface BoxProps {
   kind: 'success' | 'error'
   title: string
   text: string
+  direction?: 'auto' | undefined
   children?: ReactNode
 }
 
-function Box({ kind, title, text, children }: BoxProps) {
+function Box({ kind, title, text, direction, children }: BoxProps) {
   const box = useRef<HTMLElement>(null)
 
   // Moving the focus makes screen readers read the box, so it needs no live region.
@@ -48,7 +59,9 @@ function Box({ kind, title, text, children }: BoxProps) {
     >
       {children}
       <h2 id="outcome-title">{title}</h2>
-      <p id="outcome-text">{text}</p>
+      <p id="outcome-text" dir={direction}>
+        {text}
+      </p>
     </section>
   )
 }

@@ -1,14 +1,23 @@
 import { Hills, Plug } from '../../design/illustrations.tsx'
-import { badge, tagline, title } from './copy.ts'
+import { ownWords, type Look } from '../../design/look.ts'
 
 /** The landscape and the title. It is painted first and never hydrated. */
-export function Scene() {
+export function Scene({ look }: { look: Look }) {
+  // An operator's words may be in a language that is written from right to left.
+  const direction = (name: 'title' | 'tagline' | 'badge') =>
+    ownWords(name, look) === undefined ? undefined : 'auto'
   return (
     <div className="scene">
       <header>
-        <p className="badge">{badge}</p>
-        <h1 id="title">{title}</h1>
-        <p className="tagline">{tagline}</p>
+        <p className="badge" dir={direction('badge')}>
+          {look.badge}
+        </p>
+        <h1 id="title" dir={direction('title')}>
+          {look.title}
+        </h1>
+        <p className="tagline" dir={direction('tagline')}>
+          {look.tagline}
+        </p>
         <Plug />
       </header>
       <Hills />

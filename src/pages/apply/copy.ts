@@ -1,7 +1,4 @@
-/** The text of the page except the questions: its head, its button and its boxes. */
-export const title = 'Unplugged.'
-export const tagline = 'Build deeper relationships and bigger ideas without distraction'
-export const badge = 'Free For Founders, Apply Below'
+/** The text of the page that nobody changes by settings, except the questions: its button and its boxes. */
 
 /** The label of the button, at rest and during a send. */
 export const sendLabel = 'Send Details!'
@@ -11,8 +8,8 @@ export const sendingAnnouncement = 'Sending your application.'
 
 /** The boxes after a send, by its result. */
 export const successTitle = 'Application Submitted Successfully!'
-export const successText =
-  "Thank you for applying to Unplugged. We'll review your application and get back to you soon."
+/** The words of the link to a page about privacy. */
+export const privacyLabel = 'Privacy'
 export const failureTitle = 'Submission Failed'
 /** The message for an error that has no message. */
 export const fallbackText = 'Failed to submit application. Please try again.'

@@ -2,17 +2,19 @@ import { script } from 'virtual:page-script/apply'
 
 import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
+import { ownWords, type Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { ApplyData } from './apply-data.ts'
 import { ApplicationForm } from './ApplicationForm.tsx'
-import { tagline, title } from './copy.ts'
 import doorStyle from './door.css?inline'
 import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './pre-hydration.ts?script'
+import privacyStyle from './privacy.css?inline'
 import { Scene } from './Scene.tsx'
 import sceneStyle from './scene.css?inline'
+import { titleStyle } from './title-style.ts'
 
 export type { ApplyData } from './apply-data.ts'
 
@@ -20,6 +22,7 @@ export type { ApplyData } from './apply-data.ts'
 export interface ApplyOptions {
   /** The page's public address, for link previews. */
   siteUrl: string | undefined
+  look: Look
   /** Whether the document includes its policy, because no server sends the policy as a header. */
   policyInDocument: boolean
 }
@@ -27,21 +30,31 @@ export interface ApplyOptions {
 /**
  * Renders the applicants' page.
  *
- * @param data The data that the page's script reads.
+ * @param given The data that the page's script reads, except the look.
  * @returns The document and its policy.
  */
-export function renderApply(data: ApplyData, { siteUrl, policyInDocument }: ApplyOptions): RenderedDocument {
+export function renderApply(
+  given: Omit<ApplyData, 'success' | 'privacyUrl'>,
+  { siteUrl, look, policyInDocument }: ApplyOptions,
+): RenderedDocument {
+  const { title, tagline, privacyUrl, accent } = look
+  const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl }
   const { backend, takesNativePosts, door } = data
   // A static document always has the style, because the door may close after the build.
   const mayShowDoor = door !== undefined || !takesNativePosts
   const page = {
     title,
     description: tagline,
-    preview: <LinkPreview siteUrl={siteUrl} />,
-    scene: <Scene />,
-    sceneStyle: landscape + sceneStyle,
+    preview: <LinkPreview {...{ look, siteUrl }} />,
+    scene: <Scene look={look} />,
+    accent,
+    sceneStyle: landscape + sceneStyle + titleStyle(ownWords('title', look)),
     content: <ApplicationForm {...data} />,
-    contentStyle: fieldStyle + formStyle + (mayShowDoor ? doorStyle : ''),
+    contentStyle:
+      fieldStyle +
+      formStyle +
+      (mayShowDoor ? doorStyle : '') +
+      (privacyUrl === undefined ? '' : privacyStyle),
     data,
     script,
     inlineScript,

@@ -9,6 +9,7 @@ import { countOf } from './kit/format.ts'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, useRoute, unfilteredList, type Route } from './kit/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
+import { Brand } from './kit/site-title.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { SignOutButton } from './session/useForm.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
@@ -32,7 +33,7 @@ export function Frame({ session, version, children }: FrameProps) {
         <a className="visually-hidden" href="#content" onClick={skipToContent}>
           Skip to the content
         </a>
-        <p className="desk-brand">Unplugged.</p>
+        <Brand />
         <nav aria-label="Desk">
           {navigation.map(({ name, to, screens }) => (
             <a

@@ -11,6 +11,7 @@ import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { routeOf } from './kit/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
+import { SiteTitle } from './kit/site-title.tsx'
 import { forgetUnsentText } from './kit/useUnsentText.ts'
 import { takeLinkContent } from './session/sign-in-link.ts'
 import { watchSession } from './session/watch-session.ts'
@@ -19,7 +20,7 @@ import { siteRoot } from '../site-root.ts'
 /** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
 const preloadAfter = 3_000
 
-const { backend, signInIsElsewhere, version } = readPageData() as DeskData
+const { backend, signInIsElsewhere, title, version } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
@@ -43,7 +44,9 @@ if (root) {
     loadScreens().catch(() => {})
   const desk = (
     <StrictMode>
-      <Desk {...{ auth, session, linkSession, signInIsElsewhere, version }} />
+      <SiteTitle value={title}>
+        <Desk {...{ auth, session, linkSession, signInIsElsewhere, version }} />
+      </SiteTitle>
     </StrictMode>
   )
   // React expects the document as the server rendered it.

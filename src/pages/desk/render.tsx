@@ -1,6 +1,7 @@
 import { script } from 'virtual:page-script/desk'
 
 import fields from '../../design/fields.css?inline'
+import type { Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import accountStyle from './account/account.css?inline'
 import applicationStyle from './applications/application.css?inline'
@@ -18,6 +19,7 @@ import draftsStyle from './drafts/drafts.css?inline'
 import editionsStyle from './editions/editions.css?inline'
 import historyStyle from './history/history.css?inline'
 import announceStyle from './kit/announce.css?inline'
+import { SiteTitle, titleOf } from './kit/site-title.tsx'
 import controls from './kit/controls.css?inline'
 import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
@@ -33,6 +35,7 @@ import inlineScript from './load.ts?script'
 
 /** The options of the desk's document. */
 export interface DeskOptions {
+  look: Look
   /** The path from the document to the site's root. */
   root: './' | '../'
   /** Whether the document includes its policy, because no server sends the policy as a header. */
@@ -66,12 +69,18 @@ const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
 /**
  * Renders the organisers' page.
  *
- * @param data The data that the page's script reads.
+ * @param given The data that the page's script reads, except the look.
  * @returns The document and its policy.
  */
-export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptions): RenderedDocument {
+export function renderDesk(
+  given: Omit<DeskData, 'title'>,
+  { look, root, policyInDocument }: DeskOptions,
+): RenderedDocument {
+  const { title, accent } = look
+  const data: DeskData = { ...given, title }
   const page = {
-    title: 'Applications · Unplugged.',
+    title: titleOf('Applications', title),
+    accent,
     description: 'The desk on which organisers review applications.',
     preview: (
       <>
@@ -84,7 +93,7 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
     scene: null,
     sceneStyle: '',
     content: (
-      <>
+      <SiteTitle value={title}>
         <template id={blankListId}>
           <BlankList version={data.version} />
         </template>
@@ -92,8 +101,12 @@ export function renderDesk(data: DeskData, { root, policyInDocument }: DeskOptio
           <SignIn auth={never} notice={undefined} />
         </template>
         {/* Last: when this is parsed, the inline script can show the sign-in form above. */}
-        <Opening />
-      </>
+        <Opening>
+          <noscript>
+            <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
+          </noscript>
+        </Opening>
+      </SiteTitle>
     ),
     contentStyle: `${fields}${controls}${layout}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
     data,

@@ -2,16 +2,15 @@ import type { FastifyInstance } from 'fastify'
 
 import { renderAnswer } from '../../pages/answer/render.tsx'
 import { answerHeaders } from '../../pages/headers.ts'
+import type { Settings } from '../../settings/server-settings.ts'
 import { prepareDocument, sendDocument } from './document.ts'
 
-/** The data of the answer page's document. */
-export interface AnswerOptions {
-  anonKey: string
-}
+/** The settings of the answer page's document. */
+export type AnswerOptions = Pick<Settings, 'anonKey' | 'look'>
 
 /** The page at `/answer/`, on which an accepted person gives their RSVP. The server never sees their token here. */
-export async function answerPage(app: FastifyInstance, { anonKey }: AnswerOptions) {
-  const rendered = renderAnswer({ backend: { url: null, anonKey } }, { policyInDocument: false })
+export async function answerPage(app: FastifyInstance, { anonKey, look }: AnswerOptions) {
+  const rendered = renderAnswer({ backend: { url: null, anonKey } }, { look, policyInDocument: false })
   const document = await prepareDocument(rendered, answerHeaders)
   app.get('/answer', (request, reply) => sendDocument(request, reply, document))
 }

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 
 import { deskHeaders } from '../../pages/headers.ts'
+import type { Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { prepareDocument, sendDocument } from './document.ts'
 
 /** The data of the desk's document. */
-export interface DeskOptions {
-  anonKey: string
+export interface DeskOptions extends Pick<Settings, 'anonKey' | 'look'> {
   /** Whether the accounts are a hosted project's. Then organisers sign in only at the desk on the static host. */
   signInIsElsewhere: boolean
 }
 
 /** The organisers' page, at `/desk`. */
-export async function deskPage(app: FastifyInstance, { anonKey, signInIsElsewhere }: DeskOptions) {
+export async function deskPage(app: FastifyInstance, { anonKey, look, signInIsElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
   const prepare = async () => {
     const { renderDesk } = await import('../../pages/desk/render.tsx')
-    return prepareDocument(renderDesk(data, { root: './', policyInDocument: false }), deskHeaders)
+    return prepareDocument(renderDesk(data, { look, root: './', policyInDocument: false }), deskHeaders)
   }
   // The start does not wait for the import. The import cannot wait for the first request either: an update may replace the
   // file while the server runs.

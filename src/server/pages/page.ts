@@ -18,7 +18,7 @@ import type { Visits } from './visits.ts'
 
 /** The dependencies of the page's routes. */
 export interface PageOptions {
-  settings: Pick<Settings, 'anonKey' | 'siteUrl'>
+  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look'>
   /** The sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
   /** Throws when a network address inserts too many rows. */
@@ -51,7 +51,7 @@ export async function formPage(
     const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
     return renderApply(
       { backend, takesNativePosts: true, outcome, door: closedSentence },
-      { siteUrl: settings.siteUrl, policyInDocument: false },
+      { siteUrl: settings.siteUrl, look: settings.look, policyInDocument: false },
     )
   }
   const openDocument = await prepareDocument(render(null, undefined))

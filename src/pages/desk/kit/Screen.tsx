@@ -6,6 +6,7 @@ import { focusAtTop, focusHeading, scrollToTop } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
 import { useScreenLoaded } from './screen-loaded.ts'
+import { useTitle } from './site-title.tsx'
 
 interface ScreenProps<Read> {
   /** The text of its heading and of the window's title. Tabs, Back and screen readers identify a screen by it. */
@@ -94,13 +95,6 @@ export function Sheet({ title, isPart = false, className = '', children }: Sheet
       {children}
     </section>
   )
-}
-
-/** Sets the window's title; null leaves it unchanged. */
-export function useTitle(title: string | null): void {
-  useEffect(() => {
-    if (title !== null) document.title = `${title} · Unplugged.`
-  }, [title])
 }
 
 interface MoreButtonProps {

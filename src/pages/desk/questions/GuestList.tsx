@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useContext, useState } from 'react'
 
 import { daysOf } from '../../../application/calendar.ts'
 import type { Question } from '../../../application/questions.ts'
@@ -15,6 +15,7 @@ import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format
 import { hrefOf } from '../kit/route.ts'
 import { saveCsv } from '../kit/save-csv.ts'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { SiteTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import {
   chosenOf,
@@ -65,6 +66,7 @@ interface GuestsProps {
 }
 
 function Guests({ guests, questions, places, edition }: GuestsProps & { places: Places | undefined }) {
+  const siteTitle = useContext(SiteTitle)
   const isBlind = isReadBlind(guests)
   const columns = columnsOf(questions, isBlind)
   const [ticks, setTicks] = useState(storedTicks)
@@ -82,7 +84,7 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
   }
   return (
     <div className="guests-screen">
-      <p className="guests-paper">{paperWords(guests.length, places)}</p>
+      <p className="guests-paper">{paperWords(guests.length, places, siteTitle)}</p>
       <p className="guests-count">
         {countOf(guests.length, 'guest')}.{' '}
         {open > 0 && (
@@ -185,11 +187,11 @@ function GuestCell({ column: { label, kind, isPrivate }, text }: { column: Guest
 }
 
 /** The line below the title on paper: the retreat, the number of guests, and the day of printing. */
-function paperWords(count: number, places: Places | undefined) {
+function paperWords(count: number, places: Places | undefined, siteTitle: string) {
   const { starts_on, ends_on, venue = '' } = places?.retreat ?? {}
   const shown = places?.editions?.find(({ id }) => id === places.edition)
   const days = starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
-  const about = ['Unplugged.', shown?.name, days, venue].filter(Boolean).join(' · ')
+  const about = [siteTitle, shown?.name, days, venue].filter(Boolean).join(' · ')
   const today = localTimeOf(Date.now()).slice(0, '2026-12-31'.length)
   return `${about} · ${countOf(count, 'guest')}, as of ${dayOf(today)}`
 }

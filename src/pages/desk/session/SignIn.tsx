@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
@@ -6,7 +6,7 @@ import { Field } from '../kit/Field.tsx'
 import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { useTitle } from '../kit/Screen.tsx'
+import { Brand, useTitle } from '../kit/site-title.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { OtherWay, NoticeBox, Step, StepForm } from './Step.tsx'
 import { CodeField, codeIn, codeProblem, textIn, useForm } from './useForm.tsx'
@@ -203,16 +203,18 @@ export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: 
   )
 }
 
-/** The page shown until the desk's script has loaded. */
-export function Opening() {
+/**
+ * The page shown until the desk's script has loaded.
+ *
+ * @param props.children The sentence of the document for browsers without JavaScript. The script has no use for it.
+ */
+export function Opening({ children }: { children?: ReactNode }) {
   useTitle('Opening')
   return (
     <div className="session-alone">
-      <p className="desk-brand">Unplugged.</p>
+      <Brand />
       <p id="opening">Opening the desk…</p>
-      <noscript>
-        <p>The desk needs JavaScript. Please switch it on for this page, and reload.</p>
-      </noscript>
+      {children}
     </div>
   )
 }

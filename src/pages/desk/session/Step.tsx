@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 import { Button } from '../kit/Button.tsx'
-import { useTitle } from '../kit/Screen.tsx'
+import { Brand, useTitle } from '../kit/site-title.tsx'
 import type { Notice } from './sentences.ts'
 import { textIn, type FormState } from './useForm.tsx'
 
@@ -18,7 +18,7 @@ export function Step({ title, notice, children }: StepProps) {
   useTitle(title)
   return (
     <div className="session-alone">
-      <p className="desk-brand">Unplugged.</p>
+      <Brand />
       <section className="layout-sheet session-step" aria-labelledby="step">
         <h1 id="step">{title}</h1>
         {notice && <NoticeBox {...notice} />}

@@ -1,0 +1,86 @@
+import { darkened, lowestContrast, neededContrast } from '../design/accent.ts'
+import { defaultLook, type Look } from '../design/look.ts'
+import { OperatorError } from './operator-error.ts'
+import { readAddress, redacted, webProtocols, type Environment } from './values.ts'
+
+/** The most characters of each text, so that the page stays readable in a narrow window. */
+const maxLengths = { title: 60, tagline: 120, badge: 60, success: 400 }
+const maxAddressLength = 2_000
+
+/** Characters that no font shows, that change the direction of what follows, or that were not UTF-8. */
+const unwanted = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * Reads the words and the look of the pages, and checks each.
+ *
+ * @param prefix `SITE` for our own server, `VITE_SITE` for a page that is built for a hosted project.
+ * @throws {OperatorError} for the first setting that cannot be used.
+ */
+export function readLook(environment: Environment, prefix: 'SITE' | 'VITE_SITE'): Look {
+  const words = (key: keyof typeof maxLengths) =>
+    readWords(environment, `${prefix}_${key.toUpperCase()}`, maxLengths[key]) ?? defaultLook[key]
+  return {
+    title: words('title'),
+    tagline: words('tagline'),
+    badge: words('badge'),
+    success: words('success'),
+    privacyUrl: readPublicAddress(environment, `${prefix}_PRIVACY_URL`),
+    accent: readAccent(environment, `${prefix}_ACCENT`),
+  }
+}
+
+function readWords(environment: Environment, name: string, maxLength: number) {
+  const given = environment[name]
+  if (!given) return undefined
+  const words = given.trim()
+  const { length } = Array.from(words)
+  if (length > maxLength) {
+    throw new OperatorError(`${name} has ${length} characters but may have at most ${maxLength}: shorten it.`)
+  }
+  // The value itself could confuse a terminal.
+  const [found] = unwanted.exec(words) ?? []
+  if (found !== undefined) {
+    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+    throw new OperatorError(
+      `${name} contains the character U+${code} but should be plain text on one line: remove it.`,
+    )
+  }
+  if (visible.test(words)) return words
+  throw new OperatorError(`${name} has no visible character: write some text, or remove the setting.`)
+}
+
+function readPublicAddress(environment: Environment, name: string) {
+  const given = readAddress(environment, name, webProtocols)
+  if (given === undefined) return undefined
+  // Normalised: without line breaks, and with every unusual character encoded.
+  const { href, username, password } = new URL(given)
+  if (username || password) {
+    throw new OperatorError(
+      `${name} ${redacted(given)} holds a user or a password, which every visitor could read: remove them.`,
+    )
+  }
+  if (href.length <= maxAddressLength) return href
+  throw new OperatorError(
+    `${name} has ${href.length} characters but may have at most ${maxAddressLength}: name a shorter address.`,
+  )
+}
+
+function readAccent(environment: Environment, name: string) {
+  const given = environment[name]
+  if (!given) return undefined
+  const [, digits] = /^\s*#?([\da-f]{6})\s*$/i.exec(given) ?? []
+  if (digits === undefined) {
+    throw new OperatorError(
+      `${name} is ${JSON.stringify(given.slice(0, 40))} but should be one colour in six hexadecimal digits, such as "#7a1f3d".`,
+    )
+  }
+  const accent = `#${digits.toLowerCase()}`
+  const ratio = lowestContrast(accent)
+  if (ratio >= neededContrast) return accent
+  // Rounded down, since 4.49 is not 4.5.
+  const shown = (Math.floor(ratio * 10) / 10).toFixed(1)
+  throw new OperatorError(
+    `${name} is "${accent}", whose contrast with the page is ${shown} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${darkened(accent)}".`,
+  )
+}
