@@ -1,3 +1,4 @@
+import { defaultLook } from '../src/design/look.ts'
 import type { Database } from '../src/server/database/database.ts'
 import {
   startMailSender,
@@ -52,6 +53,7 @@ export async function startPostmanFixture(): Promise<PostmanFixture> {
         sql: database.server,
         mailServer: mailServerAt(server.port),
         site: new URL('https://example.org/retreat/'),
+        siteTitle: defaultLook.title,
         perMinute: 0,
         log,
         ...options,

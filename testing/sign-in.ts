@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
+import { defaultLook } from '../src/design/look.ts'
 import { createApp } from '../src/server/app.ts'
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import type { Database } from '../src/server/database/database.ts'
@@ -41,7 +42,10 @@ type Call = (
   headers?: Record<string, string>,
 ) => Promise<Response>
 
-type AppSettings = Pick<Settings, 'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'trustProxy' | 'mailServer'>
+type AppSettings = Pick<
+  Settings,
+  'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
+>
 
 type AppDatabase = Parameters<typeof createApp>[0]['database']
 
@@ -65,6 +69,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       settings: {
         anonKey,
         siteUrl: undefined,
+        look: defaultLook,
         trustProxy: 1,
         rateLimitPerMinute: 0,
         mailServer: mailServerAt(mail.port),

@@ -37,7 +37,7 @@ test('Python’s icalendar reads every name and every venue as text, and the day
     cannotRun(skip, 'There is no icalendar for Python: apt-get install python3-icalendar.')
   }
   const now = new Date('2026-11-27T23:04:05Z')
-  const files = hostileTexts.map((text) => calendarFileOf(aRetreat({ name: text, venue: text }), now))
+  const files = hostileTexts.map((text) => calendarFileOf(aRetreat({ name: text, venue: text }), '', now))
   const read = JSON.parse(
     execFileSync(python, ['-c', program], { input: JSON.stringify(files), encoding: 'utf8' }),
   ) as object[]

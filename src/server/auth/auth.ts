@@ -22,7 +22,7 @@ import { verifyCalls } from './calls/verify.ts'
 
 /** The dependencies of the sign-in. */
 export interface AuthOptions {
-  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
+  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look' | 'mailServer'>
   database: Pick<Database, 'signIn' | 'server'>
   /** Undefined if a hosted project manages the accounts. */
   keys: SigningKeys | undefined
@@ -60,7 +60,7 @@ export async function auth(
     ),
   )
   if (keys === undefined) return
-  const { anonKey, siteUrl, mailServer } = settings
+  const { anonKey, siteUrl, look, mailServer } = settings
   const { signIn: sql, server: backgroundSql } = database
   // Stored, since an email may be sent during a stop, when the server no longer listens.
   let listening: ReturnType<typeof app.server.address> = null
@@ -73,7 +73,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listening),
     emailRateLimit: createEmailRateLimit(sql, app.log),
-    outgoing: createOutgoing(mailServer, app.log, recordMail),
+    outgoing: createOutgoing(mailServer, look.title, app.log, recordMail),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

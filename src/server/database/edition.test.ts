@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import ws from 'ws'
 
+import { defaultLook } from '../../design/look.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { atTestEnd } from '../../../testing/cleanup.ts'
 import { anApplication } from '../../../testing/form.ts'
@@ -38,6 +39,7 @@ async function applicantOf(database: Database) {
     settings: {
       anonKey: 'the-public-key',
       siteUrl: undefined,
+      look: defaultLook,
       mailServer: undefined,
       trustProxy: false,
       rateLimitPerMinute: 0,

@@ -2,6 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 
+import { defaultLook } from '../../design/look.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { newProject } from '../../../testing/hosted-project.ts'
 import { storeDueLetters } from '../../../testing/letters.ts'
@@ -257,7 +258,13 @@ test('the doctor reports whether SITE_URL leads to this server, another one, a r
   const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
   const serve = async (databaseUrl: string) => {
     const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })
-    const settings = { anonKey: 'k', siteUrl: undefined, mailServer: undefined, rateLimitPerMinute: 0 }
+    const settings = {
+      anonKey: 'k',
+      siteUrl: undefined,
+      look: defaultLook,
+      mailServer: undefined,
+      rateLimitPerMinute: 0,
+    }
     const app = await createApp({ settings: { ...settings, trustProxy: false }, database })
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     return { origin, close: () => Promise.all([app.close(), database.close()]) }

@@ -20,12 +20,12 @@ const type = 'test'
  */
 export function sendTests(
   to: string,
-  { mailServer, webhookUrl, webhookDecisionsUrl, webhookSecret: secret }: Settings,
+  { mailServer, look, webhookUrl, webhookDecisionsUrl, webhookSecret: secret }: Settings,
 ): Promise<Finding>[] {
   const delivery = (about: string, name: string, url: string | undefined) =>
     runCheck(about, limit, () => sendDelivery(name, url, secret))
   return [
-    runCheck('test mail', limit, () => sendMail(to, mailServer)),
+    runCheck('test mail', limit, () => sendMail(to, mailServer, look.title)),
     delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
     ...(webhookDecisionsUrl === undefined
       ? []
@@ -33,13 +33,13 @@ export function sendTests(
   ]
 }
 
-async function sendMail(to: string, mailServer: Settings['mailServer']) {
+async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitle: string) {
   if (mailServer === undefined) return notSet('No test was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
     'This is a test of npm run doctor. If it is in your spam folder, see what the doctor says about the sender.'
   const result = await send(
-    { id, to, subject: '[Test] Unplugged. can write to you', body },
+    { id, to, subject: `[Test] ${siteTitle} can write to you`, body },
     mailServer,
     limit,
   )

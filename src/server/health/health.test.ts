@@ -2,6 +2,7 @@ import fastify from 'fastify'
 import pino from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { defaultLook } from '../../design/look.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { storeDueLetters } from '../../../testing/letters.ts'
@@ -31,6 +32,7 @@ beforeEach(async () => {
 const settings = {
   anonKey: 'key',
   siteUrl: undefined,
+  look: defaultLook,
   mailServer: undefined,
   trustProxy: false as const,
   rateLimitPerMinute: 0,

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
+import { defaultLook } from '../../design/look.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createApp } from '../app.ts'
@@ -19,6 +20,7 @@ async function ask(trustProxy: Settings['trustProxy'], header: string | undefine
   const settings = {
     anonKey: 'key',
     siteUrl: undefined,
+    look: defaultLook,
     mailServer: undefined,
     rateLimitPerMinute: 0,
     trustProxy,

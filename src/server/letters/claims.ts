@@ -29,15 +29,17 @@ interface LetterState {
  * emails, or a problem delays them. If a letter's deadline has passed, or too many tries had an unknown outcome, it
  * fails and the next is claimed.
  *
+ * @param options.siteTitle The page's title, for a calendar's event of an edition without a name.
  * @param options.pause Milliseconds between two emails, over all servers; default none.
  * @param options.kinds The kinds to claim; default all.
  */
 export async function claimMail(
   sql: Sql,
   {
+    siteTitle,
     pause = null,
     kinds = ['test', 'letter', 'notice', 'receipt'],
-  }: { pause?: number | null | undefined; kinds?: Kind[] } = {},
+  }: { siteTitle: string; pause?: number | null | undefined; kinds?: Kind[] },
 ): Promise<MailClaim | undefined> {
   for (;;) {
     const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & LetterState) | null }]>`
@@ -49,6 +51,6 @@ export async function claimMail(
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReply })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
     else if (retreat === null) return claim
-    else return { ...claim, calendar: calendarFileOf(retreat, new Date()) }
+    else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, new Date()) }
   }
 }

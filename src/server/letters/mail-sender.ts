@@ -24,6 +24,8 @@ export interface MailSenderOptions {
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
+  /** The page's title, for the file for a calendar. */
+  siteTitle: string
   /** Letters a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox. */
@@ -71,6 +73,7 @@ export function startMailSender({
   sql,
   mailServer,
   site,
+  siteTitle,
   perMinute,
   log,
   interval = pollInterval,
@@ -84,7 +87,7 @@ export function startMailSender({
   let nextPoll: NodeJS.Timeout | undefined
 
   const claimNext = async (): Promise<Job | undefined> => {
-    const claim = await claimMail(sql, { pause })
+    const claim = await claimMail(sql, { siteTitle, pause })
     if (claim === undefined) return undefined
     return { claim, letter: 'says' in claim ? noticeMessage(claim, site) : claim }
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import ws from 'ws'
 
+import { defaultLook } from '../../design/look.ts'
 import { atTestEnd } from '../../../testing/cleanup.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
@@ -19,6 +20,7 @@ const key = 'the-public-key'
 const settings = {
   anonKey: key,
   siteUrl: undefined,
+  look: defaultLook,
   mailServer: undefined,
   trustProxy: false as const,
   rateLimitPerMinute: 0,

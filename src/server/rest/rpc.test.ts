@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, expect, test, vi } from 'vitest'
 
+import { defaultLook } from '../../design/look.ts'
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { wrapStatements } from '../../../testing/sql.ts'
 import { createApp } from '../app.ts'
@@ -212,6 +213,7 @@ test('a function that the public key may not call is refused before it reaches t
   const settings = {
     anonKey,
     siteUrl: undefined,
+    look: defaultLook,
     trustProxy: false as const,
     rateLimitPerMinute: 0,
     mailServer: undefined,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startMailServer } from '../../../../testing/mail-server.ts'
 import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { send } from '../../mail/send.ts'
-import { message } from './messages.ts'
+import { changeMessage, message } from './messages.ts'
 
 test('an email has the code in its subject, a text part, an HTML part, and no Reply-To', async () => {
   const server = await startMailServer()
@@ -11,7 +11,7 @@ test('an email has the code in its subject, a text part, an HTML part, and no Re
     to: 'ada@example.org',
     code: '123456',
     link: 'https://example.org/?a=1&b=2',
-  })
+  })('Unplugged.')
   await send(mail, mailServerAt(server.port))
   const [received] = server.received
   expect(received).toMatchObject({
@@ -29,7 +29,7 @@ test('an email has the code in its subject, a text part, an HTML part, and no Re
 })
 
 test('each email has its own Message-ID', () => {
-  const mail = () => message('reauthentication', { to: 'ada@example.org', code: '123456' })
+  const mail = () => message('reauthentication', { to: 'ada@example.org', code: '123456' })('Unplugged.')
   expect(mail().id).not.toBe(mail().id)
 })
 
@@ -38,6 +38,21 @@ test('an address is escaped in the HTML of an email', () => {
     to: 'ada@example.org',
     code: '123456',
     change: { from: 'ada@example.org', to: 'a<b>&"@example.org' },
-  })
+  })('Unplugged.')
   expect(written.html).toContain('a&lt;b&gt;&amp;&quot;@example.org')
+})
+
+test("an email names the operator's title, escaped, and ends its sentences", () => {
+  const written = message('recovery', { to: 'ada@example.org', code: '123456' })('Slow & <Steady>')
+  expect(written.subject).toBe('123456 is your code for Slow & <Steady>')
+  expect(written.body).toMatch(/^Somebody, probably you, wants to set a new password for Slow & <Steady>\.\n/)
+  expect(written.html).toContain('for Slow &amp; &lt;Steady&gt;.</p>')
+  const questioned = message('email_change', { to: 'ada@example.org', link: 'https://example.org' })(
+    'Offline?',
+  )
+  expect(questioned.subject).toBe('Your link for Offline?')
+  expect(questioned.body).toMatch(/^Somebody, probably you, wants to use another address for Offline\?\n/)
+  expect(changeMessage('ada@example.org', 'password')('Slow').subject).toBe(
+    'Your account for Slow was changed',
+  )
 })

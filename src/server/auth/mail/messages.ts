@@ -5,11 +5,14 @@ import { escapeHtml, type Message } from '../../mail/compose.ts'
 /** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
 
-const openings: Record<Occasion, string> = {
-  magiclink: 'Somebody, probably you, wants to sign in to Unplugged. with this address.',
-  recovery: 'Somebody, probably you, wants to set a new password for Unplugged.',
-  email_change: 'Somebody, probably you, wants to use another address for Unplugged.',
-  reauthentication: 'Somebody who is signed in to Unplugged. as you wants to change your password.',
+/** An email about the sign-in. It is written when it is sent, by the title of the page to which one signs in. */
+export type SignInEmail = (siteTitle: string) => Message
+
+const openings: Record<Occasion, (siteTitle: string) => string> = {
+  magiclink: (title) => `Somebody, probably you, wants to sign in to ${title} with this address.`,
+  recovery: (title) => `Somebody, probably you, wants to set a new password for ${ended(title)}`,
+  email_change: (title) => `Somebody, probably you, wants to use another address for ${ended(title)}`,
+  reauthentication: (title) => `Somebody who is signed in to ${title} as you wants to change your password.`,
 }
 
 const closings: Record<Occasion, string> = {
@@ -32,26 +35,34 @@ export function message(
     link,
     change,
   }: { to: string; code?: string | undefined; link?: string; change?: { from: string; to: string } },
-): Message {
-  const about =
-    change === undefined
-      ? openings[occasion]
-      : `${openings[occasion]} The address would change from ${change.from} to ${change.to}, once both addresses have confirmed it.`
-  if (code === undefined) {
-    return mail(to, 'Your link for Unplugged.', [
+): SignInEmail {
+  return (siteTitle) => {
+    const opening = openings[occasion](siteTitle)
+    const about =
+      change === undefined
+        ? opening
+        : `${opening} The address would change from ${change.from} to ${change.to}, once both addresses have confirmed it.`
+    if (code === undefined) {
+      return mail(to, `Your link for ${siteTitle}`, [
+        about,
+        'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
+        { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
+        closings[occasion],
+      ])
+    }
+    const codeName = occasion === 'reauthentication' ? 'verification code' : `code for ${siteTitle}`
+    return mail(to, `${code} is your ${codeName}`, [
       about,
-      'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
-      { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
-      closings[occasion],
+      `Your code is ${code}. It works once, within 10 minutes.`,
+      ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
+      `${closings[occasion]} Do not share the code with anybody.`,
     ])
   }
-  const codeName = occasion === 'reauthentication' ? 'verification code' : 'code for Unplugged.'
-  return mail(to, `${code} is your ${codeName}`, [
-    about,
-    `Your code is ${code}. It works once, within 10 minutes.`,
-    ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
-    `${closings[occasion]} Do not share the code with anybody.`,
-  ])
+}
+
+/** The title at the end of a sentence. */
+function ended(title: string) {
+  return /\p{P}$/u.test(title) ? title : `${title}.`
 }
 
 /** A change of an account that an email reports to its owner. */
@@ -62,7 +73,7 @@ export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: strin
  *
  * @param to The account's address before the change.
  */
-export function changeMessage(to: string, change: Change): Message {
+export function changeMessage(to: string, change: Change): SignInEmail {
   const sentence =
     typeof change === 'object'
       ? `The address of your account is ${change.newEmail} from now on.`
@@ -71,10 +82,11 @@ export function changeMessage(to: string, change: Change): Message {
           'factor on': 'Your account has a second factor from now on.',
           'factor off': 'A second factor was removed from your account.',
         }[change]
-  return mail(to, 'Your account for Unplugged. was changed', [
-    sentence,
-    'If it was not you, tell the person who runs the site at once, and sign out everywhere.',
-  ])
+  return (siteTitle) =>
+    mail(to, `Your account for ${siteTitle} was changed`, [
+      sentence,
+      'If it was not you, tell the person who runs the site at once, and sign out everywhere.',
+    ])
 }
 
 /** A paragraph of an email: text, or a link. */

@@ -14,9 +14,14 @@ async function sendTo(port: number, addresses: string[]) {
   const write = (details: object, text: string) => {
     lines.push({ ...details, text })
   }
-  const outgoing = createOutgoing(mailServerAt(port), { warn: write, error: write }, async (isAccepted) => {
-    recorded.push(isAccepted)
-  })
+  const outgoing = createOutgoing(
+    mailServerAt(port),
+    'Unplugged.',
+    { warn: write, error: write },
+    async (isAccepted) => {
+      recorded.push(isAccepted)
+    },
+  )
   const app = Fastify()
   app.get('/', (_request, reply) => {
     outgoing.after(reply, async () =>

@@ -6,13 +6,14 @@ import { onResponseEnd } from '../../http/response-end.ts'
 import type { Message } from '../../mail/compose.ts'
 import { isAboutMail, type HandoverResult } from '../../mail/handover.ts'
 import { preload, send } from '../../mail/send.ts'
+import type { SignInEmail } from './messages.ts'
 
 /** Emails that are sent after the response, so that its timing reveals nothing about them. */
 export interface Outgoing {
   /** Whether there is a mail server. */
   isOn: boolean
   /** Composes and sends emails after the response was sent. Errors are logged. */
-  after(reply: FastifyReply, write: () => Promise<Message[]>): void
+  after(reply: FastifyReply, write: () => Promise<SignInEmail[]>): void
   /** Waits for pending emails, up to a time limit. */
   end(): Promise<void>
 }
@@ -35,10 +36,12 @@ const maxDelay = 250
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
+ * @param siteTitle The title of the page to which one signs in.
  * @param record Records whether the mail server accepted an email. Not called if the server refused only this email.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
+  siteTitle: string,
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
 ): Outgoing {
@@ -60,11 +63,11 @@ export function createOutgoing(
     return isAccepted
   }
 
-  const composeAndSend = async (reply: FastifyReply, write: () => Promise<Message[]>) => {
+  const composeAndSend = async (reply: FastifyReply, write: () => Promise<SignInEmail[]>) => {
     await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
-    for (const message of await write()) {
-      if (mailServer === undefined || !(await trySend(message, mailServer))) return
+    for (const email of await write()) {
+      if (mailServer === undefined || !(await trySend(email(siteTitle), mailServer))) return
     }
   }
 

@@ -3,12 +3,11 @@ import { countWithinLimit, secondsBetweenEmails } from '../counts.ts'
 import type { Challenge } from '../fields.ts'
 import type { HttpError } from '../../http/errors.ts'
 import { beginFlow } from '../proofs/pkce.ts'
-import { message } from './messages.ts'
+import { message, type SignInEmail } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
 import { mailLink } from './links.ts'
 import { tooManyEmails, tooSoon } from '../refusals.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
-import type { Message } from '../../mail/compose.ts'
 
 /** The options of a request for an email. */
 export interface EmailRequest {
@@ -25,7 +24,7 @@ export async function signInEmail(
   email: string,
   occasion: 'magiclink' | 'recovery',
   { challenge, target }: EmailRequest,
-): Promise<Message | undefined> {
+): Promise<SignInEmail | undefined> {
   const account = await lockedAccount(transaction, email)
   if (account === undefined || !(await countWithinLimit(transaction, account.id, 'mails'))) return undefined
   if (challenge !== undefined) await beginFlow(transaction, account.id, challenge, occasion)
@@ -64,13 +63,13 @@ export async function addressChangeEmails(
   account: Account,
   newEmail: string,
   { challenge, target }: EmailRequest,
-): Promise<Message[]> {
+): Promise<SignInEmail[]> {
   const { id, email } = account
   if (challenge !== undefined) await beginFlow(transaction, id, challenge, 'email_change')
   await transaction`
     update auth.users set email_change = ${newEmail}, email_change_sent_at = now(), updated_at = now()
     where id = ${id}`
-  const emails: Message[] = []
+  const emails: SignInEmail[] = []
   for (const [type, to] of [
     ['email_change_token_current', email],
     ['email_change_token_new', newEmail],
@@ -91,7 +90,7 @@ export async function addressChangeEmails(
 }
 
 /** The email with a code for a signed-in person. The account has to be locked. Call `emailRefusal` first. */
-export async function reauthenticationEmail(transaction: Sql, account: Account): Promise<Message> {
+export async function reauthenticationEmail(transaction: Sql, account: Account): Promise<SignInEmail> {
   const { id, email } = account
   const { code } = await issue(transaction, {
     accountId: id,
