@@ -8,7 +8,7 @@ const grounds = ['paper', 'hover', 'sky'] as const
 /** Half a per cent of lightness: no eye sees a smaller step. */
 const step = 0.005
 /** The difference in lightness between a button and the same button under the pointer, and the least contrast of the two. */
-const hoverStep = 0.08
+const hoverStep = 0.1
 const hoverContrast = 1.15
 /** The part of white in a button under the pointer that is too dark to become visibly darker. */
 const hoverWhite = 0.2

@@ -11,10 +11,10 @@ import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './pre-hydration.ts?script'
+import { ownWordsStyle } from './own-words-style.ts'
 import privacyStyle from './privacy.css?inline'
 import { Scene } from './Scene.tsx'
 import sceneStyle from './scene.css?inline'
-import { titleStyle } from './title-style.ts'
 
 export type { ApplyData } from './apply-data.ts'
 
@@ -48,7 +48,7 @@ export function renderApply(
     preview: <LinkPreview {...{ look, siteUrl }} />,
     scene: <Scene look={look} />,
     accent,
-    sceneStyle: landscape + sceneStyle + titleStyle(ownWords('title', look)),
+    sceneStyle: landscape + sceneStyle + ownWordsStyle(look),
     content: <ApplicationForm {...data} />,
     contentStyle:
       fieldStyle +

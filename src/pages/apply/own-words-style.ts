@@ -1,0 +1,30 @@
+import { defaultLook, type Look } from '../../design/look.ts'
+import longWords from './long-words.css?inline'
+import style from './own-words.css?inline'
+
+/** The widths of characters in the display face, in em. */
+const widths: [RegExp, number][] = [
+  [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u, 1.05],
+  [/[\p{Lu}mwMW@%&]/u, 0.8],
+  [/./u, 0.55],
+]
+
+/** The most em of a title, and the most characters of the other words, that fit beside the card in a low window. */
+const most = { title: 14, tagline: 70, badge: 40 }
+
+/** The style that lets other words than the specified ones fit; blank for the specified ones. */
+export function ownWordsStyle({ title, tagline, badge }: Look): string {
+  const { title: ourTitle, tagline: ourTagline, badge: ourBadge } = defaultLook
+  if (title === ourTitle && tagline === ourTagline && badge === ourBadge) return ''
+  const length = widthOf(title)
+  const longest = Math.max(...title.split(/[\s-]+/).map(widthOf))
+  const isLong = length > most.title || tagline.length > most.tagline || badge.length > most.badge
+  return `:root{--word:${longest.toFixed(2)};--title:${length.toFixed(2)}}${style}${isLong ? longWords : ''}`
+}
+
+function widthOf(text: string) {
+  return Array.from(text).reduce(
+    (sum, character) => sum + (widths.find(([kind]) => kind.test(character))?.[1] ?? 0),
+    0,
+  )
+}
