@@ -16,6 +16,8 @@ const desk = deskForTestFile(async () => {
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
+    // The retreat has no name of its own.
+    SITE_TITLE: 'Slow; <Summer>',
   }
 })
 
@@ -40,7 +42,7 @@ const linesOf = (file: string | undefined) =>
 function eventIn(file: string) {
   const event = ICAL.Component.fromString(file).getFirstSubcomponent('vevent')
   return Object.fromEntries(
-    ['uid', 'sequence', 'dtstart', 'dtend', 'location'].map((name) => [
+    ['uid', 'sequence', 'dtstart', 'dtend', 'location', 'summary'].map((name) => [
       name,
       String(event?.getFirstPropertyValue(name)),
     ]),
@@ -76,6 +78,7 @@ test('from the days at the desk to a guest’s calendar, by their page and by a 
     dtstart: '2027-03-12',
     dtend: '2027-03-16',
     location: 'Hof Sonnenau, Bernau',
+    summary: 'Slow; <Summer>',
   })
   const [mail] = await mailServer.waitFor(1, 'ada@example.com')
   expect(mail?.subject).toBe('See you at Unplugged')

@@ -32,6 +32,11 @@ function read(file: string) {
   }
 }
 
+test('a retreat without a name has the title of the page', () => {
+  const file = calendarFileOf(aRetreat({ name: '' }), 'Slow; <Summer>', now)
+  expect(read(file).summary).toBe('Slow; <Summer>')
+})
+
 test('a calendar’s file is one event of whole days that nobody has to answer', () => {
   const file = fileOf()
   expect(file.split('\r\n')).toEqual([

@@ -343,3 +343,16 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   })
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
 })
+
+test('the doctor names words and a colour that .env cuts at a sign that begins a comment', async () => {
+  const file = join((await temporaryDirectory()).path, '.env')
+  await writeFile(file, 'SITE_ACCENT=#7a0019\n export SITE_TITLE = Club #1\nVITE_SITE_BADGE=a#b\n')
+  const cut = (name: string) =>
+    `${name} in .env ends before its sign #, which begins a comment: put the value in quotes.`
+  expect(await checkSettings({}, file)).toEqual({
+    verdict: 'wrong',
+    sentence: ['SITE_ACCENT', 'SITE_TITLE', 'VITE_SITE_BADGE'].map(cut).join(' '),
+  })
+  await writeFile(file, `#SITE_ACCENT=#7a0019\nSITE_ACCENT="#7a0019"\nSITE_TITLE='Club #1'\nPORT=1 # one\n`)
+  expect((await checkSettings({}, file)).verdict).toBe('ok')
+})

@@ -8,8 +8,15 @@ import { ok, oneLine, wrongIf } from '../finding.ts'
 /** The settings that are not empty, as pairs of name and value. */
 const nonEmpty = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
+/** Lines of the settings file with words or a colour that end at a `#` without quotes. */
+const cutWords = /^[^\S\n]*(?:export[^\S\n]+)?((?:VITE_)?SITE_[A-Z_]+)[^\S\n]*=[^\S\n]*(?!["'`])[^#\n]*#/gm
+
+function problemWithCut(name: string) {
+  return `${name} in .env ends before its sign #, which begins a comment: put the value in quotes.`
+}
+
 /**
- * Checks the names of the settings, and that no other user may read files with secrets.
+ * Checks the names of the settings, that none is cut, and that no other user may read files with secrets.
  *
  * @param environment The settings that the server would read, including the file's.
  * @param path The settings file.
@@ -27,12 +34,13 @@ export async function checkSettings(environment: Environment, path = '.env') {
     ...(nonEmpty(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
     ...keyFiles(environment['DATABASE_URL']),
   ]
+  const cutProblems = Array.from((text ?? '').matchAll(cutWords), ([, name]) => problemWithCut(name ?? ''))
   const fileProblems = await Promise.all(secrets.map(readableProblem))
   const source =
     text === undefined
       ? 'From the environment; there is no file .env here.'
       : 'From the environment and .env.'
-  return wrongIf([...nameProblems, ...fileProblems]) ?? ok(source)
+  return wrongIf([...nameProblems, ...cutProblems, ...fileProblems]) ?? ok(source)
 }
 
 /** The private key file that a PostgreSQL address names. */

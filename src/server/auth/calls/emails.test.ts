@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
+import { defaultLook } from '../../../design/look.ts'
 import { startMailServer } from '../../../../testing/mail-server.ts'
 import { freePort } from '../../../../testing/ports.ts'
 import {
@@ -554,4 +555,14 @@ test('a mail server that cannot be reached for a sign-in email is recorded as fa
   expect(await failingSinceWith(gone)).toEqual(first)
   expect(await failingSinceWith(mailServerAt(refusing.port))).toEqual(first)
   expect(await failingSinceWith(undefined)).toBeNull()
+})
+
+test("an email names the page by the operator's title", async () => {
+  const email = await server.organiser()
+  const other = await server.another({ look: { ...defaultLook, title: 'Slow Summer' } })
+  await other.call('POST', 'otp', { email })
+  const [mail] = await server.mail.waitFor(1, email)
+  expect(mail?.subject).toBe(`${mail?.code} is your code for Slow Summer`)
+  expect(mail?.text).toContain('wants to sign in to Slow Summer with')
+  await other.close()
 })
