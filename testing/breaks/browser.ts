@@ -44,6 +44,25 @@ export const browser: readonly Break[] = [
     testTitle: "the server's error message is shown as text, and every form answer is kept",
   },
   {
+    promise: "an operator's own words are shown as text, and their link leads to the web",
+    effect: "A tag in an operator's words ends the script element with the document's data",
+    changedFile: 'src/pages/document.tsx',
+    find: "return json.replaceAll('<', '\\u003c')",
+    replace: 'return json',
+    testFile: 'e2e/look.test.ts',
+    testTitle: 'own words are shown as text, before and after an application, with JavaScript',
+  },
+  {
+    promise: "an operator's own words are shown as text, and their link leads to the web",
+    effect: 'The link may run a script',
+    changedFile: 'src/settings/look-settings.ts',
+    find: 'readAddress(environment, name, webProtocols)',
+    replace: "readAddress(environment, name, [...webProtocols, 'javascript:'])",
+    testFile: 'src/settings/look-settings.test.ts',
+    testTitle:
+      'the link to privacy is an address of the web without a password, in a form without unusual characters',
+  },
+  {
     promise: 'drafts stay in the tab',
     effect: "A guest's private answer that is not sent is stored in the tab",
     changedFile: 'src/pages/answer/unsent.ts',
