@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { defaultLook } from '../src/design/look.ts'
@@ -66,26 +67,38 @@ test('the specified words as settings give the same bytes as no settings', async
   expect(documents[0]?.html).not.toMatch(/privacy|success"|--word|dir="auto"/i)
 })
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`own words are shown as text, before and after an application, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async ({
-    visitor,
-  }) => {
-    const page = await visitor.open(origin, { javaScriptEnabled })
-    expect(await page.title()).toBe(own.SITE_TITLE)
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(own.SITE_TITLE)
-    expect(await page.locator('.tagline').innerText()).toBe(own.SITE_TAGLINE)
-    expect(await page.locator('.badge').innerText()).toBe(own.SITE_BADGE)
-    // No part of the words has become an element.
-    expect(await page.locator('img').count()).toBe(0)
-    expect(await page.locator('body script').count()).toBe(2)
-    if (javaScriptEnabled) await waitForHydration(page)
-    const form = getForm(page)
-    await form.fill(anApplication())
-    await form.button.click()
-    await form.success.waitFor()
-    expect(await page.locator('#outcome-text').innerText()).toBe(own.SITE_SUCCESS)
-    if (javaScriptEnabled) expect(await accessibilityProblems(page)).toEqual([])
-  })
+test('own words are shown as text, before and after an application', async ({ visitor }) => {
+  const page = await visitor.open(origin)
+  await expectOwnWords(page)
+  await waitForHydration(page)
+  await expectOwnWords(page)
+  await applyOn(page)
+  expect(await accessibilityProblems(page)).toEqual([])
+})
+
+test('own words are the same without JavaScript', async ({ visitor }) => {
+  const page = await visitor.open(origin, { javaScriptEnabled: false })
+  await expectOwnWords(page)
+  await applyOn(page)
+  await expectOwnWords(page)
+})
+
+async function expectOwnWords(page: Page) {
+  expect(await page.title()).toBe(own.SITE_TITLE)
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(own.SITE_TITLE)
+  expect(await page.locator('.tagline').innerText()).toBe(own.SITE_TAGLINE)
+  expect(await page.locator('.badge').innerText()).toBe(own.SITE_BADGE)
+  // No part of the words has become an element.
+  expect(await page.locator('img').count()).toBe(0)
+  expect(await page.locator('body script').count()).toBe(2)
+}
+
+async function applyOn(page: Page) {
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await page.locator('#outcome-text').innerText()).toBe(own.SITE_SUCCESS)
 }
 
 test("previews of a link have the operator's title and tagline, and the picture keeps its description", async () => {

@@ -47,10 +47,10 @@ export const browser: readonly Break[] = [
     promise: "an operator's own words are shown as text, and their link leads to the web",
     effect: "A tag in an operator's words ends the script element with the document's data",
     changedFile: 'src/pages/document.tsx',
-    find: "return json.replaceAll('<', '\\u003c')",
+    find: "return json.replaceAll('<', '\\\\u003c')",
     replace: 'return json',
     testFile: 'e2e/look.test.ts',
-    testTitle: 'own words are shown as text, before and after an application, with JavaScript',
+    testTitle: 'own words are shown as text, before and after an application',
   },
   {
     promise: "an operator's own words are shown as text, and their link leads to the web",
