@@ -37,7 +37,7 @@ export async function newProject(
     create table auth.schema_migrations (version text primary key);
     create table auth.users (
       id uuid primary key default gen_random_uuid(), email text, email_confirmed_at timestamptz,
-      last_sign_in_at timestamptz, is_sso_user boolean not null default false
+      created_at timestamptz, last_sign_in_at timestamptz, is_sso_user boolean not null default false
     );
     create table auth.sessions (id uuid primary key, user_id uuid references auth.users on delete cascade, aal text);
     create table auth.mfa_factors (id uuid primary key, user_id uuid references auth.users on delete cascade, status text);

@@ -14,6 +14,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_export: { filter: {}, after: null },
   desk_application: { application: id, filter: {} },
   desk_stamp: { application: id },
+  desk_all_about: { application: id },
   desk_reveal: { act: id, application: id },
   desk_blind: {},
   desk_set_blind: { blind: null },

@@ -33,6 +33,7 @@ import type {
 } from './letters.ts'
 import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
+import type { AllAbout } from './person.ts'
 import type { GuestPage, Questions } from './questions.ts'
 import type { Retention } from './retention.ts'
 import type {
@@ -63,6 +64,7 @@ interface Reads {
   desk_export: [{ filter: Filter; after?: Cursor | null }, Page<ExportedApplication>]
   desk_application: [{ application: string; filter: Filter }, OpenedApplication]
   desk_stamp: [{ application: string }, Pick<OpenedApplication, 'stamp'>]
+  desk_all_about: [{ application: string }, AllAbout]
   desk_blind: [object, Reading]
   desk_door: [object, Door & { history: GeneralHistoryEntry[] }]
   desk_history: [{ after: HistoryPage['next'] }, HistoryPage]

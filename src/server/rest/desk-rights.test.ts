@@ -49,6 +49,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_application: { application: someId, filter: { status: 'new' } },
   desk_junk: {},
   desk_stamp: { application: someId },
+  desk_all_about: { application: someId },
   desk_reveal: { act: someId, application: someId },
   desk_blind: {},
   desk_mark: { act: someId, application: someId, mark: 'yes', why: '' },
@@ -115,6 +116,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
 const expectedCodes: Record<string, string> = {
   desk_application: 'PT404',
   desk_stamp: 'PT404',
+  desk_all_about: 'PT404',
   desk_reveal: 'PT404',
   desk_mark: 'PT404',
   desk_note: 'PT404',

@@ -1105,6 +1105,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
     // Functions without calls reveal fields, or are only for organisers who read everything.
     desk_reveal: [],
+    desk_all_about: [],
     door_is_open: [{}],
     desk_visits: [{}],
     desk_places: [{}, { zone: 'Europe/Berlin' }],

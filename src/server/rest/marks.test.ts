@@ -194,6 +194,7 @@ const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => 
     desk_application: filters.map((filter) => ({ application: id, filter })),
     desk_junk: [{}],
     desk_stamp: [{ application: id }],
+    desk_all_about: [{ application: id }],
     desk_blind: [{}],
     desk_door: [{}],
     desk_history: [{ after: null }],

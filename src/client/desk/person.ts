@@ -1,0 +1,120 @@
+import type { Application } from '../../application/application.ts'
+import type { Rsvp, Status } from '../../application/statuses.ts'
+import type { HistoryEntry } from './applications.ts'
+import type { MarkValue } from './marks.ts'
+
+/** One delivery about an application. `supabase/schemas/11_deliveries.sql` documents its columns. */
+export interface DeliveryAbout {
+  id: string
+  kind: 'application' | 'rsvp' | 'decision' | 'letter' | 'receipt' | 'notice' | 'test'
+  /** The id of its letter; null for other kinds. */
+  letter: string | null
+  /** The act of the RSVP in the history; null for other kinds. */
+  event: string | null
+  /** An email address, or `webhook`. */
+  recipient: string | null
+  subject: string | null
+  body: string | null
+  /** The period of a daily notice; null for other kinds. */
+  since: string | null
+  until: string | null
+  state: 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled'
+  by: 'server' | 'hand' | 'elsewhere'
+  act: string | null
+  author: string | null
+  queued_at: string
+  due_at: string | null
+  tried_at: string | null
+  done_at: string | null
+  attempts: number
+  reply_status: number | null
+  reply: string
+  is_refused: boolean
+  may_have_arrived: number
+  closings: number
+  recalled_at: string | null
+  recalled_by: string | null
+  is_beside: boolean
+  mailbox: string | null
+  domain: string | null
+}
+
+/** An application with what every table has about it. */
+export interface AllAboutApplication {
+  id: string
+  created_at: string
+  edition: {
+    number: number
+    name: string
+    starts_on: string | null
+    ends_on: string | null
+    venue: string
+  }
+  answers: Omit<Application, 'consent'>
+  /** The sentence that the applicant ticked, and when they sent it. */
+  consent: { given: boolean; sentence: string; at: string }
+  /** The address with which an organiser replaced the applicant's; null if none did. */
+  address: string | null
+  status: { status: Status; version: number; set_at: string | null }
+  marks: {
+    author: string
+    /** Null: taken back. */
+    mark: MarkValue | null
+    why: string
+    at: string
+    is_after_seeing: boolean
+    has_seen: boolean
+    was_shown: boolean
+  }[]
+  /** Whether the marks of others are left out, because the reader may not see them yet. */
+  are_marks_hidden: boolean
+  /** The oldest first. */
+  history: HistoryEntry[]
+  /** Null if the applicant was never accepted. `has_link`: the link itself is a secret of the applicant. */
+  invitation: {
+    has_link: boolean
+    is_accepted: boolean
+    told_at: string | null
+    reminded_at: string | null
+    deadline: string | null
+    is_deadline_set: boolean
+    rsvp: Rsvp | null
+    rsvp_at: string | null
+  } | null
+  questions: { id: string; question: string; is_private: boolean; answer: string; answered_at: string }[]
+  letters: {
+    id: string
+    template: string | null
+    state: 'draft' | 'released' | 'dropped'
+    /** Null: the text of its template. */
+    subject: string | null
+    body: string | null
+    version: number
+    drafted_at: string
+  }[]
+  /** The oldest first. */
+  deliveries: DeliveryAbout[]
+  /** The acts of the last day. */
+  acts: { act: string; at: string; call: string; author: string | null; result: unknown }[]
+}
+
+/** Everything about the person of an email. */
+export interface AllAbout {
+  email: string
+  /** The newest first. */
+  applications: AllAboutApplication[]
+  /** The number of older applications that are left out. */
+  left_out: number
+  /** The person's own account; null if they have none. `history` and `marks` count what they did as an organiser. */
+  account: {
+    email: string
+    created_at: string | null
+    last_sign_in_at: string | null
+    organiser_since: string | null
+    blind: boolean | null
+    reads_only: boolean | null
+    notices: 'off' | 'each' | 'daily' | null
+    history: number
+    marks: number
+  } | null
+}

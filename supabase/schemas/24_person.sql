@@ -1,0 +1,214 @@
+-- Everything about a person: what every table has about them, for an organiser or an operator whom they ask. `person.test.ts`
+-- looks through the catalogue for a column that is missing here, and names those that are left out on purpose.
+
+-- The applications of an email, the newest first. It is the email that they gave, or the one with which organisers replaced it.
+create function private.applications_of(email text) returns uuid[]
+  language sql stable set search_path = ''
+as $$
+  select array(
+    select id from public.retreat_applications as application
+    where private.person(application.email) = private.person(applications_of.email) or id = any (array(
+      select application_id from private.addresses where private.person(address) = private.person(applications_of.email)
+    ))
+    order by created_at desc, id desc
+  )
+$$;
+
+-- The deliveries about an application, the oldest first, each with its recipient: an email address, or `webhook`. A daily notice
+-- is among them if it may have named the applicant.
+create function private.deliveries_about(application public.retreat_applications) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  daily constant uuid[] := array(
+    select id from private.deliveries
+    -- By organiser, as the index has them.
+    where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
+      application.created_at > since and application.created_at <= until or exists (
+        select from private.history as event
+        where event.application_id = application.id and event.kind = 'answer' and at > since and at <= until
+      )
+    )
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', delivery.id, 'kind', kind, 'letter', letter_id,
+      'event', (select event.act from private.history as event where event.id = event_id),
+      'recipient', case
+        when organiser_id is not null then (select email from auth.users where users.id = organiser_id)
+        when kind in ('application', 'rsvp', 'decision') then 'webhook'
+        when done_at is null then private.address_of(application.id, application.email)
+        -- A letter that arrived went to the address of that time.
+        else coalesce((
+          select detail ->> 'address' from private.history as event
+          where event.application_id = application.id and event.kind = 'address' and at <= done_at order by event.id desc limit 1
+        ), application.email)
+      end,
+      'subject', subject, 'body', body, 'since', since, 'until', until, 'state', state, 'by', "by", 'act', act, 'author', author,
+      'queued_at', queued_at, 'due_at', due_at, 'tried_at', tried_at, 'done_at', done_at, 'attempts', attempts,
+      'reply_status', reply_status, 'reply', reply, 'is_refused', is_refused, 'may_have_arrived', may_have_arrived,
+      'closings', closings, 'recalled_at', recalled_at, 'recalled_by', recalled_by, 'is_beside', is_beside,
+      'mailbox', mailbox, 'domain', domain
+    ) order by queued_at, delivery.id), '[]')
+    from private.deliveries as delivery
+    where delivery.application_id = application.id or delivery.id = application.id or delivery.id = any (daily)
+  );
+end
+$$;
+
+-- The acts of the last day that name an application: those of its history, and those whose result has it or one of its letters.
+create function private.acts_about(application uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  ids constant text[] := array(
+    select application::text
+    union all select id::text from private.letters where application_id = application
+    union all select id::text from private.deliveries where application_id = application
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'act', acts.act, 'at', at, 'call', call, 'author', email, 'result', own_result
+    ) order by at, acts.act), '[]')
+    from private.acts
+      left join auth.users on users.id = account_id
+      cross join lateral (
+        -- The other entries of a list are about other people.
+        select case when jsonb_typeof(result) = 'array' then (
+          select jsonb_agg(entry) from jsonb_array_elements(result) as entry
+          where entry ->> 'id' = any (ids) or entry ->> 'application' = any (ids)
+        ) else result end as own_result
+      ) as filtered
+    where jsonb_typeof(result) = 'array' and own_result is not null
+      or exists (select from private.history as event where event.application_id = application and event.act = acts.act)
+  );
+end
+$$;
+
+-- An application with what every table has about it. `reader`: the organiser who reads it, who gets the marks that they may see;
+-- null for an operator, who gets all.
+create function private.all_about_application(application uuid, reader uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  stored public.retreat_applications;
+begin
+  select * into stored from public.retreat_applications where id = application;
+  return jsonb_build_object(
+    'id', stored.id, 'created_at', stored.created_at,
+    'edition', (
+      select jsonb_build_object('number', id, 'name', name, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+      from private.editions where id = stored.edition
+    ),
+    'answers', jsonb_build_object(
+      'first_name', stored.first_name, 'last_name', stored.last_name, 'email', stored.email, 'phone', stored.phone,
+      'linkedin', stored.linkedin, 'company', stored.company, 'paid_solution', stored.paid_solution,
+      'custom_solution', stored.custom_solution, 'team_size', stored.team_size, 'reason', stored.reason),
+    -- The sentence of the form. The form is sent with it, so its time is the application's.
+    'consent', jsonb_build_object(
+      'given', stored.consent, 'sentence', 'I consent to receiving communications from this team', 'at', stored.created_at),
+    'address', (select address from private.addresses where application_id = application),
+    'status', coalesce((
+      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
+      from private.statuses where application_id = application
+    ), '{"status": "new", "version": 0, "set_at": null}'),
+    'marks', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'author', author, 'mark', mark, 'why', why, 'at', at, 'is_after_seeing', is_after_seeing, 'has_seen', has_seen,
+        'was_shown', was_shown) order by at, account_id), '[]')
+      from private.marks
+      where application_id = application and (reader is null or account_id in (
+        select account_id from private.visible_marks(reader) as visible where visible.application_id = application
+      ))
+    ),
+    'are_marks_hidden', reader is not null and not exists (
+      select from private.marks where application_id = application and account_id = reader and mark is not null
+    ) and not exists (
+      select from private.statuses where application_id = application and private.is_decision(status)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'invitation', (
+      select jsonb_build_object(
+        'has_link', token is not null, 'is_accepted', is_accepted, 'told_at', told_at, 'reminded_at', reminded_at,
+        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at)
+      from private.invitations where application_id = application
+    ),
+    'questions', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', question_id, 'question', text, 'is_private', is_private, 'answer', answer, 'answered_at', answered_at
+      ) order by position), '[]')
+      from private.question_answers join private.questions on questions.id = question_id where application_id = application
+    ),
+    'letters', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'template', template, 'state', state, 'subject', subject, 'body', body, 'version', version,
+        'drafted_at', drafted_at) order by drafted_at, id), '[]')
+      from private.letters where application_id = application
+    ),
+    'deliveries', private.deliveries_about(stored),
+    'acts', private.acts_about(application)
+  );
+end
+$$;
+
+-- The account of an email, if it is one that signs in at the desk; null if it is none.
+create function private.account_of(email text) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'email', users.email, 'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
+      'organiser_since', organiser.created_at, 'blind', blind, 'reads_only', reads_only, 'notices', notices,
+      'history', (select count(*) from private.history where author_id = users.id),
+      'marks', (select count(*) from private.marks where marks.account_id = users.id))
+    from auth.users left join private.organisers as organiser on organiser.account_id = users.id
+    where users.email = lower(btrim(account_of.email))
+    -- In a hosted project, several accounts may have one email.
+    order by organiser.created_at, users.id limit 1
+  );
+end
+$$;
+
+-- Everything about the person of an email: {email, applications, left_out, account}. At most `most` applications, the newest
+-- first, and `left_out` counts the others.
+create function private.all_about(email text, reader uuid default null, most integer default null) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  applications constant uuid[] := private.applications_of(all_about.email);
+begin
+  return jsonb_build_object(
+    'email', all_about.email,
+    'applications', (
+      select coalesce(jsonb_agg(private.all_about_application(id, reader) order by position), '[]')
+      from unnest(applications[:coalesce(most, cardinality(applications))]) with ordinality as one (id, position)
+    ),
+    'left_out', greatest(0, cardinality(applications) - most),
+    'account', private.account_of(all_about.email)
+  );
+end
+$$;
+
+-- Everything about the person of an application, with their hundred newest applications.
+create function public.desk_all_about(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  given text := (select email from public.retreat_applications where id = application);
+begin
+  if me.blind then
+    raise exception 'Everything about a person is hidden while you read blind.' using errcode = '42501';
+  elsif given is null then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return private.all_about(given, me.id, 100);
+end
+$$;
