@@ -139,6 +139,50 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(stdout).toMatch(/^id,created_at,/)
   })
 
+  test('everything about a person is written as JSON, with the backups that have it', async () => {
+    const [stored] = (await list('--json')).split('\n')
+    const { id, email } = JSON.parse(stored ?? '') as { id: string; email: string }
+    const { path } = await temporaryDirectory()
+    const backup = join(path, 'a-backup')
+    expect(await runCommand(['backup', backup], settings)).toMatchObject({ code: 0 })
+    const withBackups = { ...settings, BACKUP_DIR: path }
+    const about = await runCommand(['applications', '--all-about', ` ${email.toUpperCase()}`], withBackups)
+    expect(JSON.parse(about.stdout)).toMatchObject({
+      applications: [{ id, consent: { given: true }, status: { status: 'new' } }],
+      left_out: 0,
+      account: null,
+      at: expect.stringMatching(/^20/) as string,
+      backups: [{ folder: backup, applications: 1 }],
+    })
+    expect(about.stderr).toBe(
+      `Using PostgreSQL in ${directory.path}.\nSearched 1 backup in ${path}. Copies in other places were not searched.\n`,
+    )
+    // Without a folder of backups, the command says that it knows none.
+    const without = await runCommand(['applications', '--all-about', email], settings)
+    expect(JSON.parse(without.stdout)).toMatchObject({ backups: [] })
+    expect(without.stderr).toContain('\nBACKUP_DIR is not set: no backup was searched.\n')
+
+    // An erased person may still be in a backup.
+    await send((await startServer(settings)).origin, anApplication({ email: 'gone@example.org' }))
+    const [newest] = (await list('--json')).split('\n')
+    expect(await runCommand(['backup', join(path, 'another')], settings)).toMatchObject({ code: 0 })
+    const { id: goneId } = JSON.parse(newest ?? '') as { id: string }
+    await list('--delete', goneId, '--yes')
+    const erased = await runCommand(['applications', '--all-about', 'gone@example.org'], withBackups)
+    expect(JSON.parse(erased.stdout)).toMatchObject({
+      applications: [],
+      backups: [{ folder: join(path, 'another'), applications: 1 }],
+    })
+    const nobody = await runCommand(['applications', '--all-about', 'no\u001b[31m@example.org'], withBackups)
+    expect(nobody).toMatchObject({ code: 1, stdout: '' })
+    expect(nobody.stderr).toContain('\nNothing is stored about no\ufffd[31m@example.org.\n')
+    const mixed = await runCommand(['applications', '--all-about', email, '--delete', id], settings)
+    expect(mixed).toMatchObject({
+      code: 1,
+      stderr: '--all-about writes JSON and changes nothing: leave --csv and --delete out.\n',
+    })
+  })
+
   test('output to a full disk is reported in one sentence', async () => {
     const { stderr } = await promisify(execFile)(
       'sh',

@@ -40,6 +40,11 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   }
 }
 
+/** A value as JSON to read. */
+export function toJson(value: object): string {
+  return `${JSON.stringify(value, null, 2).replace(control, escapeSequence)}\n`
+}
+
 /** The differences between a text in a file and one on a terminal. */
 interface TextStyle {
   name: (name: string) => string

@@ -12,10 +12,11 @@ import {
   type StoredApplication,
 } from '../../server/database/applications.ts'
 import { appendErasures } from '../../server/backups/erasures.ts'
+import { searchBackups } from '../../server/backups/search.ts'
 import { isUuid } from '../../server/database/uuid.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { countOf, onOneLine, toCsv, toJsonLines, toScreen, toText } from '../formats.ts'
+import { countOf, onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { showInPager } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
@@ -29,7 +30,9 @@ const usage = `Usage: npm run -s applications -- [option]
   --csv            a table for a spreadsheet
   --no-bom         the table without a byte order mark (which tells spreadsheets that it is UTF-8)
   --delete <id>    erases one application and its delivery permanently; may be given more than once
-  --yes            erases without asking`
+  --yes            erases without asking
+  --all-about <email>
+                   everything about a person as JSON, to answer them: every table, and the backups in BACKUP_DIR that have it`
 
 /** Applications that are read at a time, so that the memory use does not depend on their number. */
 const batchSize = 500
@@ -43,14 +46,19 @@ export async function run(): Promise<void> {
       'no-bom': { type: 'boolean', default: false },
       delete: { type: 'string', multiple: true },
       yes: { type: 'boolean', default: false },
+      'all-about': { type: 'string' },
     },
     usage,
   )
   if (options === undefined) return
-  const { json, csv, 'no-bom': noBom, delete: ids, yes } = options
+  const { json, csv, 'no-bom': noBom, delete: ids, yes, 'all-about': email } = options
   if (json && csv) throw new OperatorError('--json and --csv are two formats: choose one.')
+  if (email !== undefined && (csv || ids !== undefined)) {
+    throw new OperatorError('--all-about writes JSON and changes nothing: leave --csv and --delete out.')
+  }
   await withDatabase(async ({ owner }) => {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
+    if (email !== undefined) return write(await allAbout(owner, email))
     if (csv && !noBom) process.stdout.write(byteOrderMark)
     if (process.stdout.isTTY && !csv && !json) return show(owner)
     await owner.begin('isolation level repeatable read read only', async (sql) => {
@@ -71,7 +79,7 @@ async function show(sql: Sql) {
 }
 
 /** Writes to standard output, piece by piece. */
-async function write(text: AsyncIterable<string>) {
+async function write(text: AsyncIterable<string> | Iterable<string>) {
   try {
     await pipeline(Readable.from(text), process.stdout, { end: false })
   } catch (error) {
@@ -97,6 +105,26 @@ async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
     stderr.write(`\r${count.toLocaleString('en')} applications`)
   }
   stderr.write('\n')
+}
+
+/** Everything about a person, from the database and the backups, as JSON. */
+async function allAbout(sql: Sql, email: string) {
+  const [{ about }] = await sql<
+    [{ about: { applications: { id: string }[]; account: object | null } }]
+  >`select private.all_about(${email}) as about`
+  const { backupDir } = readSettings()
+  const ids = new Set(about.applications.map(({ id }) => id))
+  const search = backupDir === undefined ? undefined : await searchBackups(backupDir, { email, ids })
+  console.error(
+    search === undefined
+      ? 'BACKUP_DIR is not set: no backup was searched.'
+      : `Searched ${search.count} ${search.count === 1 ? 'backup' : 'backups'} in ${backupDir}. Copies in other places were not searched.`,
+  )
+  const { backups } = search ?? { backups: [] }
+  if (ids.size === 0 && about.account === null && backups.length === 0) {
+    throw new OperatorError(`Nothing is stored about ${onOneLine(email)}.`)
+  }
+  return [toJson({ ...about, at: new Date().toISOString(), backups })]
 }
 
 async function erase(sql: Sql, ids: string[], yes: boolean) {

@@ -105,7 +105,7 @@ function ConnectionNotice() {
 }
 
 const navigation: { name: string; to: Route; screens: Route['screen'][] }[] = [
-  { name: 'Applications', to: unfilteredList, screens: ['list', 'application'] },
+  { name: 'Applications', to: unfilteredList, screens: ['list', 'application', 'person'] },
   { name: 'Places', to: { screen: 'places' }, screens: ['places', 'questions', 'guests', 'retreats'] },
   {
     name: 'Letters',

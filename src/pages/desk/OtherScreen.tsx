@@ -12,6 +12,7 @@ import { useTitle } from './kit/site-title.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
+import { PersonShow } from './person/PersonShow.tsx'
 import { PlacesShow } from './places/PlacesShow.tsx'
 import { GuestList } from './questions/GuestList.tsx'
 import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
@@ -32,6 +33,8 @@ export function OtherScreen({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
     case 'unknown':
       return <Unknown />
+    case 'person':
+      return <PersonShow id={route.id} filters={route.filters} />
     case 'places':
       return <PlacesShow edition={route.edition} />
     case 'questions':

@@ -25,6 +25,7 @@ import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
 import placesStyle from './places/places.css?inline'
 import printStyle from './print.css?inline'
+import personStyle from './person/person.css?inline'
 import guestsStyle from './questions/guests.css?inline'
 import questionsStyle from './questions/questions.css?inline'
 import sessionStyle from './session/session.css?inline'
@@ -57,6 +58,7 @@ const screenStyles = [
   placesStyle,
   questionsStyle,
   guestsStyle,
+  personStyle,
   editionsStyle,
   doorStyle,
   historyStyle,

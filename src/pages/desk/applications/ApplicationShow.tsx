@@ -159,6 +159,13 @@ export function ApplicationShow(props: ApplicationShowProps) {
               </div>
               <OtherApplications {...{ filters, details }} />
               <HoldEdit {...{ details, name }} />
+              {!isBlind && (
+                <p className="application-person">
+                  <a className="control-link" href={hrefOf({ screen: 'person', id, filters })}>
+                    Everything about this person
+                  </a>
+                </p>
+              )}
               <ApplicationErase details={details} onErased={() => go(list)} />
             </>
           )}

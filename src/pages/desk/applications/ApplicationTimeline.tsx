@@ -1,20 +1,19 @@
 import type { ReactNode, RefObject } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { rsvpStates, statuses } from '../../../application/statuses.ts'
 import { newAct } from '../../../client/act.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
-import { countOf, dayOf, momentOf } from '../kit/format.ts'
-import { LongText } from '../kit/LongText.tsx'
+import { momentOf } from '../kit/format.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
-import { eventsOf, nameOfOccasion, wordsOfLetter } from '../letters/letters.ts'
+import { eventsOf, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
+import { HistoryText } from './HistoryText.tsx'
 
 /** An entry of the timeline. */
 interface Event {
@@ -35,7 +34,7 @@ export function timelineOf({ application, delivery, history, letters }: OpenedAp
       key: entry.act,
       at: entry.at,
       author: entry.author === 'applicant' ? 'the applicant' : entry.author,
-      text: textOf(entry),
+      text: <HistoryText entry={entry} />,
     })),
     ...eventsOf(letters).map((event) => ({ ...event, text: <LetterEvent event={event} /> })),
   ].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
@@ -89,50 +88,6 @@ function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eve
       <LetterText text={letter} />
     </details>
   )
-}
-
-function textOf(entry: HistoryEntry): ReactNode {
-  switch (entry.kind) {
-    case 'status':
-      return (
-        <p>
-          {statuses[entry.detail.status]}{' '}
-          <span className="layout-quiet">(was {statuses[entry.detail.former]})</span>
-        </p>
-      )
-    case 'note':
-      return (
-        <p className="application-note">
-          <LongText text={entry.detail.note} />
-        </p>
-      )
-    case 'revealed':
-      return <p>Revealed name, email, phone, LinkedIn and company</p>
-    case 'address':
-      return <p>Letters go to {entry.detail.address ?? 'another address'} from now on</p>
-    case 'told':
-      return (
-        <p>
-          {entry.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
-          {nameOfOccasion(entry.detail.occasion)}” told another way
-        </p>
-      )
-    case 'answer': {
-      const { answer } = entry.detail
-      return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>
-    }
-    case 'questions':
-      return <p>{countOf(entry.detail.changes, 'answer')} to questions changed</p>
-    case 'kept':
-      return <p>Deadline: {dayOf(entry.detail.until)}</p>
-    case 'hold': {
-      const { reason } = entry.detail
-      if (reason === null) return <p>Kept no longer</p>
-      return <p>Kept{reason !== undefined && `: ${reason}`}</p>
-    }
-    case 'link':
-      return <p>Their link was put into the letter “{nameOfOccasion(entry.detail.occasion)}” by hand</p>
-  }
 }
 
 function webhookWords({ attempts, last_status, next_attempt_at }: Delivery) {

@@ -9,7 +9,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Filter, Page } from '../../../client/desk/applications.ts'
 import { announce } from '../kit/announce.tsx'
 import { countOf } from '../kit/format.ts'
-import { saveCsv } from '../kit/save-csv.ts'
+import { saveFile } from '../kit/save-file.ts'
 
 /** A table as CSV, and the number of applications in it. */
 interface Table {
@@ -62,6 +62,6 @@ export async function readTable(
 
 /** Saves a table as a file of today, and announces it. */
 export function saveTable({ file, count }: Table): void {
-  saveCsv(file, 'applications')
+  saveFile(file, 'applications', 'csv')
   announce(`Downloaded ${countOf(count, 'application')}.`)
 }

@@ -6,6 +6,7 @@ import { hrefOf } from '../kit/route.ts'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { isSentByServer, nameOfOccasion } from '../letters/letters.ts'
+import { draftPages } from '../letters/letter-pages.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { DraftReview } from './DraftReview.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
@@ -14,7 +15,7 @@ import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 export function DraftList({ occasion }: { occasion: string }) {
   const desk = useDesk()
   const query = useInfiniteQuery({
-    ...desk.drafts(occasion),
+    ...draftPages(desk, occasion),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
   // The response with the drafts includes the overview.

@@ -41,7 +41,13 @@ interface OrphanedTextProps {
  * a draft that is on a later page.
  */
 function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps) {
-  const { data: letters } = useQuery(useDesk().lettersOf(change.application))
+  const { call } = useDesk()
+  const { application } = change
+  const { data: letters } = useQuery({
+    queryKey: ['letters', 'of', application],
+    queryFn: ({ signal }) => call('desk_letters_of', { applications: [application] }, signal),
+    refetchOnWindowFocus: 'always',
+  })
   const article = useRef<HTMLElement>(null)
   const isOrphaned = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
   // The form has disappeared, possibly with the focus.

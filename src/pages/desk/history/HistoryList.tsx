@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 
-import type { GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
+import type { GeneralHistoryEntry, HistoryPage } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
+import { polled } from '../kit/queries.ts'
 import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
 import { retentionWordsOf } from '../retention/retention.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
@@ -10,8 +11,13 @@ import { useDesk } from '../kit/useDesk.tsx'
 
 /** The screen with changes of the door, letters, seats, questions and blind reading, and with erasures, newest first. */
 export function HistoryList() {
+  const { call } = useDesk()
   const query = useInfiniteQuery({
-    ...useDesk().history(),
+    queryKey: ['history'],
+    queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
+    initialPageParam: null as HistoryPage['next'],
+    getNextPageParam: ({ next }) => next,
+    ...polled,
     select: ({ pages }) => pages.flatMap(({ happenings }) => happenings),
   })
   return (

@@ -1,5 +1,4 @@
 import {
-  infiniteQueryOptions,
   keepPreviousData,
   queryOptions,
   skipToken,
@@ -10,7 +9,7 @@ import {
 import type { CallDesk } from '../../../client/desk.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import type { Arguments, Calls } from '../../../client/desk/calls.ts'
-import type { LetterCursor, LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
+import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 import { refreshArgumentsOf, readList, readMore, readRows, type List } from './list.ts'
@@ -34,7 +33,7 @@ const freshDuration = 1_000
 /** The options of a query that is refetched regularly while it is shown. */
 export const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
 
-/** The queries of the desk, each with its key. Those of questions are with their screens, which load later. */
+/** The queries of the desk, each with its key. Those of a single screen are with it, if it loads later. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, args, signal) })
@@ -56,11 +55,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       queries.setQueryData(queryKey, response.overview)
     return response
   }
-  const letters = {
-    initialPageParam: null as LetterCursor | null,
-    getNextPageParam: ({ next }: { next: LetterCursor | null }) => next,
-    refetchOnWindowFocus: 'always',
-  } as const
   const list = (filter: Filter) =>
     queryOptions({
       queryKey: ['list', filter],
@@ -73,6 +67,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
   const openedList = (filter: Filter) =>
     queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
   return {
+    withOverview,
     /** A list, as far as it was read. */
     list,
     /**
@@ -155,33 +150,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     letters: () => overviewOfLetters,
     /** The overview of letters for a screen that shows no other data: it is always refetched when the screen opens. */
     freshLetters: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
-    /** The drafts of an occasion, page by page. */
-    drafts: (occasion: string) =>
-      infiniteQueryOptions({
-        ...letters,
-        queryKey: ['letters', 'drafts', occasion],
-        queryFn: ({ pageParam: after, signal }) =>
-          withOverview(() => call('desk_drafts', { occasion, after }, signal)),
-      }),
-    /** The letters that were not sent yet or could not be delivered, page by page. */
-    outbox: (state: OutboxState) =>
-      infiniteQueryOptions({
-        ...letters,
-        queryKey: ['letters', 'outbox', state],
-        queryFn: ({ pageParam: after, signal }) =>
-          withOverview(() => call('desk_outbox', { state, after }, signal)),
-        refetchInterval: defaultInterval,
-      }),
-    /** The letters of an application, oldest first, for screens that show nothing else of it. */
-    lettersOf: (application: string) => ({
-      ...read(['letters', 'of', application], 'desk_letters_of', { applications: [application] }),
-      refetchOnWindowFocus: 'always' as const,
-    }),
-    /** A template text, filled in for an application. */
-    preview: (text: Arguments<'desk_preview'>) => ({
-      ...read(['letters', 'preview', text], 'desk_preview', text),
-      placeholderData: keepPreviousData,
-    }),
     /** The number of seats, the people who come, and the waitlist, of a retreat or the newest. */
     places: (edition?: number) =>
       queryOptions({
@@ -191,15 +159,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           for (const each of places.waitlist) queue.recordRead(each)
           return places
         },
-        ...polled,
-      }),
-    /** The history of the desk, page by page. */
-    history: () =>
-      infiniteQueryOptions({
-        queryKey: ['history'],
-        queryFn: ({ pageParam: after, signal }) => call('desk_history', { after }, signal),
-        initialPageParam: null as { id: number } | null,
-        getNextPageParam: ({ next }) => next,
         ...polled,
       }),
     /** Whether the door is open, and who changed it last. */

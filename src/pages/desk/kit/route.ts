@@ -8,6 +8,8 @@ import { listenTo } from './listen.ts'
 export type Route =
   | { screen: 'list'; filters: Filters }
   | { screen: 'application'; id: string; filters: Filters }
+  /** Everything about the person of an application. */
+  | { screen: 'person'; id: string; filters: Filters }
   | { screen: 'drafts'; occasion: string }
   | { screen: 'template'; occasion: string }
   | { screen: 'outbox'; state: OutboxState }
@@ -40,8 +42,8 @@ export function routeOf(hash: string): Route {
   const [first = '', second = '', third, ...more] = path.split('/').map(decodePart)
   const filters = filtersFrom(search)
   if (path === '') return { screen: 'list', filters }
-  if (first === 'applications' && second !== '' && third === undefined)
-    return { screen: 'application', id: second, filters }
+  const [, id, part] = /^applications\/([^/]+)(\/all)?$/.exec(path) ?? []
+  if (id) return { screen: part ? 'person' : 'application', id: decodePart(id), filters }
   const screen = plainScreens.find((each) => each === path)
   if (screen !== undefined) return { screen, edition: filters.edition }
   if (path === personal) return { screen: 'drafts', occasion: '' }
@@ -56,7 +58,7 @@ export function routeOf(hash: string): Route {
 /** The address of a route, for links. */
 export function hrefOf(route: Route): string {
   if (route.screen === 'list') return `#/${queryOf(route.filters)}`
-  if (route.screen === 'application') return hrefsIn(route.filters)(route.id)
+  if ('id' in route) return hrefsIn(route.filters, route.screen === 'person' ? '/all' : '')(route.id)
   if (route.screen === 'drafts' && route.occasion === '') return `#/${personal}`
   if (route.screen === 'drafts') return `#/letters/drafts/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
@@ -65,10 +67,14 @@ export function hrefOf(route: Route): string {
   return `#/${route.screen}${route.edition ? `?edition=${route.edition}` : ''}`
 }
 
-/** Returns a function from an application's id to its address. All these addresses share the list's filters. */
-export function hrefsIn(filters: Filters): (id: string) => string {
-  const query = queryOf(filters)
-  return (id) => `#/applications/${encodeURIComponent(id)}${query}`
+/**
+ * Returns a function from an application's id to its address. All these addresses share the list's filters.
+ *
+ * @param part The rest of the path.
+ */
+export function hrefsIn(filters: Filters, part = ''): (id: string) => string {
+  const end = part + queryOf(filters)
+  return (id) => `#/applications/${encodeURIComponent(id)}${end}`
 }
 
 /** The list without any filter. */

@@ -15,6 +15,7 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { nameOfLetter, nameOfOccasion, receipt, triesOf } from './letters.ts'
+import { outboxPages } from './letter-pages.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 const titles: Record<OutboxState, string> = {
@@ -26,7 +27,7 @@ const titles: Record<OutboxState, string> = {
 /** The screen of letters that were not sent yet or could not be delivered. */
 export function OutboxList({ state }: { state: OutboxState }) {
   const query = useInfiniteQuery({
-    ...useDesk().outbox(state),
+    ...outboxPages(useDesk(), state),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
   return (

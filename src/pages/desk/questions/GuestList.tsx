@@ -13,7 +13,7 @@ import { Tick } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { saveCsv } from '../kit/save-csv.ts'
+import { saveFile } from '../kit/save-file.ts'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { SiteTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -79,7 +79,7 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
     storeTicks(changed, columns)
   }
   const download = () => {
-    saveCsv(guestsFile(guests, chosen), 'guests')
+    saveFile(guestsFile(guests, chosen), 'guests', 'csv')
     announce(`Downloaded ${countOf(guests.length, 'guest')}.`)
   }
   return (

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
 import { columns } from '../../../application/application.ts'
@@ -158,16 +158,19 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
   const desk = useDesk()
   const [chosen, setChosen] = useState<ListedApplication | null>(null)
   const { data: overview } = useQuery(desk.letters())
-  const { data: preview, error } = useQuery(
-    desk.preview({
-      occasion,
-      subject: useDebounced(subject),
-      body: useDebounced(body),
-      ...(chosen && { application: chosen.id }),
-      // If a server sends letters, it uses its own setting of the site's address.
-      ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
-    }),
-  )
+  const text = {
+    occasion,
+    subject: useDebounced(subject),
+    body: useDebounced(body),
+    ...(chosen && { application: chosen.id }),
+    // If a server sends letters, it uses its own setting of the site's address.
+    ...(overview?.postman.is_there === false && { site: siteOfDesk() }),
+  }
+  const { data: preview, error } = useQuery({
+    queryKey: ['letters', 'preview', text],
+    queryFn: ({ signal }) => desk.call('desk_preview', text, signal),
+    placeholderData: keepPreviousData,
+  })
   const test = useDeskAct('desk_send_test', {
     success: ({ to }) => `A test is on the way to ${to}.`,
     failure: 'No test was sent.',

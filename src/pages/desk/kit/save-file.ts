@@ -3,11 +3,11 @@ import { localTimeOf } from './format.ts'
 /** Milliseconds after which every browser has started to save the file. */
 const revokeDelay = 60_000
 
-/** Saves a table as a file of today, such as `guests-2026-12-31.csv`. */
-export function saveCsv(file: Blob, name: string): void {
+/** Saves a file of today, such as `guests-2026-12-31.csv`. */
+export function saveFile(file: Blob, name: string, extension: 'csv' | 'json'): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
-  link.download = `${name}-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.csv`
+  link.download = `${name}-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.${extension}`
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
 }

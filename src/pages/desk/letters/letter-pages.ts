@@ -1,0 +1,34 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+
+import type { LetterCursor, OutboxState } from '../../../client/desk/letters.ts'
+import { polled } from '../kit/queries.ts'
+import type { useDesk } from '../kit/useDesk.tsx'
+
+type Desk = Pick<ReturnType<typeof useDesk>, 'call' | 'withOverview'>
+
+const pages = {
+  initialPageParam: null as LetterCursor | null,
+  getNextPageParam: ({ next }: { next: LetterCursor | null }) => next,
+  refetchOnWindowFocus: 'always',
+} as const
+
+/** The drafts of an occasion, page by page. */
+export function draftPages({ call, withOverview }: Desk, occasion: string) {
+  return infiniteQueryOptions({
+    ...pages,
+    queryKey: ['letters', 'drafts', occasion],
+    queryFn: ({ pageParam: after, signal }) =>
+      withOverview(() => call('desk_drafts', { occasion, after }, signal)),
+  })
+}
+
+/** The letters that were not sent yet or could not be delivered, page by page. */
+export function outboxPages({ call, withOverview }: Desk, state: OutboxState) {
+  return infiniteQueryOptions({
+    ...pages,
+    ...polled,
+    queryKey: ['letters', 'outbox', state],
+    queryFn: ({ pageParam: after, signal }) =>
+      withOverview(() => call('desk_outbox', { state, after }, signal)),
+  })
+}

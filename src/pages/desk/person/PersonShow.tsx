@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+
+import type { AllAbout } from '../../../client/desk/person.ts'
+import { announce } from '../kit/announce.tsx'
+import { Button } from '../kit/Button.tsx'
+import type { Filters } from '../kit/filters.ts'
+import { countOf, momentOf, nameOf } from '../kit/format.ts'
+import { saveFile } from '../kit/save-file.ts'
+import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
+import { Facts } from './Facts.tsx'
+import { backupWords, commandFor } from './person.ts'
+import { PersonApplication } from './PersonApplication.tsx'
+
+interface PersonShowProps {
+  /** The id of one of their applications. */
+  id: string
+  /** The filters of the list that it was opened from. */
+  filters: Filters
+}
+
+/** Everything about the person of an application, to read, print and download, for a person who asks what is known of them. */
+export function PersonShow({ id, filters }: PersonShowProps) {
+  const { call } = useDesk()
+  const query = useQuery({
+    queryKey: ['person', id],
+    queryFn: async ({ signal }) => {
+      const about = await call('desk_all_about', { application: id }, signal)
+      return { ...about, at: new Date().toISOString() }
+    },
+    // Nothing of it stays in memory when the screen closes.
+    gcTime: 0,
+  })
+  return (
+    <Screen
+      title="Everything about a person"
+      query={query}
+      nav={<Back label="In the application" to={{ screen: 'application', id, filters }} />}
+    >
+      {(about) => <Person about={about} />}
+    </Screen>
+  )
+}
+
+function Person({ about }: { about: AllAbout & { at: string } }) {
+  const { email, at, applications, left_out: leftOut, account } = about
+  const [newest] = applications
+  const download = () => {
+    saveFile(new Blob([JSON.stringify(about, null, 2)], { type: 'application/json' }), 'person', 'json')
+    announce('Downloaded everything about this person.')
+  }
+  return (
+    <div className="person-screen">
+      <p>
+        <bdi>{newest && nameOf({ ...newest.answers, id: newest.id })}</bdi>, <bdi>{email}</bdi>:{' '}
+        {countOf(applications.length + leftOut, 'application')}, as of {momentOf(at)}.
+        {leftOut > 0 && ` The ${applications.length} newest are here. The command below has all.`}
+      </p>
+      <form className="layout-row" aria-label="Take it with you">
+        <Button onPress={() => print()}>Print</Button>
+        <Button onPress={download}>Download JSON</Button>
+      </form>
+      <p>
+        {backupWords} This command on the server names those that have it: <code>{commandFor(email)}</code>
+      </p>
+      {applications.map((application) => (
+        <PersonApplication key={application.id} about={application} />
+      ))}
+      {account && (
+        <Sheet title="Account at the desk">
+          <Facts
+            facts={[
+              ['Email', account.email],
+              ['Since', account.created_at && momentOf(account.created_at)],
+              ['Last sign-in', account.last_sign_in_at && momentOf(account.last_sign_in_at)],
+              ['Organiser since', account.organiser_since && momentOf(account.organiser_since)],
+              ['Reads blind', account.blind === null ? null : account.blind ? 'Yes' : 'No'],
+              ['Only reads', account.reads_only === null ? null : account.reads_only ? 'Yes' : 'No'],
+              ['Notices', account.notices],
+              [
+                'As an organiser',
+                `${countOf(account.history, 'event')} in the history, ${countOf(account.marks, 'mark')}`,
+              ],
+            ]}
+          />
+        </Sheet>
+      )}
+    </div>
+  )
+}
