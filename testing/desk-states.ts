@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import type { LetterPage, LettersOverview } from '../src/client/desk/letters.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { beginEdition, removeEditions } from './editions.ts'
+import { storeExamplesAboutGuest } from './person.ts'
 import { storeExampleAnswers } from './questions.ts'
 
 /**
@@ -303,6 +304,12 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   async guest(page) {
     await openGuest(page)
     await page.getByRole('button', { name: 'Enter answers' }).scrollIntoViewIfNeeded()
+  },
+  async person(page, { sql }) {
+    await storeExamplesAboutGuest(sql)
+    await openGuest(page)
+    await page.getByRole('link', { name: 'Everything about this person' }).click()
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
   },
   async 'guest-enter'(page) {
     await openGuest(page)

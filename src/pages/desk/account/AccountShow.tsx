@@ -96,8 +96,15 @@ const choices: [Notices['notices'], string][] = [
 
 /** The choice of emails about new applications. */
 function NoticesEdit() {
-  const desk = useDesk()
-  const { data: settings, error, refetch } = useQuery(desk.notices())
+  const { call } = useDesk()
+  const {
+    data: settings,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['account', 'notices'],
+    queryFn: ({ signal }) => call('desk_notices', {}, signal),
+  })
   const save = useDeskAct('desk_set_notices', {
     success: () => 'Saved.',
     failure: 'Not saved.',

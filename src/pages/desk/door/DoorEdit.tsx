@@ -5,6 +5,7 @@ import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
+import { polled } from '../kit/queries.ts'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
@@ -16,7 +17,13 @@ type DoorState = Door & { history: GeneralHistoryEntry[] }
 
 /** The screen that shows and changes whether applications are accepted. */
 export function DoorEdit() {
-  const query = useQuery(useDesk().door())
+  const { call } = useDesk()
+  const query = useQuery({
+    queryKey: ['door'],
+    queryFn: ({ signal }) => call('desk_door', {}, signal),
+    ...polled,
+    refetchOnWindowFocus: true,
+  })
   return (
     <Screen title="Door" query={query}>
       {(door) => (

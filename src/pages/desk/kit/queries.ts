@@ -12,7 +12,7 @@ import type { Arguments, Calls } from '../../../client/desk/calls.ts'
 import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { browserTimeZone } from './format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
-import { refreshArgumentsOf, readList, readMore, readRows, type List } from './list.ts'
+import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query key. */
@@ -114,13 +114,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         refetchOnReconnect: false,
         gcTime: 0,
       }),
-    /** The first applications that match a search. */
-    searchResults: (search: string, wanted: number) =>
-      queryOptions({
-        queryKey: ['letters', 'found', search],
-        queryFn: ({ signal }) => readRows(call, { search }, null, wanted, signal),
-        placeholderData: keepPreviousData,
-      }),
     /** An application, and its position in the list that it was opened from. */
     application: (application: string, filter: Filter) =>
       queryOptions({
@@ -161,8 +154,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         },
         ...polled,
       }),
-    /** Whether the door is open, and who changed it last. */
-    door: () => ({ ...read(['door'], 'desk_door', {}), ...polled, refetchOnWindowFocus: true }),
     /**
      * Checks whether the server responds.
      *
@@ -174,7 +165,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       refetchInterval: reconnectInterval,
       gcTime: 0,
     }),
-    notices: () => read(['account', 'notices'], 'desk_notices', {}),
     blind: () => read(['account', 'blind'], 'desk_blind', {}),
   }
 }

@@ -29,7 +29,7 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           ['Status', statuses[status.status]],
           ['Since', momentOrNone(status.set_at)],
           ['Letters go to', about.address],
-          ['Number', id],
+          ['Id', id],
         ]}
       />
       <Part title="What they wrote">

@@ -54,14 +54,17 @@ function Person({ about }: { about: AllAbout & { at: string } }) {
       <p>
         <bdi>{newest && nameOf({ ...newest.answers, id: newest.id })}</bdi>, <bdi>{email}</bdi>:{' '}
         {countOf(applications.length + leftOut, 'application')}, as of {momentOf(at)}.
-        {leftOut > 0 && ` The ${applications.length} newest are here. The command below has all.`}
+        {leftOut > 0 && ` The ${applications.length} newest are here. The operator’s command has all.`}
       </p>
       <form className="layout-row" aria-label="Take it with you">
         <Button onPress={() => print()}>Print</Button>
         <Button onPress={download}>Download JSON</Button>
       </form>
       <p>
-        {backupWords} This command on the server names those that have it: <code>{commandFor(email)}</code>
+        {backupWords}{' '}
+        <span className="person-command">
+          This command on the server names those that have it: <code>{commandFor(email)}</code>
+        </span>
       </p>
       {applications.map((application) => (
         <PersonApplication key={application.id} about={application} />

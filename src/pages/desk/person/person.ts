@@ -35,7 +35,9 @@ export function deliveryWords(delivery: DeliveryAbout): string {
     `written ${momentOf(delivery.queued_at)}`,
     delivery.author !== null && `by ${delivery.author}`,
     attempts > 0 && `${attempts} ${attempts === 1 ? 'try' : 'tries'}`,
-    delivery.tried_at !== null && `the last ${momentOf(delivery.tried_at)}`,
+    delivery.tried_at !== null &&
+      (attempts > 1 || done_at === null) &&
+      `the last ${momentOf(delivery.tried_at)}`,
     may_have_arrived > 0 && `${countOf(may_have_arrived, 'result')} unknown`,
     done_at !== null && `${arrivals[by]} ${momentOf(done_at)}`,
     recalled_at !== null && `stopped ${momentOf(recalled_at)} ${recallerOf(delivery)}`,

@@ -11,6 +11,7 @@ import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { nameOf, shortMomentOf, formatCount } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
+import { readRows } from '../kit/list.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -227,9 +228,12 @@ function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState('')
   const search = useDebounced(typed.trim())
+  const { call } = useDesk()
   const isAsked = typed.trim() !== '' && search !== ''
   const { data: found, error } = useQuery({
-    ...useDesk().searchResults(search, maxOffered),
+    queryKey: ['letters', 'found', search],
+    queryFn: ({ signal }) => readRows(call, { search }, null, maxOffered, signal),
+    placeholderData: keepPreviousData,
     enabled: isAsked,
   })
   const offered = isAsked ? found?.applications.slice(0, maxOffered) : undefined
