@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { questions } from '../src/application/fields.ts'
-import type { AllAbout } from '../src/client/desk/person.ts'
 import { deskForTestFile, focused, getDesk } from '../testing/desk-page.ts'
 import { storeLetter } from '../testing/letters.ts'
 import { overflow } from '../testing/overflow.ts'
@@ -95,9 +94,9 @@ test('the JSON has what the database returns, and the time at which it was read'
   await getDesk(page).button('Download JSON').click()
   const file = await saved
   expect(file.suggestedFilename()).toMatch(/^person-\d{4}-\d\d-\d\d\.json$/)
-  const { at, ...about } = JSON.parse(
-    (await buffer(await file.createReadStream())).toString(),
-  ) as AllAbout & { at: string }
+  const { at, ...about } = JSON.parse((await buffer(await file.createReadStream())).toString()) as {
+    at: string
+  }
   const { data } = await desk.ada.client.rpc('desk_all_about', { application: id })
   expect(about).toEqual(data)
   expect(at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)

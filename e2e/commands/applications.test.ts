@@ -144,7 +144,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const { id, email } = JSON.parse(stored ?? '') as { id: string; email: string }
     const { path } = await temporaryDirectory()
     const backup = join(path, 'a-backup')
-    expect(await runCommand(['backup', '--', '--to', backup], settings)).toMatchObject({ code: 0 })
+    expect(await runCommand(['backup', '--to', backup], settings)).toMatchObject({ code: 0 })
     const withBackups = { ...settings, BACKUP_DIR: path }
     const about = await runCommand(['applications', '--all-about', ` ${email.toUpperCase()}`], withBackups)
     expect(JSON.parse(about.stdout)).toMatchObject({
@@ -165,7 +165,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     // An erased person may still be in a backup.
     await send((await startServer(settings)).origin, anApplication({ email: 'gone@example.org' }))
     const [newest] = (await list('--json')).split('\n')
-    expect(await runCommand(['backup', '--', '--to', join(path, 'another')], settings)).toMatchObject({ code: 0 })
+    expect(await runCommand(['backup', '--to', join(path, 'another')], settings)).toMatchObject({ code: 0 })
     const { id: goneId } = JSON.parse(newest ?? '') as { id: string }
     await list('--delete', goneId, '--yes')
     const erased = await runCommand(['applications', '--all-about', 'gone@example.org'], withBackups)

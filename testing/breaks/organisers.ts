@@ -271,4 +271,52 @@ declare
     testFile: 'src/server/mail/send.test.ts',
     testTitle: 'nothing is sent to another machine without TLS, or with an untrusted certificate',
   },
+  {
+    promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
+    effect: 'The lines of marks are left out',
+    changedFile: 'supabase/schemas/24_person.sql',
+    find: "'mark', mark, 'why', why, 'at', at,",
+    replace: "'mark', mark, 'at', at,",
+    testFile: 'src/server/rest/person.test.ts',
+    testTitle:
+      'the result has every column of every table that has something about a person, or the column is left out for a reason',
+  },
+  {
+    promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
+    effect: 'The results of acts name the other people who were decided on together',
+    changedFile: 'supabase/schemas/24_person.sql',
+    find: "where entry ->> 'id' = any (ids) or entry ->> 'application' = any (ids)",
+    replace: '',
+    testFile: 'src/server/rest/person.test.ts',
+    testTitle: 'nothing about another person is in it, and no secret',
+  },
+  {
+    promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
+    effect: 'The token of the link is in it',
+    changedFile: 'supabase/schemas/24_person.sql',
+    find: "'has_link', token is not null",
+    replace: "'has_link', token",
+    testFile: 'src/server/rest/person.test.ts',
+    testTitle: 'nothing about another person is in it, and no secret',
+  },
+  {
+    promise: 'a blind reader gets none of the five hidden answers from any function',
+    effect: 'Blind readers get everything about a person',
+    changedFile: 'supabase/schemas/24_person.sql',
+    find: "  if me.blind then\n    raise exception 'Everything",
+    replace: "  if false then\n    raise exception 'Everything",
+    testFile: 'src/server/rest/person.test.ts',
+    testTitle: 'an organiser who reads blind is refused with a sentence',
+  },
+  {
+    promise:
+      "no organiser gets another's mark, or learns that there is one, before their own mark or a decision",
+    effect: 'Everything about a person has the marks that are hidden from its reader',
+    changedFile: 'supabase/schemas/24_person.sql',
+    find: 'and (reader is null or account_id in (',
+    replace: 'and (true or account_id in (',
+    testFile: 'src/server/rest/marks.test.ts',
+    testTitle:
+      'until an organiser may see the marks of others, all responses are the same with and without them',
+  },
 ]

@@ -4,7 +4,7 @@ import { countOf, dayOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { nameOfOccasion } from '../letters/letters.ts'
 
-/** What an entry of an application's history says. */
+/** The words for an entry of an application's history. */
 export function HistoryText({ entry }: { entry: HistoryEntry }) {
   switch (entry.kind) {
     case 'status':

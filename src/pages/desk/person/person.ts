@@ -1,7 +1,7 @@
 import type { AllAbout, DeliveryAbout } from '../../../client/desk/person.ts'
 import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
-/** Where else this is: backups are files of a server, which the desk cannot ask. */
+/** The sentence about backups. They are files of a server, which the desk cannot ask. */
 export const backupWords =
   'Backups have this too, until they are removed: a server keeps the newest 14, one a day, unless its BACKUP_KEEP says otherwise.'
 
@@ -26,7 +26,7 @@ export function deliveryName({ kind, recipient }: Pick<DeliveryAbout, 'kind' | '
   return `${kinds[kind]} to ${recipient === 'webhook' ? 'the connected system (webhook)' : recipient}`
 }
 
-/** What happened to a delivery, in the order of time. */
+/** The state of a delivery and its way there, in the order of time. */
 export function deliveryWords(delivery: DeliveryAbout): string {
   const { state, by, attempts, due_at, done_at, recalled_at, reply_status, may_have_arrived, since, until } =
     delivery
