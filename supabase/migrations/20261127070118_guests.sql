@@ -2311,6 +2311,11 @@ begin
       select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
       from private.statuses where application_id = application
     ), '{"status": "new", "version": 0, "set_at": null}'),
+    -- Whether the retention leaves it out.
+    'hold', (
+      select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
+      from private.holds where application_id = application
+    ),
     'marks', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'author', author, 'mark', mark, 'why', why, 'at', at, 'is_after_seeing', is_after_seeing, 'has_seen', has_seen,

@@ -56,6 +56,8 @@ export interface AllAboutApplication {
   /** The address with which an organiser replaced the applicant's; null if none did. */
   address: string | null
   status: { status: Status; version: number; set_at: string | null }
+  /** Null: it is erased as others are. */
+  hold: { reason: string; held_by: string; held_at: string } | null
   marks: {
     author: string
     /** Null: taken back. */

@@ -54,6 +54,7 @@ async function storeEverything(email: string, word: string): Promise<string> {
     deadline = '2027-01-01' where application_id = ${id}`
   await sql`insert into private.marks (application_id, account_id, author, mark, why)
     values (${id}, gen_random_uuid(), 'tim@example.org', 'no', ${word})`
+  await sql`insert into private.holds (application_id, reason, held_by) values (${id}, ${word}, 'tim@example.org')`
   await sql`insert into private.addresses values (${id}, ${`${word}@example.net`})`
   await sql`insert into private.question_answers values (${id}, ${question.id}, ${word})`
   const [event] = await sql<[{ id: string; act: string }]>`
@@ -93,12 +94,14 @@ const ask = (application: string, client = organiser) => client.rpc('desk_all_ab
 
 /** The tables that have nothing about a person who applied, each with the reason. */
 const otherTables: Record<string, string> = {
+  'private.announcements': 'the days on which servers announced an erasing',
   'private.door': 'the door, for everybody',
   'private.erasures': 'digests of random ids of applications that are gone',
   'private.installation': 'the id of the database',
   'private.letter_settings': 'settings of all letters',
   'private.places': 'settings of the retreat',
   'private.postman': 'the state of the mail server',
+  'private.retention': 'how long applications are kept',
   'private.templates': 'texts for everybody',
   'private.visits': 'numbers of visits, without anything about a person',
   'private.decoys': 'invented rows, so that a wrong code takes as long as for an account',
@@ -138,8 +141,6 @@ const leftOut: Record<string, readonly string[]> = {
       'questions_version',
       'questions_until',
       'private_days',
-      'announcements',
-      'announced_on',
       'since',
       'before',
       'places',

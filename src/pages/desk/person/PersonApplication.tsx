@@ -29,6 +29,7 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           ['Status', statuses[status.status]],
           ['Since', momentOrNone(status.set_at)],
           ['Letters go to', about.address],
+          ['Kept', about.hold && keptWords(about.hold)],
           ['Id', id],
         ]}
       />
@@ -170,6 +171,10 @@ function Text({ subject, body }: { subject: string | null; body: string | null }
       </p>
     </div>
   )
+}
+
+function keptWords({ reason, held_by, held_at }: NonNullable<AllAboutApplication['hold']>) {
+  return `${reason} (${held_by}, ${momentOf(held_at)})`
 }
 
 function retreatWords({ number, name, starts_on, ends_on, venue }: AllAboutApplication['edition']) {
