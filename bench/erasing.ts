@@ -1,3 +1,6 @@
+import type { Sql } from '../src/server/database/sql.ts'
+import type { Polling } from '../src/server/polling.ts'
+import { startRetention } from '../src/server/retention/retention.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 import { fill } from './growth.ts'
@@ -7,6 +10,19 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 5
 const count = 10_000
 const seconds = 3
+
+/** Erases what is due, as the server does. Resolves when it has reported the number. */
+async function erase(sql: Sql) {
+  let retention: Polling | undefined
+  await new Promise<void>((resolve) => {
+    const log = {
+      info: (_details: object, message?: string) => message === 'applications erased' && resolve(),
+      warn: console.error,
+    }
+    retention = startRetention({ sql, log })
+  })
+  await retention?.stop()
+}
 
 /** Measures inserts while the server's steps erase 10,000 applications, beside as many inserts without that, in turns. */
 export async function benchErasing(): Promise<void> {
@@ -30,15 +46,7 @@ export async function benchErasing(): Promise<void> {
     const started = performance.now()
     const [load, time] = await Promise.all([
       insertLoad(server.origin, 50, { duration: seconds }),
-      (async () => {
-        // As `startRetention` does it, whose interval is ten minutes.
-        for (;;) {
-          const [{ step }] = await sql<
-            [{ step: { erased: number } }]
-          >`select private.keep_applications(100) as step`
-          if (step.erased === 0) return performance.now() - started
-        }
-      })(),
+      erase(sql).then(() => performance.now() - started),
     ])
     // The first round is a warm-up.
     if (round === 0) continue

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
 import type { Announcement } from '../../application/announcement.ts'
@@ -8,6 +9,8 @@ import { startPolling, type Polling } from '../polling.ts'
 const interval = 600_000
 /** The applications that one step erases. Steps are short, since sending to these applicants waits for their locks. */
 const stepSize = 100
+/** Milliseconds between two steps, so that inserts keep most of their rate. */
+const pause = 100
 
 /** The options of the retention. */
 export interface RetentionOptions {
@@ -35,7 +38,10 @@ export function startRetention({ sql, log }: RetentionOptions): Polling {
       const [{ step }] = await sql<[{ step: Step }]>`select private.keep_applications(${stepSize}) as step`
       if (step.announced) log.info(step.announced, 'applications will be erased')
       total += step.erased
-      if (step.erased > 0) return polling.wake()
+      if (step.erased > 0) {
+        await setTimeout(pause)
+        return polling.wake()
+      }
       if (total > 0) log.info({ erased: total }, 'applications erased')
       total = 0
     },
