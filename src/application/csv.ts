@@ -18,11 +18,15 @@ export const tableColumns = [
   'answered_at',
   'marks',
   'questions',
+  'edition',
   'decided_by',
   'decided_at',
   'notes',
   'letters',
 ] as const
+
+/** The columns of the desk's table. Its rows are all of one retreat. */
+export const deskColumns = tableColumns.filter((column) => column !== 'edition')
 
 /** The columns of the operator's table. Marks are for organisers. */
 export const operatorColumns = tableColumns.filter((column) => column !== 'marks')
@@ -61,6 +65,8 @@ export type TableRow = Partial<Application & OrganiserWork> & {
   id: string
   created_at: Date
   status?: string
+  /** The number of its retreat. The desk's rows are all of one, and lack it. */
+  edition?: number
 }
 
 /** The labels of coded values. */
@@ -120,9 +126,9 @@ function momentOf(at: string) {
   return new Date(at).toISOString()
 }
 
-function cell(value: string | boolean | Date | null | undefined) {
+function cell(value: string | boolean | number | Date | null | undefined) {
   if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'boolean' || typeof value === 'number') return String(value)
   return defuse((value ?? '').replace(control, '\ufffd'))
 }
 

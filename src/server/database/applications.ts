@@ -11,7 +11,7 @@ interface Delivery {
 }
 
 /** A stored application with the state of its delivery. */
-export type StoredApplication = Application & Delivery & { id: string; created_at: Date }
+export type StoredApplication = Application & Delivery & { id: string; created_at: Date; edition?: number }
 
 /** A query of all applications with their deliveries and the columns `more`. It also works on a schema without deliveries. */
 async function withDeliveries(sql: Sql, more = '') {

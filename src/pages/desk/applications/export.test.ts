@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { csvHeader, csvLines, tableColumns } from '../../../application/csv.ts'
+import { csvHeader, csvLines, deskColumns } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Page } from '../../../client/desk/applications.ts'
 import { readCsv } from '../../../../testing/csv.ts'
@@ -52,7 +52,7 @@ test('pages are read until there is no next page, even after an empty page', asy
   expect(file.type).toBe('text/csv')
   expect(new Uint8Array(await file.slice(0, 3).arrayBuffer())).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]))
   const table = readCsv(await file.text())
-  expect(`${table.header.join()}\r\n`).toBe(csvHeader(tableColumns))
+  expect(`${table.header.join()}\r\n`).toBe(csvHeader(deskColumns))
   const moment = '2026-11-22T10:03:04.567Z'
   expect(table.rows).toMatchObject(
     rows.map(({ id }) => ({
@@ -71,8 +71,8 @@ test('pages are read until there is no next page, even after an empty page', asy
 
 test('the file has no columns that blind reading hides', async () => {
   const { first_name: _1, last_name: _2, email: _3, phone: _4, linkedin: _5, company: _6, ...shown } = row()
-  const columns = tableColumns.filter((column) => column in shown)
-  expect(columns).toHaveLength(tableColumns.length - 6)
+  const columns = deskColumns.filter((column) => column in shown)
+  expect(columns).toHaveLength(deskColumns.length - 6)
   const { file } = await readTable(deskOf([[shown]]).callDesk, {}, () => {}, signal)
   expect(await file.text()).toBe(
     csvHeader(columns) + csvLines([{ ...shown, created_at: new Date(shown.created_at) }], columns),

@@ -2,7 +2,7 @@ import {
   byteOrderMark,
   csvHeader,
   csvLines,
-  tableColumns,
+  deskColumns,
   type TableColumn,
 } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
@@ -46,7 +46,7 @@ export async function readTable(
     signal.throwIfAborted()
     const [first] = page.applications
     if (first !== undefined) {
-      const pageColumns = tableColumns.filter((column) => column in first)
+      const pageColumns = deskColumns.filter((column) => column in first)
       columns ??= pageColumns
       if (pageColumns.length !== columns.length) throw new BlindReadingSwitchedError()
       const rows = page.applications.map((row) => ({ ...row, created_at: new Date(row.created_at) }))
@@ -56,7 +56,7 @@ export async function readTable(
     onPage(count)
     after = page.next
   } while (after !== null)
-  const file = new Blob([byteOrderMark, csvHeader(columns ?? tableColumns), ...pieces], { type: 'text/csv' })
+  const file = new Blob([byteOrderMark, csvHeader(columns ?? deskColumns), ...pieces], { type: 'text/csv' })
   return { file, count }
 }
 
