@@ -208,6 +208,8 @@ test('the places, days, questions and guests of an earlier retreat are its own, 
   await status.getByText('Name saved.').waitFor()
   await page.evaluate(() => (location.hash = '#/?edition=1'))
   await page.getByText('You are reading Autumn 2027.').waitFor()
+  await page.evaluate(() => (location.hash = '#/history'))
+  await page.getByText('Retreat 1 is named Autumn 2027').waitFor()
 })
 
 test('somebody who applied to an earlier retreat is shown as such, with a link to that application', async ({

@@ -421,6 +421,9 @@ test('answers that came by email are entered at the application, and only those 
   await dialog.getByLabel('When do you arrive?').selectOption('Friday')
   await dialog.getByLabel('By car? (private)').selectOption('No answer')
   await dialog.getByLabel('What else?').fill('A cello.\nIt is old.')
+  // Closing the dialog keeps what was entered.
+  await page.keyboard.press('Escape')
+  await button('Enter answers').click()
   await button('Save answers').click()
   await status.getByText('Ada Lovelace: answers saved').waitFor()
   await dialog.waitFor({ state: 'hidden' })

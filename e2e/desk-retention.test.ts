@@ -2,6 +2,7 @@ import { beforeEach, expect } from 'vitest'
 
 import { removeEditions } from '../testing/editions.ts'
 import { deskForTestFile, focused, getDesk } from '../testing/desk-page.ts'
+import { resetRetention } from '../testing/retention.ts'
 import { resize } from '../testing/resize.ts'
 import { test } from '../testing/visitor.ts'
 
@@ -10,8 +11,7 @@ const desk = deskForTestFile()
 beforeEach(async () => {
   await removeEditions(desk.sql)
   await desk.sql`update private.editions set name = '', starts_on = '2024-03-12', ends_on = '2024-03-15'`
-  await desk.sql`update private.retention set months = null, months_came = null`
-  await desk.sql`delete from private.announcements`
+  await resetRetention(desk.sql)
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
 })

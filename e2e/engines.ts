@@ -309,8 +309,11 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await browser.type(control(emergency), 'Mary')
     await browser.click(submit)
     await waitUntilTrue(browser, `${focused} === 'Saved. Thank you.'`)
-    await browser.evaluate(`(location.reload(), true)`)
-    await waitUntilTrue(browser, `document.querySelector('${submit}')?.textContent === 'Save answers'`)
+    await browser.evaluate(`(window.isFormer = true, location.reload(), true)`)
+    await waitUntilTrue(
+      browser,
+      `!window.isFormer && document.querySelector('${submit}')?.textContent === 'Save answers'`,
+    )
     const seen = await browser.evaluate(`({
       answers: [...new FormData(document.forms[0])].map(([, answer]) => answer.replaceAll('\\r', '')),
       change: document.querySelector('fieldset button').textContent,

@@ -380,7 +380,7 @@ export const actCases: Record<ActName, ActCase> = {
     button: buttonNamed('Save'),
     announcement: 'Name saved.',
     failure: 'Not saved.',
-    query: `select from private.editions where name = 'Autumn 2027'`,
+    query: eventsOf('edition', '{"name": "Autumn 2027", "is_renamed": true}'),
   },
   desk_keep_until: {
     path: '/applications/:id',

@@ -5,6 +5,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { beginEdition, removeEditions } from './editions.ts'
 import { storeExamplesAboutGuest } from './person.ts'
 import { storeExampleAnswers } from './questions.ts'
+import { resetRetention } from './retention.ts'
 
 /**
  * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. No act set their statuses.
@@ -12,6 +13,7 @@ import { storeExampleAnswers } from './questions.ts'
 export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql`delete from public.retreat_applications`
   await removeEditions(sql)
+  await resetRetention(sql)
   await sql.unsafe(`
     delete from private.history;
     delete from auth.users where email = 'tim@example.org';

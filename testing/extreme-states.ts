@@ -5,6 +5,7 @@ import { getDesk, people } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import { valuesOf } from './sql.ts'
+import { resetRetention } from './retention.ts'
 
 const longName = 'Wolfeschlegelsteinhausenbergerdorff'
 
@@ -38,6 +39,7 @@ const decide = async (desk: Desk, decisions: { id: string; version: number; stat
 /** Stores extreme applications, the newest first: short, long, hostile, and two from one email address. */
 export async function storeExtremes(desk: Desk): Promise<void> {
   await desk.sql`delete from public.retreat_applications`
+  await resetRetention(desk.sql)
   const rows = extremes.map((answers, index) => ({
     ...anApplication(answers),
     created_at: new Date(Date.now() - (index + 1) * 60_000),

@@ -7,13 +7,14 @@ import type { Places } from '../../src/client/desk/retreat.ts'
 import { startDesk } from '../../testing/desk.ts'
 import { extent, seed } from '../../testing/extent.ts'
 import { anApplication } from '../../testing/form.ts'
+import { storeQuestions } from '../../testing/questions.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { valuesOf } from '../../testing/sql.ts'
 
 const guests = 500
 const rounds = extent(2, 10)
 
-test(`of ${guests} simultaneous RSVPs while organisers decide, each is saved once, although the server is killed ${rounds} times`, async () => {
+test(`of ${guests} simultaneous RSVPs and answers while organisers decide, each is saved once, although the server is killed ${rounds} times`, async () => {
   const random = randomFrom(seed)
   const desk = await startDesk({ RATE_LIMIT_PER_MINUTE: '0' })
   const organiser = await desk.signedIn('mary@example.org')
@@ -25,6 +26,7 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, each is saved onc
       select id, created_at, 'accepted', 1 from public.retreat_applications`
   await sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
   await sql`update private.places set places = ${guests}`
+  const [arrival = ''] = await storeQuestions(sql, [{ text: 'When do you arrive?' }])
   const people = await sql<{ id: string; token: string }[]>`
     select application_id as id, token from private.invitations order by 1`
 
@@ -36,27 +38,37 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, each is saved onc
       .toBeTypeOf('object')
     return response as Result
   }
-  const sendRsvp = (token: string, rsvp: Rsvp, act: string) =>
+  const callByLink = (name: string, args: object) =>
     retryUntilResponse(async () => {
-      const response = await fetch(`${desk.origin}/rest/v1/rpc/answer_place`, {
+      const response = await fetch(`${desk.origin}/rest/v1/rpc/${name}`, {
         method: 'POST',
         headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ token, answer: rsvp, act }),
+        body: JSON.stringify(args),
       })
       return response.ok ? ((await response.json()) as Invitation) : undefined
     })
 
   /** The acknowledged RSVPs, by act. */
   const acknowledged = new Map<string, { id: string; answer: Rsvp }>()
+  /** The acknowledged answers to the question, by act. */
+  const answered = new Map<string, { id: string; answer: string }>()
   const waiting = [...people]
   const answering = Array.from({ length: 50 }, async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { id, token } = next
       for (const rsvp of random() < 0.3 ? (['coming', 'not coming'] as const) : (['coming'] as const)) {
         const act = crypto.randomUUID()
-        const invitation = await sendRsvp(token, rsvp, act)
+        const invitation = await callByLink('answer_place', { token, answer: rsvp, act })
         if (invitation.state === 'open') acknowledged.set(act, { id, answer: rsvp })
       }
+      const act = crypto.randomUUID()
+      const answer = `At ${act}`
+      const { questions } = await callByLink('answer_questions', {
+        token,
+        answers: { [arrival]: answer },
+        act,
+      })
+      if (questions?.list[0]?.answer === answer) answered.set(act, { id, answer })
     }
   })
   let isOver = false
@@ -122,6 +134,13 @@ test(`of ${guests} simultaneous RSVPs while organisers decide, each is saved onc
   const count = (rsvp: Rsvp) => [...newest.values()].filter((each) => each === rsvp).length
   expect(data).toMatchObject({ coming: count('coming'), not_coming: count('not coming') })
   expect(acknowledged.size).toBeGreaterThan(guests / 2)
+  const storedAnswers = await sql<{ id: string; act: string; answer: string }[]>`
+    select application_id as id, act, answer
+    from private.history join private.question_answers using (application_id) where kind = 'questions'`
+  const ofAct = new Map(storedAnswers.map(({ act, ...rest }) => [act, rest]))
+  expect(storedAnswers).toHaveLength(ofAct.size)
+  for (const [act, given] of answered) expect(ofAct.get(act)).toEqual(given)
+  expect(answered.size).toBeGreaterThan(guests / 4)
   expect(checkCount).toBeGreaterThan(0)
   await desk.close()
 }, 180_000)

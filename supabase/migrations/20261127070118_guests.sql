@@ -604,13 +604,15 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
-  if door.repeats_until > now() and exists (
-    select from public.retreat_applications as former
-    where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new)
-  ) then
-    -- Clients know a repeat by this code and this name.
-    raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
-      using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+  -- Apart from the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
+  if door.repeats_until > now() then
+    perform from public.retreat_applications as former
+      where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new);
+    if found then
+      -- Clients know a repeat by this code and this name.
+      raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+        using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+    end if;
   end if;
   if new.created_at < door.edition_since then
     update private.editions set since = new.created_at where id = new.edition and since > new.created_at;
@@ -2105,14 +2107,19 @@ grant execute on function public.desk_begin_edition(uuid, integer, text, date, d
 create function public.desk_name_edition(edition integer, name text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  me record := private.caller();
 begin
-  perform private.caller();
   name := btrim(coalesce(name, ''), E' \t\r\n');
   if char_length(name) > 100 or name ~ '[[:cntrl:]]' then
     raise exception 'A retreat has a name of at most 100 characters.' using errcode = '22023';
   end if;
   update private.editions as named set name = desk_name_edition.name, calendar_sequence = calendar_sequence + 1
     where named.id = desk_name_edition.edition and named.name <> desk_name_edition.name;
+  if found then
+    insert into private.history (author, kind, detail)
+      values (me.email, 'edition', jsonb_build_object('edition', edition, 'name', name, 'is_renamed', true));
+  end if;
   return public.desk_places(edition => edition);
 end
 $$;

@@ -32,13 +32,15 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
-  if door.repeats_until > now() and exists (
-    select from public.retreat_applications as former
-    where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new)
-  ) then
-    -- Clients know a repeat by this code and this name.
-    raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
-      using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+  -- Apart from the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
+  if door.repeats_until > now() then
+    perform from public.retreat_applications as former
+      where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new);
+    if found then
+      -- Clients know a repeat by this code and this name.
+      raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+        using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+    end if;
   end if;
   if new.created_at < door.edition_since then
     update private.editions set since = new.created_at where id = new.edition and since > new.created_at;

@@ -24,7 +24,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
-  | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number } }
+  | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number; is_renamed?: true } }
   /** The months that were set, or the number of applications that were erased. */
   | { kind: 'retention'; detail: RetentionMonths | { edition: number; erased: number } }
   /** The number of questions that were saved, or of private answers that were erased. */

@@ -72,8 +72,8 @@ test('a statement that misses its deadline fails and is cancelled in the databas
 })
 
 test('the deadline counts from the start of a statement, and waiting for a connection has a separate deadline', async () => {
-  const pool = poolOf({ size: 1, deadline: 2_000 })
-  const work = Array.from({ length: 3 }, () => pool`select pg_sleep(0.9)`)
+  const pool = poolOf({ size: 1, deadline: 3_000 })
+  const work = Array.from({ length: 3 }, () => pool`select pg_sleep(1.05)`)
   await expect(Promise.all(work)).resolves.toHaveLength(3)
   const waiting = poolOf({ size: 1, deadline: 300 })
   let letGo = () => {}

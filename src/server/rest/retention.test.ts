@@ -5,6 +5,7 @@ import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { setRetreat } from '../../../testing/calendars.ts'
 import { beginEdition, removeEditions } from '../../../testing/editions.ts'
 import { anApplication } from '../../../testing/form.ts'
+import { resetRetention } from '../../../testing/retention.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { ApplicationDetails } from '../../client/desk/applications.ts'
@@ -29,9 +30,8 @@ beforeEach(async () => {
   await sql()`delete from public.retreat_applications`
   await sql()`delete from private.erasures`
   await sql()`delete from private.history`
-  await sql()`delete from private.announcements`
+  await resetRetention(sql())
   await removeEditions(sql())
-  await sql()`update private.retention set months = null, months_came = null, version = 0`
   await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
 })
 

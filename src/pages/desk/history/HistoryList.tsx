@@ -45,6 +45,9 @@ export function HistoryList() {
   )
 }
 
+/** The details of one kind of event. */
+type EntryDetail<Kind> = Extract<GeneralHistoryEntry, { kind: Kind }>['detail']
+
 /** The author of an event. A server erases what is due automatically. */
 function authorOf({ author }: GeneralHistoryEntry) {
   return author === 'server' ? 'automatically' : author
@@ -62,7 +65,7 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'edition':
-      return `Began the retreat ${entry.detail.name}`
+      return editionWordsOf(entry.detail)
     case 'retention':
       return 'erased' in entry.detail
         ? `${countOf(entry.detail.erased, 'application')} erased after the retreat`
@@ -76,7 +79,12 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
   }
 }
 
-function letterWordsOf(detail: Extract<GeneralHistoryEntry, { kind: 'letters' }>['detail']) {
+function editionWordsOf({ edition, name, is_renamed: isRenamed }: EntryDetail<'edition'>) {
+  if (!isRenamed) return `Began the retreat ${name}`
+  return `Retreat ${edition} ${name === '' ? 'has no name any more' : `is named ${name}`}`
+}
+
+function letterWordsOf(detail: EntryDetail<'letters'>) {
   const { template, removed, stopped, receipts, confirmations, reply_to: replyTo } = detail
   if (template !== undefined) return `Template of letters changed: “${template}”`
   if (removed !== undefined) return `Template of letters removed: “${removed}”`

@@ -73,7 +73,10 @@ function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterP
   const save = useDeskAct('desk_answer_questions', {
     success: () => `${name}: answers saved`,
     failure: 'Answers not saved.',
-    onSuccess: () => dialog.current?.close(),
+    onSuccess() {
+      dialog.current?.close()
+      setAnswers({})
+    },
   })
   return (
     <Dialog
@@ -81,7 +84,6 @@ function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterP
       button="Enter answers"
       title="Enter answers"
       className="questions-enter"
-      onOpen={() => setAnswers({})}
       onClose={save.cancel}
     >
       <DialogForm
