@@ -3,7 +3,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
-import { csvHeader, tableColumns } from '../src/application/csv.ts'
+import { csvHeader, deskColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
@@ -53,7 +53,7 @@ test('a filtered list downloads completely, with the values of the database', as
   expect(name).toMatch(/^applications-\d{4}-\d\d-\d\d\.csv$/)
   expect(text.startsWith('\ufeffid,created_at,')).toBe(true)
   const { header, rows } = readCsv(text)
-  expect(`${header.join()}\r\n`).toBe(csvHeader(tableColumns))
+  expect(`${header.join()}\r\n`).toBe(csvHeader(deskColumns))
   const stored = await server.sql<({ id: string; created_at: Date } & Record<string, string | boolean>)[]>`
     select application.*, status from public.retreat_applications as application
       join private.statuses on id = application_id
@@ -91,7 +91,7 @@ test('a blind reader downloads no hidden column', async ({ visitor }) => {
   const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signInPage(blind))
   const { text } = await download(page)
   const { header, rows } = readCsv(text)
-  expect(`${header.join()}\r\n`).toBe(csvHeader(tableColumns.filter((column) => !hidden.includes(column))))
+  expect(`${header.join()}\r\n`).toBe(csvHeader(deskColumns.filter((column) => !hidden.includes(column))))
   const [{ count } = { count: 0 }] = await server.sql<{ count: number }[]>`
     select count(*)::int as count from public.retreat_applications
     where id not in (select application_id from private.statuses)`
