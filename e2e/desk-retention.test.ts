@@ -38,6 +38,7 @@ test('an organiser sets months by keyboard, and reads on which days applications
   await link('How long applications are kept').press('Enter')
   await heading('How long applications are kept').waitFor()
   expect(await page.getByRole('heading', { name: 'Days', exact: true }).count()).toBe(0)
+  expect(await link('Places').getAttribute('aria-current')).toBe('page')
   await page.getByLabel(first).focus()
   await page.keyboard.type('12')
   await page.keyboard.press('Tab')
@@ -49,7 +50,9 @@ test('an organiser sets months by keyboard, and reads on which days applications
       'Saved. Applications are kept for 12 months after the retreat, those of people who came for 24 months',
     )
     .waitFor()
-  await page.getByText('From 15 March 2025 on. From 15 March 2026 on for people who came.').waitFor()
+  await page
+    .getByText('First retreat: from 15 March 2025 on, from 15 March 2026 on for people who came.')
+    .waitFor()
   await page.getByLabel(first).fill('121')
   await page.keyboard.press('Enter')
   expect(

@@ -66,6 +66,11 @@ begin
       select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
       from private.invitations where application_id = application
     ),
+    (
+      select jsonb_build_array(private.erased_on(stored), questions_version)
+      from public.retreat_applications as stored join private.editions on editions.id = stored.edition
+      where stored.id = application
+    ),
     -- Rows of the history are only added.
     (select count(*) from private.history where application_id = application),
     private.marks_shown(application, account),

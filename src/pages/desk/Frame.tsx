@@ -106,7 +106,11 @@ function ConnectionNotice() {
 
 const navigation: { name: string; to: Route; screens: Route['screen'][] }[] = [
   { name: 'Applications', to: unfilteredList, screens: ['list', 'application', 'person'] },
-  { name: 'Places', to: { screen: 'places' }, screens: ['places', 'questions', 'guests', 'retreats'] },
+  {
+    name: 'Places',
+    to: { screen: 'places' },
+    screens: ['places', 'questions', 'guests', 'retreats', 'retention'],
+  },
   {
     name: 'Letters',
     to: { screen: 'letters' },

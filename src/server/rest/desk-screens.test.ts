@@ -1,6 +1,8 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { setRetreat } from '../../../testing/calendars.ts'
+import { resetRetention } from '../../../testing/retention.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
 import type { Application } from '../../application/application.ts'
@@ -342,6 +344,7 @@ test('the stamp of an application changes if, and only if, something about the a
     expect((await opened(id)).stamp).toBe(stamp)
     return stamp
   }
+  await setRetreat(owner, { starts_on: '2026-03-12', ends_on: '2026-03-15' })
   const seen = [await stampOf()]
   await decide(other, 'accepted')
   expect(await stampOf()).toBe(seen[0])
@@ -351,12 +354,17 @@ test('the stamp of an application changes if, and only if, something about the a
     () => releaseAll('accepted'),
     () => owner`update private.deliveries set attempts = 1 where application_id = ${id} and kind = 'letter'`,
     () => owner`update private.deliveries set attempts = 1, reply_status = 500 where id = ${id}`,
+    () => ask('set_retention', { version: 0, months: 12, months_came: null }),
+    () => ask('hold', { act: crypto.randomUUID(), application: id, reason: 'Comes again' }),
+    () => owner`update private.editions set questions_version = questions_version + 1`,
   ]
   for (const change of changes) {
     await change()
     seen.push(await stampOf())
   }
   expect(new Set(seen).size).toBe(changes.length + 1)
+  await resetRetention(owner)
+  await setRetreat(owner, { starts_on: null, ends_on: null })
   await owner`delete from public.retreat_applications where id = ${id}`
   expect(await client.rpc('desk_stamp', { application: id })).toMatchObject({
     status: 404,

@@ -154,8 +154,7 @@ function EditionDays({ retention: { editions, months, months_came: came } }: Ret
       <ul className="layout-lines">
         {editions.map((edition) => (
           <li key={edition.id}>
-            <bdi>{nameOfEdition(edition)}</bdi>
-            <span className="layout-quiet">{daysOf(edition)}</span>
+            <bdi>{nameOfEdition(edition)}</bdi>: {daysOf(edition)}
           </li>
         ))}
       </ul>
@@ -164,14 +163,14 @@ function EditionDays({ retention: { editions, months, months_came: came } }: Ret
 }
 
 function daysOf({ ends_on, erased_on: all, came_erased_on: came }: Retention['editions'][number]) {
-  if (ends_on === null) return 'Not before the days of the retreat are set under Places.'
-  if (all === came && all !== null) return `From ${dayOf(all)} on.`
-  const sentences = [
-    all === null ? null : `From ${dayOf(all)} on.`,
-    came === null ? 'Never for people who came.' : `From ${dayOf(came)} on for people who came.`,
-    all === null ? 'Never for others.' : null,
+  if (ends_on === null) return 'not before its days are set under Places.'
+  if (all === came && all !== null) return `from ${dayOf(all)} on.`
+  const parts = [
+    ...(all === null ? [] : [`from ${dayOf(all)} on`]),
+    came === null ? 'never for people who came' : `from ${dayOf(came)} on for people who came`,
+    ...(all === null ? ['never for others'] : []),
   ]
-  return sentences.filter(Boolean).join(' ')
+  return `${parts.join(', ')}.`
 }
 
 /** The applications that organisers keep. */
