@@ -47,8 +47,8 @@ export default defineConfig({
     ],
     setupFiles: 'testing/setup/scopes.ts',
     // Only for tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 20_000 } },
     // Most tests wait for PostgreSQL, a browser or a timeout.
     maxWorkers: 4,

@@ -48,7 +48,7 @@ interface Outcome {
 }
 
 /** In milliseconds. An idle machine takes a tenth of this time. */
-const longestPack = 240_000
+const longestPack = 480_000
 
 async function pack(directory: string) {
   const checkout = await copyCheckout(join(directory, 'checkout'))
