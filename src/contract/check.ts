@@ -22,6 +22,11 @@ export interface Refusal {
   messageWord?: string
 }
 
+/** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
+export const denied: Refusal = { status: 401, codes: ['42501'] }
+/** PostgREST's response to a body that is not the JSON of rows. */
+export const malformed: Refusal = { status: 400, codes: ['PGRST102'] }
+
 /** Creates a check that something is refused. */
 export function refusalCheck(
   name: string,

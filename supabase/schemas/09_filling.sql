@@ -1,0 +1,106 @@
+-- Texts filled in with the form answers of an application, and with its invitation.
+
+-- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose
+-- form answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray
+-- braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
+-- answer many times.
+create function private.fill(
+  given text, answers jsonb, most integer default 20000,
+  out filled text, out missing text[], out unknown text[], out is_long boolean
+)
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
+  names text[] := array(
+    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
+    order by position
+  );
+begin
+  filled := parts[1];
+  missing := '{}';
+  unknown := case
+    when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
+  end;
+  for position in 1 .. cardinality(names) loop
+    if not answers ? names[position] then
+      unknown := unknown || left(names[position], 100);
+    elsif answers ->> names[position] = '' then
+      missing := missing || names[position];
+    end if;
+    -- Append nothing to a text that is cut anyway.
+    if char_length(filled) <= most then
+      filled := filled || coalesce(
+        case answers ->> names[position] when '' then '{{' || names[position] || '}}' else answers ->> names[position] end, ''
+      ) || parts[position + 1];
+    end if;
+  end loop;
+  is_long := char_length(filled) > most;
+  filled := left(filled, most);
+  missing := array(select distinct name from unnest(missing) as name order by name);
+  unknown := array(select distinct name from unnest(unknown) as name order by name);
+end
+$$;
+
+-- Subject and body for one application. The RSVP link and the deadline stay placeholders.
+create function private.filled(
+  subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
+  filled_subject record := private.fill(subject, answers, 1000);
+  filled_body record := private.fill(body, answers);
+  -- A subject is one line, regardless of what an applicant wrote.
+  subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+begin
+  return jsonb_build_object(
+    'subject', subject_line, 'body', filled_body.filled,
+    'is_long', filled_subject.is_long or filled_body.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(filled_subject.missing || filled_body.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(filled_subject.unknown || filled_body.unknown) order by 1)))
+  );
+end
+$$;
+
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
+create function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  example_invitation record;
+  letter jsonb;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into application_row from public.retreat_applications where id = application;
+  end if;
+  if application_row.id is null then return null; end if;
+  if occasion = 'received' then
+    letter := '{"is_long": false}'
+      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
+  else
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into example_invitation from private.places;
+    letter := letter || jsonb_build_object(
+      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
+  end if;
+  return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
+end
+$$;
