@@ -107,6 +107,7 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
 
 test('a guest can keep an RSVP after starting to change it, and nothing is sent', async ({ visitor }) => {
   const page = await openWith(visitor, invitations.coming)
+  await waitForInvitation(page)
   const calls: string[] = []
   page.on('request', (request) => calls.push(request.url()))
   await button(page, 'Change my answer').click()

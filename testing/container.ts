@@ -39,6 +39,17 @@ export interface RunningContainer extends Output {
   exec(...command: string[]): Promise<string>
   /** Sends the image's stop signal, and kills the container after this many seconds. Returns its exit code. */
   stop(seconds: number): Promise<number | null>
+  /** Resolves with the exit code when the container ends. */
+  exited: Promise<number | null>
+}
+
+export interface ContainerOptions {
+  /** The settings, as environment variables. */
+  settings: Record<string, string>
+  /** The program, in place of the image's command. */
+  command?: string[]
+  /** A folder in place of the image's `/app`, which makes it the image of another version. */
+  app?: string | undefined
 }
 
 /**
@@ -116,7 +127,7 @@ async function machineVolumes() {
 export async function startContainer(
   { config, files }: Image,
   directory: string,
-  settings: Record<string, string>,
+  { settings, command = config.Cmd, app }: ContainerOptions,
 ): Promise<RunningContainer> {
   const name = `unplugged-${process.pid}`
   const [, uid = '', gid = ''] =
@@ -143,7 +154,7 @@ export async function startContainer(
     process: {
       user: { uid: Number(uid), gid: Number(gid) },
       cwd: config.WorkingDir,
-      args: [...config.Entrypoint, ...config.Cmd],
+      args: [...config.Entrypoint, ...command],
       env: [...config.Env, ...Object.entries(settings).map(([key, value]) => `${key}=${value}`)],
       capabilities: {},
       noNewPrivileges: true,
@@ -154,6 +165,9 @@ export async function startContainer(
       tmpfs('/dev/shm'),
       tmpfs('/tmp'),
       ...volumes,
+      ...(app === undefined
+        ? []
+        : [{ destination: config.WorkingDir, type: 'bind', source: app, options: ['rbind', 'ro'] }]),
     ],
     linux: {
       cgroupsPath: name,
@@ -170,6 +184,7 @@ export async function startContainer(
   const exited = once(child, 'exit') as Promise<[number | null]>
   return {
     ...outputOf(child),
+    exited: exited.then(([code]) => code),
     async exec(...command) {
       return (await run('runc', [...runc, 'exec', name, ...command])).stdout
     },

@@ -1,5 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, unpackRelease } from '../../testing/archive.ts'
@@ -7,11 +9,13 @@ import { send } from '../../testing/client.ts'
 import { buildImage, startContainer, type Image, type RunningContainer } from '../../testing/container.ts'
 import { anApplication } from '../../testing/form.ts'
 import { freePort } from '../../testing/ports.ts'
+import { readCommands } from '../../testing/recipe.ts'
 import { temporaryDirectory } from '../../testing/server.ts'
+
+const run = promisify(execFile)
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let image: Image
-let container: RunningContainer | undefined
 
 beforeAll(async () => {
   directory = await temporaryDirectory()
@@ -19,6 +23,13 @@ beforeAll(async () => {
   await unpackRelease(await packRelease(), product)
   image = await buildImage(product, directory.path)
 })
+
+/** Starts the image's server. Resolves when it is ready. */
+async function startServerIn(volumes: string, settings: Record<string, string>, app?: string) {
+  const container = await startContainer(image, volumes, { settings, app })
+  await container.waitForOutput('is ready at')
+  return container
+}
 
 test('the image is at most 200 MB larger than its base, and does not run as root', () => {
   const megabytes = image.size - image.baseSize
@@ -38,11 +49,7 @@ test('the image has the same licenses and list of packages as the archive', asyn
 test('with a read-only root the image stores, backs up, stops in time, and has the application after a restart or a kill', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
-  const start = async () => {
-    container = await startContainer(image, directory.path, settings)
-    await container.waitForOutput('is ready at')
-    return container
-  }
+  const start = () => startServerIn(directory.path, settings)
   const first = await start()
   await expect(first.exec('touch', '/app/x')).rejects.toThrow('Read-only file system')
   const status = await first.exec('cat', '/proc/self/status')
@@ -71,5 +78,53 @@ test('with a read-only root the image stores, backs up, stops in time, and has t
     application,
   )
   expect(await third.stop(Number(minutes) * 60)).toBe(0)
-  container = undefined
+})
+
+test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs again by the documented commands', async () => {
+  const volumes = join(directory.path, 'updated')
+  await mkdir(volumes)
+  const former = join(directory.path, 'former')
+  await unpackRelease('testing/fixtures-1.0.0/unplugged-1.0.0.tgz', former)
+  await run('npm', ['ci', '--omit=dev'], { cwd: former })
+  const origin = `http://127.0.0.1:${await freePort()}`
+  const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
+  const emails = async (running: RunningContainer) =>
+    [
+      ...(await running.exec('node', 'start.js', 'applications', '--json')).matchAll(/"email":"([^"]*)"/g),
+    ].map(([, email]) => email)
+  const before = anApplication()
+  const older = await startServerIn(volumes, settings, former)
+  expect(await send(origin, before)).toBe(201)
+  expect(await older.stop(60)).toBe(0)
+
+  const newer = await startServerIn(volumes, settings)
+  expect(newer.output()).toContain('The schema was updated by')
+  expect(await emails(newer)).toEqual([before.email])
+  expect(await send(origin, anApplication())).toBe(201)
+  expect(await newer.stop(60)).toBe(0)
+
+  const [, backup = ''] = /"folder":"\/backups\/([^"]+)".*"msg":"backup made"/.exec(newer.output()) ?? []
+  const [, goBack = ''] = await readCommands('docs/operate.md', 'In a container', {
+    'unplugged-2026-11-25T02-00-00Z': backup,
+  })
+  const commands = [...goBack.matchAll(/ run --rm unplugged (.*)$/gm)].map(([, command = '']) => command)
+  expect(commands.length).toBe(3)
+  for (const command of commands) {
+    const container = await startContainer(image, volumes, {
+      settings,
+      command: ['sh', '-c', command],
+      app: former,
+    })
+    expect([await container.exited, container.output()]).toEqual([0, expect.any(String)])
+  }
+  const again = await startServerIn(volumes, settings, former)
+  expect(await emails(again)).toEqual([before.email])
+  expect(await again.stop(60)).toBe(0)
+  const aside = ['node', 'start.js', 'applications', '--json']
+  const reader = await startContainer(image, volumes, {
+    settings: { ...settings, DATA_DIR: '/data/newer' },
+    command: aside,
+  })
+  expect(await reader.exited).toBe(0)
+  expect(reader.output().trim().split('\n')).toHaveLength(2)
 })
