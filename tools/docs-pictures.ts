@@ -118,6 +118,33 @@ async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>)
   await take('junk', list, list.getByRole('dialog'))
 }
 
+/** Takes pictures of what follows an acceptance, and of how long all of it is kept. */
+async function takeRetreat(openDesk: (hash: string) => Promise<Page>) {
+  const guests = await openDesk('/guests')
+  await guests.locator('.guests-table tbody tr').first().waitFor()
+  await take('guests', guests)
+
+  const questions = await openDesk('/questions')
+  await questions.getByRole('heading', { name: 'What guests are asked' }).waitFor()
+  await take('questions', questions)
+
+  const retreats = await openDesk('/retreats')
+  await retreats.getByRole('heading', { name: 'Begin the next retreat' }).waitFor()
+  await take('retreats', retreats)
+
+  const retention = await openDesk('/retention')
+  const months = retention.getByRole('spinbutton')
+  await months.first().fill('12')
+  await months.last().fill('36')
+  await take('retention', retention)
+
+  const accepted = await openDesk('/?status=accepted')
+  await rows(accepted).first().click()
+  await accepted.getByRole('link', { name: 'Everything about this person' }).click()
+  await accepted.getByRole('heading', { name: 'Everything about a person' }).waitFor()
+  await take('person', accepted)
+}
+
 /** Takes pictures of the desk's screens, in the order of an application's way through them. */
 async function takeDesk(site: string, signedIn: BrowserContextOptions) {
   const openDesk = (hash: string) => open({ ...tallLaptop, ...signedIn }, `${site}desk#${hash}`)
@@ -164,11 +191,13 @@ async function takeDesk(site: string, signedIn: BrowserContextOptions) {
   await door.getByRole('button', { name: 'Save' }).waitFor()
   await take('door', door)
 
+  await takeRetreat(openDesk)
+
   await takeTogether(openDesk)
   await takeJunk(site, openDesk)
 }
 
-/** Takes a picture of the answer page of a person without an RSVP. */
+/** Takes pictures of the answer page: of a person without an RSVP, and of a guest who is asked questions. */
 async function takeAnswer(mails: string) {
   const mail = await open(phone, mails)
   const links = await mail
@@ -177,7 +206,12 @@ async function takeAnswer(mails: string) {
   for (const link of links) {
     const page = await open(phone, link)
     await page.locator('#place[aria-busy=false]').waitFor()
-    if (await page.getByRole('button', { name: 'I am coming' }).isVisible()) return await take('answer', page)
+    const coming = page.getByRole('button', { name: 'I am coming' })
+    if (!(await coming.isVisible())) continue
+    await take('answer', page)
+    await coming.click()
+    await page.locator('form').waitFor()
+    return await take('answer-questions', page)
   }
   throw new Error('Everybody has answered.')
 }

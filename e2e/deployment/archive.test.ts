@@ -37,6 +37,8 @@ let formerFolder: string
 let archive: string
 /** The name of this version's folder in the docs, and in the archive. */
 let folder: Record<'inDocs' | 'ours', string>
+/** The docs go back to the release before this version. The tests go back to 1.0.0. */
+const formerInDocs = { 'unplugged-1.1.0': 'unplugged-1.0.0' }
 
 beforeAll(async () => {
   const { path } = await temporaryDirectory()
@@ -251,6 +253,7 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
   await rename(backup, join(backups, 'before'))
   const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
     ...replacements,
+    ...formerInDocs,
     ' -o unplugged -g unplugged': '',
     'http://127.0.0.1:3000': origin,
     '2026-11-25T02:00:00': timeOf(backup),
@@ -310,6 +313,7 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
 
   const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
     [folder.inDocs]: folder.ours,
+    ...formerInDocs,
     [`mv /var/lib/unplugged /var/lib/${folder.ours} &&\n`]: 'put-aside &&\n',
     'install -d -m 700 -o unplugged -g unplugged /var/lib/unplugged &&\n': '',
     [`DATA_DIR=/var/lib/${folder.ours}`]: `DATABASE_URL=${postgres.url('unplugged_newer', 'unplugged')}`,
