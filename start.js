@@ -123,7 +123,7 @@ async function build() {
 /**
  * Loads the settings. `process.loadEnvFile` would lose the first line of a file that begins with a byte order mark.
  *
- * @returns Whether the file could be read.
+ * @returns Whether the file could be read and has no colour that is cut at its `#`.
  */
 function loadSettings() {
   if (!existsSync('.env')) return true
@@ -134,6 +134,13 @@ function loadSettings() {
     if (!isOneOf(error, 'EACCES', 'EPERM', 'EISDIR')) throw error
     console.error(
       'The settings in .env cannot be read: let this user read that file, or run this as a user who may.',
+    )
+    return false
+  }
+  // An empty colour would be taken for none.
+  if (/^[^\S\n]*(?:export[^\S\n]+)?SITE_ACCENT[^\S\n]*=[^\S\n]*#/m.test(text)) {
+    console.error(
+      'SITE_ACCENT in .env ends before its sign #, which begins a comment: put the value in quotes.',
     )
     return false
   }

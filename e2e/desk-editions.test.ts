@@ -71,9 +71,10 @@ test('an earlier retreat is read, searched, exported and opened, and a link lead
   await desk.setStatus([{ id: alan }], 'shortlisted')
   await beginEdition(desk.sql, 'Spring 2028')
   await apply('Bea')
-  const page = await desk.open(visitor, '/?status=all')
+  const page = await desk.open(visitor)
   const { heading, link, search, button, tabs } = getDesk(page)
   await listed(page, 'Bea')
+  // Of an earlier retreat all are shown, whatever their status.
   await select(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.getByText('You are reading First retreat.').waitFor()
@@ -86,6 +87,7 @@ test('an earlier retreat is read, searched, exported and opened, and a link lead
   const saved = page.waitForEvent('download')
   await button('Download CSV').click()
   const file = await saved
+  expect(file.suggestedFilename()).toMatch(/^applications-of-retreat-1-.*[.]csv$/)
   const { rows } = readCsv((await buffer(await file.createReadStream())).toString())
   expect(rows.map((row) => row['first_name'])).toEqual(['Alan'])
 

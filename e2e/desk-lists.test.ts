@@ -66,6 +66,14 @@ test('the counts and changes of the list arrive in one later call, then letters 
   await expect.poll(() => requests.slice(4)).toEqual(['desk_list', 'desk_refresh'])
 })
 
+test('an empty list shows the first application when it arrives', async ({ visitor }) => {
+  const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
+  await page.getByText('Nobody has applied yet.').waitFor()
+  await desk.store(people(1))
+  await page.clock.fastForward(20_000)
+  await getDesk(page).link('Person 1').waitFor()
+})
+
 test('visible rows stay and show their current status, and new rows are offered', async ({ visitor }) => {
   const stored = await desk.store(people(6))
   await desk.setStatus(stored.slice(0, 3), 'accepted')

@@ -31,7 +31,12 @@ test('keys mark an application, other marks appear then, and a line of why is sa
     .poll(
       () => desk.sql`select mark, why, is_after_seeing from private.marks where author = 'ada@example.org'`,
     )
-    .toEqual([{ mark: 'yes', why: 'Knows what to leave behind.', is_after_seeing: true }])
+    .toEqual([{ mark: 'yes', why: 'Knows what to leave behind.', is_after_seeing: false }])
+  await page.emulateMedia({ media: 'print' })
+  await marks.getByText('Yes ada@example.org: Knows what to leave behind.').waitFor()
+  await page.emulateMedia({ media: 'screen' })
+
+  await page.getByRole('heading', { name: 'Person 1' }).press('2')
   await marks.getByText('Your mark says “after seeing”.').waitFor()
 
   await page.getByRole('heading', { name: 'Person 1' }).press('j')
@@ -45,7 +50,7 @@ test('keys mark an application, other marks appear then, and a line of why is sa
   ).toEqual([])
 
   await page.keyboard.press('Escape')
-  await page.getByText('1 yes, 1 no').waitFor()
+  await page.getByText('1 maybe, 1 no').waitFor()
 })
 
 test('of keys that are pressed while a mark is being saved, the last one counts', async ({ visitor }) => {

@@ -58,7 +58,7 @@ test('RSVPs are counted, saving places overwrites no other change, and each numb
   const page = await desk.open(visitor, '/places')
   const { button, heading, link, names, row, status } = getDesk(page)
   await heading('Places').waitFor()
-  const answers = ['1 Coming', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet']
+  const answers = ['1 Coming Guest list', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet']
   await expect.poll(() => tileTexts(page)).toEqual(answers)
   await page.getByText('The number of places is not set.').waitFor()
   const zone = page.getByLabel('Time zone')

@@ -130,7 +130,7 @@ test('questions are written at the desk, answered by a guest, and read at the ap
     .toEqual([
       ['Name', 'When do you arrive?', 'What do you not eat?'],
       ['Ada Lovelace', 'Friday', '=Nuts'],
-      ['Alan Turing', '', ''],
+      ['Alan Turing', 'no answer', 'no answer'],
     ])
   await page.getByText('2 guests. 1 has not answered all required questions').waitFor()
   expect(await page.getByRole('row', { name: /Alan Turing/ }).textContent()).toContain('1 answer missing')
@@ -327,6 +327,8 @@ test('the printed list has a title with the days, the ticked columns and nothing
   await getDesk(page).button('Print').click()
   await expect.poll(() => page.title()).toBe('printed')
   await page.locator('.guests-paper', { hasText: 'Hof Sonnenau' }).waitFor({ state: 'attached' })
+  const paper = await page.pdf({ format: 'A4' })
+  expect(paper.toString('latin1').match(/\/Type ?\/Page\b/g)).toHaveLength(1)
   await page.emulateMedia({ media: 'print' })
   // A4 in portrait, without its margins.
   await resize(page, { width: 680, height: 1000 })
@@ -336,7 +338,7 @@ test('the printed list has a title with the days, the ticked columns and nothing
     /^Unplugged\. · 12\s?–\s?15 March 2027 · Hof Sonnenau · 2 guests, as of \d+ \w+ 20\d\d$/,
   )
   expect(lines.slice(2).join('|').replaceAll('\t', '|').replaceAll(/\|+/g, '|').replace(/\|$/, '')).toBe(
-    'Name|What do you not eat?|Ada Lovelace|Nuts|Alan Turing',
+    'Name|What do you not eat?|Ada Lovelace|Nuts|Alan Turing|no answer',
   )
   const head = page.locator('thead')
   expect(await head.evaluate((element) => getComputedStyle(element).display)).toBe('table-header-group')

@@ -142,6 +142,16 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     await rm(join(checkout, '.env'), { recursive: true })
   })
 
+  test('a colour that .env cuts at its sign # is reported in one sentence', async () => {
+    await writeFile(join(checkout, '.env'), 'PORT=0\nSITE_ACCENT=#e8a33d\n')
+    expect(await start().end()).toEqual({
+      code: 1,
+      output:
+        'SITE_ACCENT in .env ends before its sign #, which begins a comment: put the value in quotes.\n',
+    })
+    await rm(join(checkout, '.env'))
+  })
+
   test('visitors of a running server still get the files of its pages after a new build', async () => {
     const server = await startServer({ DATA_DIR: dataDir }, checkout)
     const scriptOf = async () =>

@@ -10,7 +10,7 @@ create table private.marks (
   mark text check (mark in ('yes', 'maybe', 'no')),
   why text not null default '',
   at timestamptz not null default now(),
-  -- Whether the author could see another mark before giving or changing this one.
+  -- Whether the author could see another mark before giving this one, or changing it to another mark.
   is_after_seeing boolean not null default false,
   -- Whether the author could see another mark since.
   has_seen boolean not null default false,
@@ -115,10 +115,11 @@ begin
         on conflict do nothing;
       update private.marks set
         author = me.email, mark = desk_mark.mark, at = now(), why = case when desk_mark.mark is null then '' else line end,
-        is_after_seeing = has_seen or exists (
+        -- A line that is added to the same mark leaves it as independent as it was.
+        is_after_seeing = case when marks.mark is not distinct from desk_mark.mark then is_after_seeing else has_seen or exists (
           select from private.marks as shown
           where shown.application_id = application and shown.account_id <> me.id and shown.was_shown
-        ),
+        ) end,
         was_shown = was_shown or desk_mark.mark is not null and exists (
           select from private.statuses where application_id = application and private.is_decision(status)
         )

@@ -39,7 +39,7 @@ export async function run(): Promise<void> {
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
     else if (!keepErased && backupDir !== undefined) {
       console.log(
-        'No list of erasures is beside the backup or in BACKUP_DIR: applications that were erased since are restored.',
+        'No list of erasures is beside the backup or in BACKUP_DIR. If applications were erased since the backup, they were restored, too.',
       )
     }
     if (erasedAnswers > 0)

@@ -102,6 +102,8 @@ test('a mark given after its author could see another one says so, also when it 
   await mark(ada, id, 'yes')
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(false)
   await mark(grace, id, 'no')
+  // A line that is added to the same mark changes nothing of that.
+  expect((await mark(ada, id, 'maybe', 'Clear.')).own).toMatchObject({ why: 'Clear.', after_seeing: false })
   expect((await mark(grace, id, 'yes')).own?.after_seeing).toBe(true)
   await mark(ada, id, null)
   expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)

@@ -22,7 +22,7 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
     async (filter: Filter, signal) => {
       const { readTable, saveTable } = await loadScript(import('./deferred.ts'))
       const table = await readTable(call, filter, setReceived, signal)
-      return () => saveTable(table)
+      return () => saveTable(table, filter.edition)
     },
     { onSuccess: (save) => save() },
   )

@@ -69,6 +69,12 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     if (isAlone) onAlone()
     wasAlone.current = isAlone
   }, [isAlone])
+  // An empty list has no rows that have to keep their positions.
+  const hasFirstRows = list?.applications.length === 0 && changes.newer > 0
+  const onFirstRows = useEffectEvent(refetch)
+  useEffect(() => {
+    if (hasFirstRows) onFirstRows()
+  }, [hasFirstRows])
   // Loaded after the list. Without it, the list is complete.
   const [ListExtras, setListExtras] = useState<typeof import('./deferred.ts').ListExtras>()
   const isRead = overview !== undefined

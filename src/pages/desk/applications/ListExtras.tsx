@@ -25,7 +25,10 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
         to={{ screen: 'list', filters: { ...filters, edition: undefined } }}
       />
       <div className="list-extras">
-        <EditionSelect {...{ editions, edition }} onChoose={(chosen) => onChange({ edition: chosen })} />
+        <EditionSelect
+          {...{ editions, edition }}
+          onChoose={(chosen) => onChange({ edition: chosen, status: chosen === undefined ? 'new' : 'all' })}
+        />
         {/* Junk is searched in the newest retreat. */}
         {!isEarlier && <JunkSuggestions />}
       </div>

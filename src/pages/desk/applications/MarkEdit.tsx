@@ -45,6 +45,11 @@ export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
           </ActButton>
         )}
       </Form>
+      {own !== null && (
+        <p className="application-own-mark">
+          <MarkText mark={own} />
+        </p>
+      )}
       <ActProblems acts={[save]} />
       {others === null ? (
         <p className="layout-quiet">

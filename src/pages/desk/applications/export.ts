@@ -60,8 +60,12 @@ export async function readTable(
   return { file, count }
 }
 
-/** Saves a table as a file of today, and announces it. */
-export function saveTable({ file, count }: Table): void {
-  saveFile(file, 'applications', 'csv')
+/**
+ * Saves a table as a file of today, and announces it.
+ *
+ * @param edition The number of the earlier retreat whose table it is; undefined means the newest.
+ */
+export function saveTable({ file, count }: Table, edition: number | undefined): void {
+  saveFile(file, edition === undefined ? 'applications' : `applications-of-retreat-${edition}`, 'csv')
   announce(`Downloaded ${countOf(count, 'application')}.`)
 }

@@ -128,6 +128,12 @@ function Numbers({ places, edition }: OfEdition & { places: Places }) {
             <a href={hrefOfRsvp(answer)}>
               <b>{formatNumber(count)}</b> {rsvpStates[answer]}
             </a>
+            {answer === 'coming' && count > 0 && (
+              <>
+                {' '}
+                <a href={hrefOf({ screen: 'guests', edition })}>Guest list</a>
+              </>
+            )}
             {answer === 'no answer' && late > 0 && (
               <>
                 {' '}

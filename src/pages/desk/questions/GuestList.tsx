@@ -79,7 +79,11 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
     storeTicks(changed, columns)
   }
   const download = () => {
-    saveFile(guestsFile(guests, chosen), 'guests', 'csv')
+    saveFile(
+      guestsFile(guests, chosen),
+      edition === undefined ? 'guests' : `guests-of-retreat-${edition}`,
+      'csv',
+    )
     announce(`Downloaded ${countOf(guests.length, 'guest')}.`)
   }
   return (
@@ -170,18 +174,22 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
 /** A word that would make its column wide. */
 const longWord = /\S{24}/
 
-function GuestCell({ column: { label, kind, isPrivate }, text }: { column: GuestColumn; text: string }) {
+/** The class of a cell. A phone number stays on one line, unless it is longer than any. */
+function classOf(column: string, text: string) {
+  if (column === 'phone' && text.length <= 24) return 'guests-phone'
+  return longWord.test(text) ? 'guests-long' : undefined
+}
+
+function GuestCell({ column: { id, label, kind, isPrivate }, text }: { column: GuestColumn; text: string }) {
+  const isOpen = text === '' && kind !== 'contact'
   return (
-    <td
-      data-kind={text.length > 60 ? 'long' : kind}
-      className={longWord.test(text) ? 'guests-long' : undefined}
-    >
+    <td data-kind={text.length > 60 ? 'long' : kind} className={classOf(id, text)}>
       {/* In narrow windows each row is a card, whose lines have labels. Screen readers read the column's name. */}
       <span className="guests-label" aria-hidden>
         {label}
         {isPrivate && ' (private)'}
       </span>
-      <bdi>{text}</bdi>
+      <bdi className={isOpen ? 'layout-quiet' : undefined}>{isOpen ? 'no answer' : text}</bdi>
     </td>
   )
 }

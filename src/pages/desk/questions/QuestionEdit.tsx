@@ -107,7 +107,7 @@ export function QuestionEdit(props: QuestionEditProps) {
       {is_private && (
         <p className="control-hint">
           Such as health or an emergency number. Hidden from blind readers, left out of webhooks and of tables
-          unless you tick it, and erased after the retreat.
+          unless you choose its column, and erased after the retreat.
           {stays && ' It stays private, because it has answers.'}
         </p>
       )}

@@ -155,10 +155,12 @@ function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
           </Sheet>
         )}
         {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
-        <SaveButtons
-          draft={draft}
-          conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
-        />
+        {(questions.length > 0 || stored.questions.length > 0) && (
+          <SaveButtons
+            draft={draft}
+            conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
+          />
+        )}
       </div>
     </form>
   )

@@ -131,9 +131,7 @@ function MonthsEdit({ retention }: RetentionProps) {
           onText={(came) => enter({ came })}
         />
         <ul>
-          <li>
-            Nothing is erased before it was announced here, under Places and in the daily email on seven days.
-          </li>
+          <li>Each erasing is announced for seven days before: here, under Places and in the daily email.</li>
           <li>Each is erased for good, with its letters and answers. A restored backup erases it again.</li>
           <li>You can keep a single application, with a reason, where it is shown.</li>
         </ul>
