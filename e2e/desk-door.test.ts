@@ -128,13 +128,13 @@ test('of two simultaneous changes the later is refused, keeps its text, and can 
 }) => {
   visitor.allowConsoleError(failedRequest)
   const mine = await openDoor(visitor)
-  const theirs = await openDoor(visitor, await server.signedIn('bob@example.org'))
+  const bobsPage = await openDoor(visitor, await server.signedIn('bob@example.org'))
   await mine.sentence.fill('Mine.')
   await mine.choose('Closed')
-  await theirs.choose('Closed')
-  await theirs.sentence.fill('Theirs.')
-  await theirs.close.click()
-  await expectState(theirs.page, 'The door is closed. Applicants read: “Theirs.”')
+  await bobsPage.choose('Closed')
+  await bobsPage.sentence.fill('Theirs.')
+  await bobsPage.close.click()
+  await expectState(bobsPage.page, 'The door is closed. Applicants read: “Theirs.”')
 
   await mine.close.click()
   await expect

@@ -21,11 +21,11 @@ beforeEach(async () => {
     delete from private.templates where name not in ('received', 'accepted', 'waitlisted', 'declined')`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
   await desk.sql`update private.organisers set notices = 'off'`
-  await setPostman(true)
+  await setMailSender(true)
 })
 
 /** Makes the database record that a server sends emails or calls an automation, or that no server does. */
-async function setPostman(sendsEmails: boolean, callsAutomation = false) {
+async function setMailSender(sendsEmails: boolean, callsAutomation = false) {
   const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
     update private.postman set stopped = false, seen_at = now() + ${seen(sendsEmails)}::interval,
@@ -358,7 +358,7 @@ test('typed text is kept when another organiser sends the letter, and typing nev
 test('without a server that sends emails, each letter opens in the mail program and is recorded as sent', async ({
   visitor,
 }) => {
-  await setPostman(false)
+  await setMailSender(false)
   const [stored] = await desk.store([{ ...zoe, company: 'Bees & Sons' }])
   await desk.setStatus(stored ? [stored] : [], 'declined')
   const page = await desk.open(visitor, '/letters')
@@ -458,7 +458,7 @@ test('an organiser writes to one person without a template, stops the letter, se
 test('without a mail server a letter to one person opens in the mail program, and a blind reader cannot write one', async ({
   visitor,
 }) => {
-  await setPostman(false)
+  await setMailSender(false)
   const [stored] = await desk.store([zoe])
   const page = await desk.open(visitor, `/applications/${stored?.id}`)
   const { button, link, note, status, timeline } = getDesk(page)
@@ -684,7 +684,7 @@ test("a refused letter shows the mail server's reply, and can be retried", async
   await page.getByText('All letters stopped').waitFor()
 })
 
-test('receipts are switched on without overwriting other changes, and can only quote the first name', async ({
+test('receipts are switched on without overwriting another organiser’s changes, and can only quote the first name', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -768,7 +768,7 @@ test('a waiting receipt is shown and can be stopped, and organisers cannot write
 test('with an automation but no mail server, the automation gets decision letters, and others are sent by hand', async ({
   visitor,
 }) => {
-  await setPostman(false, true)
+  await setMailSender(false, true)
   const [stored] = await desk.store([zoe])
   await desk.setStatus(stored ? [stored] : [], 'accepted')
   await desk.sql`
@@ -811,7 +811,7 @@ test('an organiser chooses notices of applications, and the choice is shown once
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  await setPostman(false)
+  await setMailSender(false)
   const page = await desk.open(visitor, '/account')
   const { status } = getDesk(page)
   const group = page.getByRole('group', { name: 'Mails to ada@example.org' })
@@ -830,7 +830,7 @@ test('an organiser chooses notices of applications, and the choice is shown once
   await page.getByText('No email is sent until this site has a mail server.').waitFor()
   const next = page.getByText(/^The next daily email is sent .*\d{4}, \d\d:\d\d\.$/)
   expect(await next.count()).toBe(0)
-  await setPostman(true)
+  await setMailSender(true)
   await page.reload()
   await next.waitFor()
   expect(await storedNotices()).toBe('ada@example.org daily,bob@example.org off')
@@ -913,7 +913,7 @@ test('without a server that sends emails no test is offered, and a refused test 
   await button('Send me a test').click()
   await page.getByRole('alert').getByText('There is no placeholder {{frist_name}}.').waitFor()
   expect(await desk.sql`select from private.deliveries where kind = 'test'`).toHaveLength(0)
-  await setPostman(false, true)
+  await setMailSender(false, true)
   await page.reload()
   await page.locator('.letters-letter').waitFor()
   expect(await button('Send me a test').count()).toBe(0)

@@ -11,11 +11,11 @@ const failedRequest = /Failed to load resource/
 beforeEach(async () => {
   await desk.sql`delete from private.places`
   await desk.sql`insert into private.places (zone) values ('UTC')`
-  await setPostman(false)
+  await setMailSender(false)
 })
 
 /** Makes the database record that a server sends letters, or that no server does. */
-const setPostman = (sendsLetters: boolean) =>
+const setMailSender = (sendsLetters: boolean) =>
   desk.sql`update private.postman set seen_at = now() + ${sendsLetters ? '1 hour' : '-1 hour'}::interval`
 
 /** Accepts somebody. With `invitation`, they have also received the letter. */
@@ -44,7 +44,7 @@ async function dayIn(days: number) {
   return row.day
 }
 
-test('RSVPs are counted, saving places overwrites no other change, and each number links to its list', async ({
+test('RSVPs are counted, each number links to its list, and saving the places does not overwrite another organiser’s change', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -96,7 +96,7 @@ test('RSVPs are counted, saving places overwrites no other change, and each numb
   expect(await page.getByText('2 places, 10 days to answer').count()).toBe(2)
 })
 
-test('until a time zone is saved, the browser’s is offered, and no letter with a deadline can be opened', async ({
+test('until a time zone is saved, the browser’s is offered, and no letter with a deadline can be opened in a mail program', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -151,7 +151,7 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   expect(await firstDraft.getByLabel('Text').inputValue()).toContain('here: {{answer_link}}')
 })
 
-test('accepting the person who waited longest takes a free place, can be undone, and overwrites no other decision', async ({
+test('accepting the person who waited longest takes a free place, can be undone, and does not overwrite another organiser’s decision', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -312,7 +312,7 @@ test('templates for accepted people offer the link and the deadline, and the des
   await button('{{reply_by}}').click()
   await button('Discard').click()
   // A server that sends letters uses its SITE_URL, which is not set here.
-  await setPostman(true)
+  await setMailSender(true)
   await page.reload()
   await page.getByText('The site’s address (SITE_URL) is not set').waitFor()
   expect(await letter.textContent()).not.toContain('here:')

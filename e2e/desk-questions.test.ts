@@ -143,7 +143,9 @@ test('questions are written at the desk, answered by a guest, and read at the ap
   await page.getByText('Questions to guests changed: 2 questions').waitFor()
 })
 
-test('two windows: a save overwrites no other change before it is seen', async ({ visitor }) => {
+test('a save in one window does not overwrite a change from another window that the organiser has not seen', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await storeQuestions(desk.sql, [{ text: 'What do you not eat?' }])
   const [one, other] = [

@@ -27,9 +27,9 @@ test('of two organisers the later sees who decided what, and overwrites the deci
   visitor,
 }) => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
-  const mine = await desk.open(visitor, '', withoutRefresh)
-  const theirs = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
-  const [my, their] = [getDesk(mine), getDesk(theirs)]
+  const adasPage = await desk.open(visitor, '', withoutRefresh)
+  const bobsPage = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
+  const [my, their] = [getDesk(adasPage), getDesk(bobsPage)]
   await my.select('Person 1').check()
   await their.button('Decline').click()
   await expect.poll(() => their.status.textContent()).toBe('Person 1: Declined')

@@ -293,12 +293,12 @@ test('an address sent to a co-organiser opens the same list and application; Bac
   await expect.poll(() => position.textContent()).toBe('3 of 5')
   expect(new URL(page.url()).hash).toBe(`#/applications/${third?.id}?status=all&search=acme+person`)
 
-  const theirs = await desk.open(visitor, new URL(page.url()).hash.slice(1), { as: desk.bob })
-  await getDesk(theirs).heading('Person 3').waitFor()
-  await expect.poll(() => getDesk(theirs).position.textContent()).toBe('3 of 5')
-  await getDesk(theirs).link('Back').click()
-  await expect.poll(getDesk(theirs).names).toEqual(people(5).map(({ last_name }) => `Person ${last_name}`))
-  expect(await getDesk(theirs).search.inputValue()).toBe('acme person')
+  const bobsPage = await desk.open(visitor, new URL(page.url()).hash.slice(1), { as: desk.bob })
+  await getDesk(bobsPage).heading('Person 3').waitFor()
+  await expect.poll(() => getDesk(bobsPage).position.textContent()).toBe('3 of 5')
+  await getDesk(bobsPage).link('Back').click()
+  await expect.poll(getDesk(bobsPage).names).toEqual(people(5).map(({ last_name }) => `Person ${last_name}`))
+  expect(await getDesk(bobsPage).search.inputValue()).toBe('acme person')
 
   await link('Next').click()
   await heading('Person 4').waitFor()

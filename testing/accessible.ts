@@ -8,7 +8,7 @@ import { accessibilityProblems } from './visitor.ts'
 import { resize } from './resize.ts'
 
 /** The window widths at which axe runs, in CSS pixels. */
-const axeWidths = extent([320], [1440, 390, 320])
+const axeWidths = extent({ quick: [320], long: [1440, 390, 320] })
 
 /** Elements that may overflow: drawings, and parts of the desk that scroll sideways (tabs, and the bar in low windows). */
 const mayOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'

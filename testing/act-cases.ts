@@ -14,7 +14,7 @@ export interface ActCase {
   /** The address of the screen, with `:id` for the applicant's id. */
   path: string
   /** Opens the part of the page that contains the button. */
-  reach?: (page: Page) => Promise<unknown>
+  openPart?: (page: Page) => Promise<unknown>
   /** A field's label and the text to type. The text must remain after a failure. */
   input?: readonly [label: string, text: string]
   button: (page: Page) => Locator
@@ -51,13 +51,13 @@ const endRetreat = async (sql: Sql) => {
   await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
   await sql`update private.retention set months = 12, months_came = 24`
 }
-const withoutPostman = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
+const withoutMailSender = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
 /** All acts of the desk. Add each new act here. */
 export const actCases: Record<ActName, ActCase> = {
   desk_decide: {
     path: '/applications/:id',
-    reach: withoutBackOff,
+    openPart: withoutBackOff,
     button: buttonNamed('Waitlist'),
     announcement: 'Ada Lovelace: Waitlisted',
     failure: 'Ada Lovelace: “Waitlisted” was not saved.',
@@ -107,7 +107,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_erase: {
     path: '/applications/:id',
-    reach: press('Erase'),
+    openPart: press('Erase'),
     input: ['Type the email, ada@example.com', 'ada@example.com'],
     button: buttonNamed('Erase for good'),
     announcement: 'Ada Lovelace: erased',
@@ -154,7 +154,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_remove_template: {
     prepare: storeTravelTemplate,
     path: '/letters/templates/Travel',
-    reach: press('Remove'),
+    openPart: press('Remove'),
     button: buttonNamed('Remove for good'),
     announcement: 'Template removed: Travel',
     failure: 'Not removed.',
@@ -177,7 +177,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_write: {
     prepare: storeTravelTemplate,
     path: '/applications/:id',
-    reach: (page) => page.getByLabel('Letter', { exact: true }).selectOption('Travel'),
+    openPart: (page) => page.getByLabel('Letter', { exact: true }).selectOption('Travel'),
     button: buttonNamed('Draft from template'),
     announcement: 'Draft made',
     failure: 'Not drafted.',
@@ -185,7 +185,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_write_to: {
     path: '/applications/:id',
-    async reach(page) {
+    async openPart(page) {
       await press('Write from scratch')(page)
       await page.getByLabel('Subject', { exact: true }).fill('One question')
     },
@@ -197,7 +197,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_edit: {
     path: '/letters/drafts/accepted',
-    reach: press('Edit: Ada Lovelace'),
+    openPart: press('Edit: Ada Lovelace'),
     input: ['Subject', 'Come'],
     button: buttonNamed('Save'),
     announcement: 'Ada Lovelace: changed',
@@ -213,7 +213,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_release: {
     path: '/letters/drafts/accepted',
-    reach: press('Send 1 letter'),
+    openPart: press('Send 1 letter'),
     button: (page) => getDesk(page).dialog.getByRole('button', { name: 'Send 1 letter' }),
     announcement: '1 letter on the way',
     failure: 'Not sent.',
@@ -238,7 +238,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_readdress: {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',
-    reach: press('Send to another address: Ada Lovelace'),
+    openPart: press('Send to another address: Ada Lovelace'),
     input: ['Address', 'ada@example.net'],
     button: buttonNamed('Send there'),
     announcement: 'Ada Lovelace: on the way to ada@example.net',
@@ -254,7 +254,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('told'),
   },
   desk_sent_by_hand: {
-    prepare: withoutPostman,
+    prepare: withoutMailSender,
     path: '/letters/drafts/accepted',
     button: buttonNamed('I sent it: Ada Lovelace'),
     announcement: 'Ada Lovelace: sent by hand',
@@ -262,7 +262,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: `select from private.deliveries where by = 'hand'`,
   },
   desk_hand_over: {
-    prepare: withoutPostman,
+    prepare: withoutMailSender,
     path: '/letters/drafts/accepted',
     button: buttonNamed('Open in mail program: Ada Lovelace'),
     announcement: '',
@@ -301,7 +301,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_set_questions: {
     path: '/questions',
-    reach: press('Add question'),
+    openPart: press('Add question'),
     input: ['Question', 'When do you arrive?'],
     button: buttonNamed('Save'),
     announcement: 'Saved. 1 question.',
@@ -311,7 +311,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_answer_questions: {
     prepare: (sql) => askGuest(sql, { text: 'What do you not eat?' }),
     path: '/applications/:id',
-    reach: press('Enter answers'),
+    openPart: press('Enter answers'),
     input: ['What do you not eat?', 'Nuts'],
     button: buttonNamed('Save answers'),
     announcement: 'Ada Lovelace: answers saved',
@@ -326,7 +326,7 @@ export const actCases: Record<ActName, ActCase> = {
       await sql`update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'`
     },
     path: '/questions',
-    reach: press('Erase them now'),
+    openPart: press('Erase them now'),
     button: buttonNamed('Erase for good'),
     announcement: '1 private answer erased.',
     failure: 'Not erased.',
@@ -344,7 +344,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_hold: {
     prepare: endRetreat,
     path: '/applications/:id',
-    reach: press('Keep'),
+    openPart: press('Keep'),
     input: ['Reason', 'Comes again next year'],
     button: buttonNamed('Keep it'),
     announcement: 'Ada Lovelace: kept',
@@ -357,7 +357,7 @@ export const actCases: Record<ActName, ActCase> = {
       await sql`update public.retreat_applications set created_at = '2024-03-01'`
     },
     path: '/retention',
-    reach: press('Erase the 1 due'),
+    openPart: press('Erase the 1 due'),
     button: buttonNamed('Erase for good'),
     announcement: '1 application erased.',
     failure: 'Not erased.',
@@ -365,7 +365,7 @@ export const actCases: Record<ActName, ActCase> = {
   },
   desk_begin_edition: {
     path: '/retreats',
-    reach: async (page) => {
+    openPart: async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
       await press('Begin retreat')(page)
     },

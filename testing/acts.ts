@@ -36,7 +36,7 @@ interface PlayOptions<State extends object> {
   /** The number of sequences to play. */
   sequences: number
   /** The largest number of acts in a sequence. The smallest is half of it. */
-  mostActs: number
+  maxActs: number
   /** Milliseconds after which playing and shrinking stop. */
   timeLimit: number
   begin: () => Promise<State>
@@ -55,7 +55,7 @@ interface PlayOptions<State extends object> {
 export async function playRandomActs<State extends object>({
   acts,
   sequences,
-  mostActs,
+  maxActs,
   timeLimit,
   begin,
   afterEach = async () => {},
@@ -68,8 +68,8 @@ export async function playRandomActs<State extends object>({
   }
   const checkedActs = acts.map((each) => each.map((act) => withCheck(act, afterAct)))
   const sequence = new LongEnoughSequences<State>(
-    fc.commands(checkedActs, { maxCommands: mostActs, size: 'max', disableReplayLog: true }),
-    mostActs / 2,
+    fc.commands(checkedActs, { maxCommands: maxActs, size: 'max', disableReplayLog: true }),
+    maxActs / 2,
   )
   await fc.assert(
     fc.asyncProperty(sequence, async (chosen) => {

@@ -112,19 +112,19 @@ export async function waitForInvitation(page: Page): Promise<void> {
 
 /** The page's states: the invitation of each state, and how a guest reaches the state. */
 export const answerStates = {
-  open: { place: invitations.open, reach: waitForInvitation },
-  coming: { place: invitations.coming, reach: waitForInvitation },
-  dated: { place: invitations['coming, with days'], reach: waitForInvitation },
-  asked: { place: askedInvitations.open, reach: waitForInvitation },
+  open: { place: invitations.open, reachState: waitForInvitation },
+  coming: { place: invitations.coming, reachState: waitForInvitation },
+  dated: { place: invitations['coming, with days'], reachState: waitForInvitation },
+  asked: { place: askedInvitations.open, reachState: waitForInvitation },
   private: {
     place: askedInvitations.open,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       await page.getByRole('button', { name: 'Change: Whom do we call' }).click()
     },
   },
   saved: {
     place: askedInvitations.over,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       const json = askedInvitations.over
       await page.route('**/rpc/answer_questions', (route) => route.fulfill({ json }))
       await page.getByRole('button', { name: 'Save answers' }).click()
@@ -133,7 +133,7 @@ export const answerStates = {
   },
   unsaved: {
     place: askedInvitations.over,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       await page.route('**/rpc/answer_questions', (route) =>
         route.fulfill({
           status: 429,
@@ -144,7 +144,7 @@ export const answerStates = {
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-  closed: { place: askedInvitations.closed, reach: waitForInvitation },
+  closed: { place: askedInvitations.closed, reachState: waitForInvitation },
   hostile: {
     place: {
       state: 'open',
@@ -157,14 +157,14 @@ export const answerStates = {
         aQuestion({ text: 'M'.repeat(200), is_private: true, is_answered: true }),
       ]),
     },
-    reach: waitForInvitation,
+    reachState: waitForInvitation,
   },
-  over: { place: invitations.over, reach: waitForInvitation },
-  answered: { place: invitations['over, answered'], reach: waitForInvitation },
-  invalid: { place: invitations.invalid, reach: waitForInvitation },
+  over: { place: invitations.over, reachState: waitForInvitation },
+  answered: { place: invitations['over, answered'], reachState: waitForInvitation },
+  invalid: { place: invitations.invalid, reachState: waitForInvitation },
   reading: {
     place: invitations.open,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       await page.route('**/rpc/place_by_token', () => {})
       await page.reload()
       await page.locator('#place[aria-busy=true]').waitFor()
@@ -172,13 +172,13 @@ export const answerStates = {
   },
   changing: {
     place: invitations.coming,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       await page.getByRole('button', { name: 'Change my answer' }).click()
     },
   },
   sending: {
     place: invitations.open,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       await page.route('**/rpc/answer_place', () => {})
       await page.getByRole('button', { name: 'I cannot come' }).click()
       await page.getByRole('button', { name: 'Sending...' }).waitFor()
@@ -186,11 +186,11 @@ export const answerStates = {
   },
   failed: {
     place: invitations.open,
-    reach: async (page: Page) => {
+    reachState: async (page: Page) => {
       const json = { message: 'Too many wrong links came from your connection. Please wait 10 seconds.' }
       await page.route('**/rpc/answer_place', (route) => route.fulfill({ status: 429, json }))
       await page.getByRole('button', { name: 'I am coming' }).click()
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-} satisfies Record<string, { place: Invitation; reach: (page: Page) => Promise<void> }>
+} satisfies Record<string, { place: Invitation; reachState: (page: Page) => Promise<void> }>

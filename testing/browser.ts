@@ -10,7 +10,7 @@ const macPaths = [
 ]
 
 /**
- * Finds a Chromium for the journeys, or installs one.
+ * Finds a Chromium for the browser tests, or installs one.
  *
  * @returns The path of its executable.
  * @throws {Error} Chromium is not available. The message says what to install.
@@ -41,7 +41,7 @@ export function findExecutable(
 }
 
 function installChromium() {
-  console.log('No Chromium was found; installing one for the journeys.')
+  console.log('No Chromium was found; installing one for the browser tests.')
   const attempts = [
     () => run('npx', ['playwright-core', 'install', 'chromium']),
     () => {

@@ -41,7 +41,7 @@ interface OpenOptions extends VisitorOptions {
 /**
  * Starts a server for the test file that calls this. Each of its tests begins without applications.
  *
- * @param checkout The folder of the server, by default that of the journeys.
+ * @param checkout The folder with the built server, by default that with React’s development version.
  */
 export function deskForTestFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
@@ -49,7 +49,8 @@ export function deskForTestFile(
 ): TestFileDesk {
   let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
-    if (parts === undefined) throw new Error('The server is there from the first test on.')
+    if (parts === undefined)
+      throw new Error('The server has not started yet. Use it in a test or a hook of the test file.')
     return parts
   }
 

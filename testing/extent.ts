@@ -1,11 +1,12 @@
-/**
- * Chooses the extent of a test.
- *
- * @param part The extent in `npm test`.
- * @param all The extent in `npm run test:long`.
- */
-export function extent<What>(part: What, all: What): What {
-  return process.env['EXTENT'] === 'all' ? all : part
+/** A test's extent in `npm test`, and in `npm run test:long`. */
+interface Extents<What> {
+  quick: What
+  long: What
+}
+
+/** Chooses the extent of a test, by the command that runs it. */
+export function extent<What>({ quick, long }: Extents<What>): What {
+  return process.env['EXTENT'] === 'all' ? long : quick
 }
 
 const seedSetting = process.env['SEED'] ?? '1'
@@ -18,12 +19,7 @@ export const seed = seedSetting === 'fresh' ? Date.now() % 2 ** 31 : Number(seed
 if (!Number.isInteger(seed)) throw new Error(`SEED is "${seedSetting}". It takes a whole number, or "fresh".`)
 if (seedSetting === 'fresh') console.log(`SEED=${seed}`)
 
-/**
- * The seeds of a run's rounds: {@link seed} and the numbers after it.
- *
- * @param part The number of rounds in `npm test`.
- * @param all The number of rounds in `npm run test:long`.
- */
-export function seedsOf(part: number, all: number): number[] {
-  return Array.from({ length: extent(part, all) }, (_each, round) => seed + round)
+/** The seeds of this many rounds: {@link seed} and the numbers after it. */
+export function seedsOf(rounds: Extents<number>): number[] {
+  return Array.from({ length: extent(rounds) }, (_each, round) => seed + round)
 }

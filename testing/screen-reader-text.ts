@@ -19,7 +19,7 @@ const placeholders: [RegExp, string][] = [
 ]
 
 /** The number of rows or items at the start of a list that the text has. */
-const mostSimilar = 4
+const maxSimilar = 4
 
 /**
  * The page's content for a screen reader, by Playwright's aria snapshot. Placeholders replace what differs from run to run.
@@ -36,8 +36,8 @@ export async function screenReaderText(page: Page): Promise<string> {
     for (const deeper of counts.keys()) if (deeper > depth) counts.delete(deeper)
     const count = /^\s*- (?:row|listitem)\b/.test(line) ? (counts.get(depth) ?? 0) + 1 : 0
     counts.set(depth, count)
-    if (count > mostSimilar) cutDepth = depth
-    return count <= mostSimilar
+    if (count > maxSimilar) cutDepth = depth
+    return count <= maxSimilar
   })
   return `${placeholders.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), lines.join('\n'))}\n`
 }

@@ -14,42 +14,42 @@ interface Screen {
   /** Prepares the data before the page is opened. */
   prepare: (page: Page, desk: DeskServer) => Promise<void>
   /** Brings the open page to this state. */
-  reach: (page: Page, desk: DeskServer) => Promise<void>
+  reachState: (page: Page, desk: DeskServer) => Promise<void>
 }
 
-type Reach = Screen['reach']
+type ReachState = Screen['reachState']
 
 const nothing = async () => {}
 
-const formScreen = (reach: Reach): Screen => ({ address: '/', prepare: nothing, reach })
+const formScreen = (reachState: ReachState): Screen => ({ address: '/', prepare: nothing, reachState })
 
 /** Starts at the list of all applications. */
 const deskScreen =
   (store: (desk: DeskServer) => Promise<void>) =>
-  (reach: Reach): Screen => ({
+  (reachState: ReachState): Screen => ({
     address: '/desk#/?status=all',
     async prepare(page, desk) {
       await store(desk)
       await signInPage(await signedInClient(desk, 'grace@example.org'))(page)
     },
-    async reach(page, desk) {
+    async reachState(page, desk) {
       await page.locator('tbody .rows-name a').first().waitFor()
-      await reach(page, desk)
+      await reachState(page, desk)
     },
   })
 
-const signInScreen = ({ hash, as, reach }: (typeof signInStates)[string]): Screen => ({
+const signInScreen = ({ hash, as, reachState }: (typeof signInStates)[string]): Screen => ({
   address: `/desk${hash}`,
   async prepare(page, desk) {
     if (as) await signInPage(await as(desk))(page)
   },
-  reach,
+  reachState,
 })
 
-const answerScreen = ({ place, reach }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
+const answerScreen = ({ place, reachState }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
   address: `/answer/#${newToken()}`,
   prepare: (page) => mockInvitations(page, () => place),
-  reach,
+  reachState,
 })
 
 /** Makes a screen of each state. Its name is the page's name and the state's name. */

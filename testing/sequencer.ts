@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that wait long for timeouts, restarts or packages, and use little processor time. */
 const longWaits = [
-  '/failures/backups-silent.test.ts',
+  '/failures/backups-unresponsive.test.ts',
   '/failures/frozen.test.ts',
   '/deployment/failover.test.ts',
   '/deployment/image.test.ts',

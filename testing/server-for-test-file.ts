@@ -5,7 +5,7 @@ import { dataDirectory, startServer, strictCheckout, type RunningServer } from '
 /**
  * Starts a server with a separate database for the test file that calls this.
  *
- * @param checkout The folder of the server, by default that of the journeys.
+ * @param checkout The folder with the built server, by default that with React’s development version.
  */
 export function serverForTestFile(checkout = strictCheckout()): { readonly origin: string } {
   let server: RunningServer | undefined
@@ -15,7 +15,8 @@ export function serverForTestFile(checkout = strictCheckout()): { readonly origi
   })
   return {
     get origin() {
-      if (server === undefined) throw new Error('The server is there from the first test on.')
+      if (server === undefined)
+        throw new Error('The server has not started yet. Use it in a test or a hook of the test file.')
       return server.origin
     },
   }

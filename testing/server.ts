@@ -77,7 +77,8 @@ async function copyPrepared(kind: 'database' | 'cluster', path: string) {
 }
 
 /**
- * The folder of the journeys' server, in which React's StrictMode mounts all pages twice. Outside of tests it is this checkout.
+ * The folder with a built server whose pages have React's development version, in which StrictMode mounts each page twice.
+ * Outside of tests it is this checkout.
  */
 export function strictCheckout(): string {
   return process.env['STRICT_CHECKOUT'] ?? '.'
@@ -86,7 +87,7 @@ export function strictCheckout(): string {
 /**
  * Starts the server with these settings. By default it takes a free port and has no rate limit.
  *
- * @param checkout The folder of the server, by default this checkout.
+ * @param checkout The folder with the built server, by default this checkout.
  */
 export async function startServer(settings: Environment, checkout = '.'): Promise<RunningServer> {
   const child = spawn(process.execPath, ['start.js'], { cwd: checkout, env: environmentWith(settings) })

@@ -12,7 +12,7 @@ interface SignInState {
   hash: string
   /** The client that is already signed in, if any. */
   as?: (desk: DeskServer) => Promise<SupabaseClient>
-  reach: (page: Page) => Promise<void>
+  reachState: (page: Page) => Promise<void>
 }
 
 const alert = (page: Page) => page.getByRole('alert').filter({ hasText: /./ })
@@ -45,10 +45,10 @@ const stranger = (desk: DeskServer) =>
 
 /** The screens of a server that sends no emails. */
 export const signInStates: Record<string, SignInState> = {
-  'sign-in': { hash: '', reach: (page) => email(page).waitFor() },
+  'sign-in': { hash: '', reachState: (page) => email(page).waitFor() },
   'sign-in-no-mails': {
     hash: '',
-    async reach(page) {
+    async reachState(page) {
       await email(page).fill('ada@example.org')
       await getDesk(page).button('Send code').click()
       await alert(page).waitFor()
@@ -56,7 +56,7 @@ export const signInStates: Record<string, SignInState> = {
   },
   'sign-in-code': {
     hash: '',
-    async reach(page) {
+    async reachState(page) {
       await page.route('**/auth/v1/otp*', (route) => route.fulfill({ json: {} }))
       await email(page).fill('nobody@example.org')
       await getDesk(page).button('Send code').click()
@@ -67,7 +67,7 @@ export const signInStates: Record<string, SignInState> = {
   },
   'sign-in-password': {
     hash: '',
-    async reach(page) {
+    async reachState(page) {
       await getDesk(page).button('Use a password').click()
       await email(page).fill('nobody@example.org')
       await page.getByLabel('Password', { exact: true }).fill('not the one')
@@ -77,35 +77,35 @@ export const signInStates: Record<string, SignInState> = {
   },
   link: {
     hash: '#token_hash=0123456789abcdef&type=magiclink',
-    reach: (page) => getDesk(page).button('Sign in').waitFor(),
+    reachState: (page) => getDesk(page).button('Sign in').waitFor(),
   },
   'link-used': {
     hash: '#token_hash=0123456789abcdef&type=magiclink',
-    async reach(page) {
+    async reachState(page) {
       await getDesk(page).button('Sign in').click()
       await alert(page).waitFor()
     },
   },
   'link-refused': {
     hash: '#error=access_denied&error_code=otp_expired',
-    reach: (page) => alert(page).waitFor(),
+    reachState: (page) => alert(page).waitFor(),
   },
-  'second-factor': { hash: '', as: withFactor, reach: heading('Second factor') },
+  'second-factor': { hash: '', as: withFactor, reachState: heading('Second factor') },
   'new-factor': {
     hash: '#/account',
     as: grace,
-    async reach(page) {
+    async reachState(page) {
       await getDesk(page).button('Set up').click()
       await code(page).fill('1')
       await getDesk(page).button('Switch on').click()
       await alert(page).waitFor()
     },
   },
-  stranger: { hash: '', as: stranger, reach: heading('Not an organiser') },
+  stranger: { hash: '', as: stranger, reachState: heading('Not an organiser') },
   unreachable: {
     hash: '',
     as: grace,
-    async reach(page) {
+    async reachState(page) {
       await withoutBackOff(page)
       await page.route('**/rpc/**', (route) => route.fulfill({ status: 503, json: { code: 'PGRST000' } }))
       await page.reload()

@@ -44,7 +44,7 @@ async function take(
   const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
   await screenSteps.prepare(page, desk)
   await page.goto(desk.origin + screenSteps.address, { waitUntil: 'networkidle' })
-  await screenSteps.reach(page, desk)
+  await screenSteps.reachState(page, desk)
   await picture(page, join(folder, name))
   await page.close()
 }

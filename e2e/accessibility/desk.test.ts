@@ -14,14 +14,14 @@ const desk = deskForTestFile()
 const withoutListBeside = { width: 1100, height: 720 }
 
 test.for(
-  extent<[number, number][]>(
-    [[320, 256]],
-    [
+  extent<[number, number][]>({
+    quick: [[320, 256]],
+    long: [
       [320, 640],
       [320, 256],
       [1440, 800],
     ],
-  ),
+  }),
 )(
   'the focused element is never behind the bar at the foot (%d x %d)',
   async ([width, height], { visitor }) => {

@@ -16,10 +16,10 @@ beforeAll(async () => {
 
 test.for(Object.entries(screens))(
   'axe finds nothing in light, dark or forced colours, nothing overflows, and targets are large enough: %s',
-  async ([name, { address, prepare, reach }], { visitor }) => {
+  async ([name, { address, prepare, reachState }], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))
-    await reach(page, desk)
+    await reachState(page, desk)
     // The repository contains the screen reader's text, so that every change to it is reviewed.
     const recording = join(import.meta.dirname, 'spoken', `${name}.txt`)
     if (process.env['SPOKEN'] === 'write') writeFileSync(recording, await settledText(page))

@@ -117,7 +117,7 @@ test('a token signed by another key is refused, whatever its header says about t
     'a long kid': await sign({ kid: 'x'.repeat(8_000) }),
     'a kid that is a path': await sign({ kid: '../../../../dev/null' }),
     'a kid that is SQL': await sign({ kid: "' or true --" }),
-    'a kid that is of every object': await sign({ kid: '__proto__' }),
+    'a kid that names a property of every JavaScript object': await sign({ kid: '__proto__' }),
     'a kid with a NUL': await sign({ kid: '\u0000' }),
     'its own key': await sign({ jwk: foreignKey }),
     'its own key and our kid': await sign({ jwk: { ...foreignKey, kid }, kid }),
@@ -176,7 +176,7 @@ test('a refresh token, a PKCE code or the public API key (anon) is refused as a 
   expect(desk).toBe(401)
 })
 
-/** Targets that a stranger may name for a link. The link must lead to the desk instead. */
+/** Redirect targets with which an attacker could request a link. The link must lead to the desk instead. */
 function foreignTargets(site: string) {
   const { protocol, host, origin, hostname } = new URL(site)
   const isLoopback = hostname === '127.0.0.1'
@@ -296,7 +296,7 @@ const thisMachine = [
   'http://[::1]:9/x',
 ]
 
-/** The valid targets of links, which an organiser's own program may name. */
+/** The redirect targets that a request for a link may name. */
 const allowed = (site: string) => [
   `${site}/desk`,
   `${site}/desk?x=1`,

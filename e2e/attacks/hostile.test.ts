@@ -9,7 +9,7 @@ import { dataDirectory, startServer, type RunningServer } from '../../testing/se
 import { until } from '../../testing/until.ts'
 
 const form = 'application/x-www-form-urlencoded'
-const mostBytes = 256 * 1024
+const maxBodyBytes = 256 * 1024
 
 let server: RunningServer
 let settings: Record<string, string>
@@ -45,23 +45,23 @@ const native = (fields: Record<string, string>) =>
 test('200 connections that send large bodies and never read cost little memory, and other visitors are served', async () => {
   await (await fetch(server.origin)).text()
   const before = memory()
-  const body = `reason=${'<'.repeat(mostBytes - 7)}`
+  const body = `reason=${'<'.repeat(maxBodyBytes - 7)}`
   const sockets = await Promise.all(Array.from({ length: 200 }, () => write(post(body))))
   expect(await send(server.origin, anApplication())).toBe(201)
   expect((await fetch(server.origin)).status).toBe(200)
-  const sent = (200 * mostBytes) / 2 ** 20
+  const sent = (200 * maxBodyBytes) / 2 ** 20
   expect(memory() - before - sent).toBeLessThan(100)
   for (const socket of sockets) socket.destroy()
   // Waits until the server has noticed that the connections are closed.
   await until('room for a large request', async () => {
-    return (await native({ reason: 'x'.repeat(mostBytes / 2) })).status !== 503
+    return (await native({ reason: 'x'.repeat(maxBodyBytes / 2) })).status !== 503
   })
 })
 
 test('above a limit, further large requests are refused at once, and small requests are served', async () => {
   // Only the beginning of each request is sent.
-  const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', mostBytes))))
-  const sendLarge = () => native({ reason: 'x'.repeat(mostBytes / 2) })
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', maxBodyBytes))))
+  const sendLarge = () => native({ reason: 'x'.repeat(maxBodyBytes / 2) })
   // The server handles the large requests one after another, so the limit takes effect after a while.
   let refusal = await sendLarge()
   await until('a refusal', async () => (refusal = await sendLarge()).status === 503)
@@ -72,7 +72,7 @@ test('above a limit, further large requests are refused at once, and small reque
   const closed = sockets.map((socket) => once(socket, 'close'))
   for (const socket of sockets) socket.destroy()
   await Promise.all(closed)
-  const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(mostBytes / 2 - 100_000) }
+  const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(maxBodyBytes / 2 - 100_000) }
   const large = { ...anApplication(answers), consent: 'true' }
   await until('room for a large request', async () => (await native(large)).status !== 503)
   expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
@@ -95,7 +95,7 @@ test('a body with too many fields for the form is refused before it is parsed', 
   const response = await fetch(server.origin, {
     method: 'POST',
     headers: { 'content-type': form },
-    body: 'a&'.repeat(mostBytes / 2),
+    body: 'a&'.repeat(maxBodyBytes / 2),
   })
   expect(response.status).toBe(400)
   expect(await response.text()).toContain('The form sends fewer fields than this request has.')

@@ -54,7 +54,7 @@ const sessionOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { session_id: string })
     .session_id
 
-test('five wrong codes from any address invalidate a code on every server, even a new server, but not its link', async () => {
+test('five wrong codes from any address invalidate a code on every server, even a new server, but not the link in the same email', async () => {
   const email = await server.organiser()
   const { code, link } = await requestEmail(email)
   const other = await server.another()

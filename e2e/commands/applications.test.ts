@@ -157,7 +157,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(about.stderr).toBe(
       `Using PostgreSQL in ${directory.path}.\nSearched 1 backup in ${path}. Copies in other places were not searched.\n`,
     )
-    // Without a folder of backups, the command says that it knows none.
+    // Without a backup folder, the command says that it knows none.
     const without = await runCommand(['applications', '--all-about', email], settings)
     expect(JSON.parse(without.stdout)).toMatchObject({ backups: [] })
     expect(without.stderr).toContain('\nBACKUP_DIR is not set: no backup was searched.\n')

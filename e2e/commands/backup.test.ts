@@ -149,22 +149,22 @@ test('a restore brings back decisions, notes, letters, settings and RSVPs, and a
   ])
     expect(error).toBeNull()
   // Stores a letter that a mail sender is sending, and the delivery to the automation that waits for it.
-  const postman = connectToEmbedded(original.DATA_DIR)
+  const database = connectToEmbedded(original.DATA_DIR)
   const sending = act()
-  await postman`
+  await database`
     with letter as (update private.letters set state = 'released' where template = 'accepted' returning id, application_id)
     insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, attempts, author, act, is_beside)
     select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${sending},
       kind = 'decision'
     from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as trip (kind, state, attempts)`
   // Stores a letter that is delivered only to an automation.
-  await postman`
+  await database`
     with letter as (update private.letters set state = 'released' where template = 'declined' returning id, application_id)
     insert into private.deliveries (kind, application_id, letter_id, subject, body, act)
     select 'decision', application_id, id, 'Sorry', 'No.', ${act()} from letter`
   // Stores a receipt, and two letters that were withdrawn while they were sent: one by a decision, and a personal one by an
   // organiser.
-  await postman`
+  await database`
     with letter as (
       insert into private.letters (application_id, template, subject, body, state)
       select application_id, template, text, text, 'released'
@@ -176,7 +176,7 @@ test('a restore brings back decisions, notes, letters, settings and RSVPs, and a
     from letter
     union all select 'receipt', application_id, null, 'waiting', 's', 'b', 'ada@example.org', null, null
     from private.statuses where status = 'accepted'`
-  await postman.end()
+  await database.end()
   await runCommand(['door', '--close', '--sentence', 'See you next year.'], original)
   await runCommand(['letters', '--stop'], original)
   expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)

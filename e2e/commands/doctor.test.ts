@@ -40,7 +40,7 @@ const isListening = async (path: string) => {
   }
 }
 
-test('without problems no line of the doctor is wrong, it exits with 0, and `--send` sends a test email', async () => {
+test('without problems the doctor reports nothing as wrong and exits with 0, and `--send` sends a test email', async () => {
   const receiver = await startReceiver()
   const mailServer = await startMailServer({ user: { name: 'ada', password: 'hunter2' } })
   const port = await freePort()

@@ -111,7 +111,7 @@ async function scriptOf(origin: string, page = '/') {
  * Makes a folder that stands for a machine with 1.0.0, installed in `unplugged` as its docs say. The folders of the docs are
  * below its root. It has its own `systemctl` and `sudo`.
  *
- * @param settings The database, and the folder of backups.
+ * @param settings The database, and the backup folder.
  * @param putAside The work of the program `put-aside`, which a test puts in place of commands of the docs.
  */
 async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {

@@ -62,7 +62,7 @@ let proxy: RunningRecipe & {
 }
 let server: RunningServer
 /** Inserts a minute from one address. */
-const mostInserts = 6
+const maxInserts = 6
 
 async function nginxRecipe(options: RecipeOptions): Promise<RunningRecipe> {
   const { directory, key, certificate, upstream, plainPort, tlsPort, pathPort } = options
@@ -206,7 +206,7 @@ describe.each([
       DATA_DIR: data.path,
       PORT: String(ownPort),
       TRUST_PROXY: '1',
-      RATE_LIMIT_PER_MINUTE: String(mostInserts),
+      RATE_LIMIT_PER_MINUTE: String(maxInserts),
     }
     server = await startServer(settings)
     const { key, certificate } = selfSigned(directory.path)
@@ -273,8 +273,7 @@ describe.each([
   })
 
   test('each IP address has its own limit, and a forged X-Forwarded-For does not avoid the limit', async () => {
-    for (let index = 0; index < mostInserts; index += 1)
-      expect((await sendFrom('127.0.0.2')).status).toBe(201)
+    for (let index = 0; index < maxInserts; index += 1) expect((await sendFrom('127.0.0.2')).status).toBe(201)
     expect((await sendFrom('127.0.0.2')).status).toBe(429)
     for (const forged of ['192.0.2.1', '192.0.2.2, 127.0.0.3']) {
       const sent = await sendFrom('127.0.0.2', {}, { headers: { 'x-forwarded-for': forged } })

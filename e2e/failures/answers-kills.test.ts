@@ -12,9 +12,9 @@ import { randomFrom } from '../../testing/random.ts'
 import { valuesOf } from '../../testing/sql.ts'
 
 const guests = 500
-const rounds = extent(2, 10)
+const rounds = extent({ quick: 2, long: 10 })
 
-test(`of ${guests} simultaneous RSVPs and answers while organisers decide, each is saved once, although the server is killed ${rounds} times`, async () => {
+test(`${guests} guests send RSVPs and answers while organisers decide: each is saved once, although the server is killed ${rounds} times`, async () => {
   const random = randomFrom(seed)
   const desk = await startDesk({ RATE_LIMIT_PER_MINUTE: '0' })
   const organiser = await desk.signedIn('mary@example.org')

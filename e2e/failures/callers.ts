@@ -14,11 +14,11 @@ interface CallingOrganiser {
   email: string
   id: string
   token: string
-  /** Only one organiser reads blind, so that a test detects a response that was sent to the wrong organiser. */
+  /** Only one organiser has blind reading on, so a test detects a response that went to the wrong organiser. */
   isBlind: boolean
 }
 
-/** Calls of everything that a server does for people, in a loop. */
+/** A load that repeatedly makes each kind of call that visitors and organisers make. */
 export interface CallLoad extends RepeatedWork {
   /** The finished calls, in the order in which they ended. Tests remove the calls that they have judged. */
   calls: Call[]

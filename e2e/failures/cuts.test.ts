@@ -12,17 +12,17 @@ import { dataDirectory, startServer } from '../../testing/server.ts'
 import { connectToEmbedded } from '../../testing/sql.ts'
 import { until } from '../../testing/until.ts'
 import { startCalls, addOrganisers, type CallLoad } from './callers.ts'
-import { aftermath, judge } from './verdicts.ts'
+import { gracePeriod, judge } from './verdicts.ts'
 
 /** The number of cuts. By default each kind of cut is made once, and more often in a long run. */
 const roundsSetting = process.env['CUT_ROUNDS']
 
 /** Milliseconds after a cut until calls of every kind must be served again, and until the test stops waiting. */
-const [mostRecovery, recoveryTimeout] = [2_000, 20_000]
-/** Log lines of errors that were not caught, or only by the last handler. */
+const [maxRecovery, recoveryTimeout] = [2_000, 20_000]
+/** Log lines of errors that no handler caught, or that only the last handler caught. */
 const uncaught = /^.*(uncaught|unhandled|(Type|Range|Reference)Error).*$/gim
 /** The largest share of calls outside a cut that may fail. */
-const mostUnserved = 0.001
+const maxUnservedShare = 0.001
 
 /** Cuts connections. Resolves when the database is reachable again. */
 type Cut = (random: () => number, callers: CallLoad) => Promise<unknown>
@@ -35,7 +35,7 @@ function waitForCalls(callers: CallLoad, count: number) {
 }
 
 /**
- * Cuts a server's connections while people use it, with one of these cuts after another.
+ * Cuts a server's connections while people use it. The given kinds of cuts take turns.
  *
  * @returns A sentence for each wrong outcome. Short periods of 503 are not wrong.
  */
@@ -49,9 +49,9 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
   const waitUntil = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
 
   const all = Object.entries(cuts)
-  const rounds = Number(roundsSetting ?? extent(1, 20) * all.length)
+  const rounds = Number(roundsSetting ?? extent({ quick: 1, long: 20 }) * all.length)
   const problems: string[] = []
-  const total = { outside: 0, unserved: 0, back: 0 }
+  const total = { outside: 0, unserved: 0, recovery: 0 }
   for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
     const random = randomFrom(seed)
     const [name, makeCut] = all[seed % all.length] ?? []
@@ -60,10 +60,10 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
     const began = performance.now()
     await Promise.race([makeCut?.(random, callers), exited])
     const cut = { began, ended: performance.now() }
-    await waitUntil(() => performance.now() > cut.ended + aftermath)
+    await waitUntil(() => performance.now() > cut.ended + gracePeriod)
     await waitForCalls(callers, 100)
-    const isBack = () => judge(calls, cut, kinds).back.after < Infinity
-    await waitUntil(() => isBack() || performance.now() > cut.ended + recoveryTimeout)
+    const hasRecovered = () => judge(calls, cut, kinds).lastServed.milliseconds < Infinity
+    await waitUntil(() => hasRecovered() || performance.now() > cut.ended + recoveryTimeout)
 
     const verdict = judge(calls.splice(0), cut, kinds)
     const prefix = `SEED=${seed}, ${name}: `
@@ -74,21 +74,21 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
       server = await startServer(serverSettings)
       exited = once(server.process, 'exit')
     } else {
-      const { of: kind, after } = verdict.back
+      const { kind, milliseconds } = verdict.lastServed
       total.outside += verdict.outside
       total.unserved += verdict.unserved
-      total.back = Math.max(total.back, after)
-      if (after > mostRecovery)
-        problems.push(`${prefix}${kind} is served again after ${Math.round(after)} ms`)
+      total.recovery = Math.max(total.recovery, milliseconds)
+      if (milliseconds > maxRecovery)
+        problems.push(`${prefix}${kind} is served again after ${Math.round(milliseconds)} ms`)
     }
   }
   await callers.end()
-  const { outside, unserved, back } = total
+  const { outside, unserved, recovery } = total
   console.log(
-    `Unserved outside a cut's second: ${unserved} of ${outside}. Served again within ${Math.round(back)} ms.`,
+    `Calls that failed outside a cut and the second after it: ${unserved} of ${outside}. Served again within ${Math.round(recovery)} ms.`,
   )
-  if (unserved > outside * mostUnserved)
-    problems.push(`${unserved} of ${outside} calls were not served outside a cut's second`)
+  if (unserved > outside * maxUnservedShare)
+    problems.push(`${unserved} of ${outside} calls outside a cut and the second after it failed`)
   const stored = await sql<{ email: string }[]>`select email from public.retreat_applications`
   const emails = new Set(stored.map(({ email }) => email))
   if (stored.length > emails.size)

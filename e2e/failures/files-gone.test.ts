@@ -148,7 +148,7 @@ test('only a first start makes a database and says so, and a start beside backup
   expect(await restored.stop()).toBe(0)
 })
 
-test('a first start without the folder of backups is refused, because the folder may have backups of a database', async () => {
+test('a first start without the backup folder is refused, because the folder may have backups of a database', async () => {
   await rm(data, { recursive: true })
   const withoutFolder = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
   const { code, stderr } = await within(limit, 'the refusal', runCommand([], withoutFolder))

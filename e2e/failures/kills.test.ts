@@ -8,9 +8,9 @@ import { dataDirectory, startServer } from '../../testing/server.ts'
 import { randomFrom } from '../../testing/random.ts'
 
 /** The number of kills under load. A long run has more. */
-const rounds = Number(process.env['KILL_ROUNDS'] ?? extent(3, 10))
+const rounds = Number(process.env['KILL_ROUNDS'] ?? extent({ quick: 3, long: 10 }))
 
-test(`if ${rounds} servers are killed under load one after another, each acknowledged application is stored once and delivered`, async () => {
+test(`each acknowledged application is stored once and delivered, although ${rounds} servers are killed under load`, async () => {
   const directory = await dataDirectory()
   const receiver = await startReceiver()
   const settings = { DATA_DIR: directory.path }

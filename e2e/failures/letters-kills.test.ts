@@ -7,10 +7,10 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { runCommand, startServer } from '../../testing/server.ts'
 
-const rounds = extent(3, 10)
-const letterCount = extent(250, 1_000)
+const rounds = extent({ quick: 3, long: 10 })
+const letterCount = extent({ quick: 250, long: 1_000 })
 
-test(`all of ${letterCount} letters arrive although the server is killed ${rounds} times, and twice only if a kill interrupted them`, async () => {
+test(`all ${letterCount} letters arrive although the server is killed ${rounds} times; only interrupted letters may arrive twice`, async () => {
   const random = randomFrom(seed)
   const [postgres, mailServer] = await Promise.all([startPostgres(), startMailServer()])
   const settings = {

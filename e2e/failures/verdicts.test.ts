@@ -26,13 +26,19 @@ test('a wrong response is a problem inside a cut too', () => {
   expect(judge(calls, cut, ['user']).wrong).toEqual(['user: 403 {}'])
 })
 
-test('the server is back when a call of each kind was served that began after the cut', () => {
+test('the server has recovered once it served a call of each kind that began after the cut', () => {
   const calls: Call[] = [
     { kind: 'insert', began: 1_990, ended: 2_010, outcome: 'right' },
     { kind: 'user', began: 2_000, ended: 2_020, outcome: 'right' },
     { kind: 'insert', began: 2_010, ended: 2_200, outcome: 'unavailable' },
   ]
-  expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: Infinity })
+  expect(judge(calls, cut, ['user', 'insert']).lastServed).toEqual({
+    kind: 'insert',
+    milliseconds: Infinity,
+  })
   calls.push({ kind: 'insert', began: 2_200, ended: 2_300, outcome: 'right' })
-  expect(judge(calls, cut, ['user', 'insert']).back).toEqual({ of: 'insert', after: 300 })
+  expect(judge(calls, cut, ['user', 'insert']).lastServed).toEqual({
+    kind: 'insert',
+    milliseconds: 300,
+  })
 })

@@ -23,11 +23,11 @@ export interface Verdict {
   /** All responses that are neither right nor a 503. */
   wrong: string[]
   /** The kind of call that was served again last, and the milliseconds after the cut. `Infinity` if it was not served. */
-  back: { of: string; after: number }
+  lastServed: { kind: string; milliseconds: number }
 }
 
-/** Milliseconds after a cut that count as part of it. */
-export const aftermath = 1_000
+/** Milliseconds after a cut in which calls may still fail, as during the cut. */
+export const gracePeriod = 1_000
 
 export function outcomeOf(status: number, body: string, isRight: boolean): Outcome {
   if (isRight) return 'right'
@@ -40,12 +40,12 @@ export function outcomeOf(status: number, body: string, isRight: boolean): Outco
  * @param kinds The kinds of calls.
  */
 export function judge(calls: readonly Call[], cut: Cut, kinds: readonly string[]): Verdict {
-  const outside = calls.filter(({ began, ended }) => ended < cut.began || began > cut.ended + aftermath)
-  const backs = kinds.map((of) => {
+  const outside = calls.filter(({ began, ended }) => ended < cut.began || began > cut.ended + gracePeriod)
+  const recoveries = kinds.map((kind) => {
     const served = calls.find(
-      (each) => each.kind === of && each.began >= cut.ended && each.outcome === 'right',
+      (each) => each.kind === kind && each.began >= cut.ended && each.outcome === 'right',
     )
-    return { of, after: (served?.ended ?? Number.POSITIVE_INFINITY) - cut.ended }
+    return { kind, milliseconds: (served?.ended ?? Number.POSITIVE_INFINITY) - cut.ended }
   })
   return {
     outside: outside.length,
@@ -53,6 +53,6 @@ export function judge(calls: readonly Call[], cut: Cut, kinds: readonly string[]
     wrong: calls.flatMap(({ kind, outcome }) =>
       typeof outcome === 'object' ? [`${kind}: ${outcome.wrong}`] : [],
     ),
-    back: backs.reduce((last, other) => (other.after > last.after ? other : last)),
+    lastServed: recoveries.reduce((last, each) => (each.milliseconds > last.milliseconds ? each : last)),
   }
 }

@@ -10,8 +10,8 @@ import { extent } from '../../testing/extent.ts'
 import { test, type Visitor } from '../../testing/visitor.ts'
 
 /** The largest number of acts in a sequence: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
-const mostActs = Number(process.env['HOUR_ACTS'] ?? 120)
-const sequences = extent(1, 20)
+const maxActs = Number(process.env['HOUR_ACTS'] ?? 120)
+const sequences = extent({ quick: 1, long: 20 })
 
 const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
@@ -105,14 +105,17 @@ function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {
 }
 
 /** Expects a list that was just opened, and the numbers on its tabs, to match the database. */
-async function expectOpenedList(screen: OrganiserScreen) {
+async function expectFreshList(screen: OrganiserScreen) {
   const { names: shown } = getDesk(screen.page)
   await expect.poll(shown).toEqual(listOf(await rowsInDatabase(), screen).map(({ name }) => name))
-  await expectOpenList(screen)
+  await expectShownList(screen)
 }
 
-/** Expects an open list to show each row's current status, offer missing rows, and have the right numbers on its tabs. */
-async function expectOpenList(screen: OrganiserScreen) {
+/**
+ * Expects an open list to show each row's current status, a notice with the number of rows that it lacks, and the right
+ * numbers on its tabs.
+ */
+async function expectShownList(screen: OrganiserScreen) {
   const { names: shownNames, tabs } = getDesk(screen.page)
   const rows = await rowsInDatabase()
   const byName = new Map(rows.map((row) => [row.name, row]))
@@ -124,7 +127,7 @@ async function expectOpenList(screen: OrganiserScreen) {
   const expectedStatus = (name: string) => {
     const row = byName.get(name)
     if (row === undefined) return 'Erased'
-    // The list of the retreat before disappears when the next one begins.
+    // The list of the previous retreat disappears when the next retreat begins.
     return row.is_newest ? statuses[row.status] : undefined
   }
   await expect
@@ -133,7 +136,7 @@ async function expectOpenList(screen: OrganiserScreen) {
       return Object.entries(shown).filter(([name, text]) => text !== expectedStatus(name))
     })
     .toEqual([])
-  const offered = async () => {
+  const noticeCount = async () => {
     const [text = ''] = await screen.page.locator('.list-news').allTextContents()
     return [...text.matchAll(/\d+/g)].reduce((sum, [number]) => sum + Number(number), 0)
   }
@@ -141,7 +144,7 @@ async function expectOpenList(screen: OrganiserScreen) {
     .poll(async () => {
       const shown = await shownNames()
       const missing = listOf(rows, screen).filter(({ name }) => !shown.includes(name))
-      return (await offered()) - missing.length
+      return (await noticeCount()) - missing.length
     })
     .toBe(0)
   const countOf = (status: Status) => listOf(rows, { ...screen, list: status }).length
@@ -219,10 +222,10 @@ async function openList(screen: OrganiserScreen, status: Status) {
   if (status !== screen.list) screen.depth += 1
   await tab(statuses[status]).click()
   screen.list = status
-  if (isOpened) return expectOpenedList(screen)
+  if (isOpened) return expectFreshList(screen)
   // A click on the open tab opens nothing, and the rows keep their positions.
   await waitForRefresh(screen)
-  await expectOpenList(screen)
+  await expectShownList(screen)
 }
 
 interface ActDefinition<Choices> {
@@ -289,12 +292,12 @@ const acts = {
       const region = page.getByRole('region', { name: 'Your mark' })
       const marks = await desk.sql<{ author: string; mark: keyof typeof markLabels }[]>`
         select author, mark from private.marks where application_id = ${id} and mark is not null`
-      const own = marks.find(({ author }) => author === screen.email)?.mark ?? null
+      const ownMark = marks.find(({ author }) => author === screen.email)?.mark ?? null
       await expect
         .poll(() => region.getByRole('button', { pressed: true }).allTextContents())
-        .toEqual(own === null ? [] : [markLabels[own]])
-      if (wanted === own) return
-      const pressed = markLabels[wanted ?? own ?? 'yes']
+        .toEqual(ownMark === null ? [] : [markLabels[ownMark]])
+      if (wanted === ownMark) return
+      const pressed = markLabels[wanted ?? ownMark ?? 'yes']
       const words = await announcementAfter(screen, () =>
         region.getByRole('button', { name: pressed, exact: true }).click(),
       )
@@ -306,12 +309,12 @@ const acts = {
       expect(stored?.mark).toBe(wanted)
       // Marks of others are shown beside one's own, or after a decision.
       const isDecided = ['accepted', 'waitlisted', 'declined'].includes(await desk.statusOf(id))
-      const others = marks.filter(({ author }) => author !== screen.email).map(({ author }) => author)
+      const otherAuthors = marks.filter(({ author }) => author !== screen.email).map(({ author }) => author)
       await expect
         .poll(async () =>
           (await region.locator('li').allTextContents()).map((text) => / (\S+@[^:, ]+)/.exec(text)?.[1]),
         )
-        .toEqual(wanted !== null || isDecided ? others : [])
+        .toEqual(wanted !== null || isDecided ? otherAuthors : [])
       await expectNoDecision(model, screen)
     },
   }),
@@ -343,7 +346,7 @@ const acts = {
       screen.application = application ?? null
       screen.list = isList ? ((parameters.get('status') ?? 'new') as Status) : null
       screen.search = isList ? (parameters.get('search') ?? '') : ''
-      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.list !== null) await expectFreshList(screen)
       if (screen.application !== null) await expectApplication(screen)
       await expectNoDecision(model, screen)
     },
@@ -376,7 +379,7 @@ const acts = {
         const { page } = screen
         const { select, button, names: shownNames, bar, rowStatus } = getDesk(page)
         await waitForRefresh(screen)
-        await expectOpenList(screen)
+        await expectShownList(screen)
         const shown = await shownNames()
         const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
         const existing = shown.filter((name) => rows.has(name))
@@ -404,7 +407,7 @@ const acts = {
           () => wanted,
         )
         expect(await page.locator('tbody input:checked').count()).toBe(0)
-        await expectOpenList(screen)
+        await expectShownList(screen)
       },
     },
   ),
@@ -450,7 +453,7 @@ const acts = {
         (wanted) => (new URLSearchParams(location.hash.split('?')[1]).get('search') ?? '') === wanted,
         screen.search,
       )
-      await expectOpenedList(screen)
+      await expectFreshList(screen)
       await expectNoDecision(model, screen)
     },
   }),
@@ -613,7 +616,7 @@ const acts = {
         search: new URLSearchParams(search).get('search') ?? '',
         depth: screen.depth + 1,
       })
-      await expectOpenedList(screen)
+      await expectFreshList(screen)
     },
   }),
 
@@ -643,7 +646,7 @@ const acts = {
       await screen.page.reload()
       // If the clock moved before the script has loaded, the load would time out.
       await getDesk(screen.page).link('Applications').waitFor()
-      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.list !== null) await expectFreshList(screen)
       if (screen.application !== null) await expectApplication(screen)
       await expectNoDecision(model, screen)
     },
@@ -652,7 +655,7 @@ const acts = {
   look: deskAct('look', [], {
     async do(_model, screen) {
       await screen.page.evaluate(() => dispatchEvent(new Event('focus')))
-      if (screen.list !== null) await expectOpenedList(screen)
+      if (screen.list !== null) await expectFreshList(screen)
       if (screen.application !== null) await expectApplication(screen)
     },
   }),
@@ -660,7 +663,7 @@ const acts = {
   stay: deskAct('stay', [], {
     async do(_model, screen) {
       await waitForRefresh(screen)
-      if (screen.list !== null) await expectOpenList(screen)
+      if (screen.list !== null) await expectShownList(screen)
     },
   }),
 }
@@ -691,10 +694,10 @@ async function begin(visitor: Visitor): Promise<DeskModel> {
 }
 
 /** Milliseconds for all sequences, and again for shortening a sequence that fails. */
-const timeLimit = 200_000 + sequences * mostActs * 500
+const timeLimit = 200_000 + sequences * maxActs * 500
 
 test(
-  `two organisers do up to ${mostActs} random acts at the desk, and every screen matches the database`,
+  `two organisers do up to ${maxActs} random acts at the desk, and every screen matches the database`,
   { timeout: 2 * timeLimit },
   async ({ visitor }) => {
     visitor.allowConsoleError(failedRequest)
@@ -704,12 +707,12 @@ test(
     const actCount = await playRandomActs({
       acts: [...Object.values(acts), ...frequent, ...frequent, decideOne, decideOne],
       sequences,
-      mostActs,
+      maxActs,
       timeLimit,
       begin: () => begin(visitor),
       end: ({ screens }) => Promise.all(screens.map(({ page }) => page.context().close())),
     })
-    expect(actCount).toBeGreaterThan((sequences * mostActs) / 4)
+    expect(actCount).toBeGreaterThan((sequences * maxActs) / 4)
   },
 )
 

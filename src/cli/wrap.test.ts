@@ -4,7 +4,11 @@ import { wrap } from './wrap.ts'
 
 test.each([
   ['words stay whole', 'to think without a screen', ['to think', 'without a', 'screen']],
-  ['two words of eleven columns together get two rows', 'just enough away', ['just', 'enough', 'away']],
+  [
+    'two words that together need eleven columns are put on two rows',
+    'just enough away',
+    ['just', 'enough', 'away'],
+  ],
   ['a word may fill a row', '0123456789 0123456789', ['0123456789', '0123456789']],
   ['a word that fills a row stays whole', 'ab 0123456789', ['ab', '0123456789']],
   ['a word with many spaces after it stays whole', 'ab 01234567   x', ['ab', '01234567', 'x']],

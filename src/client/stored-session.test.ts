@@ -35,14 +35,14 @@ test.each([
   ['has no token', { access_token: '' }],
   ['has a user without an id', { user: {} }],
   ['has no user', { user: undefined }],
-])('a stored session that %s is left to the auth client', (_name, changed) => {
+])('the auth client has to read a stored session that %s', (_name, changed) => {
   store({ ...session, ...changed })
   expect(storedSession()).toBeUndefined()
   store({ ...session, expires_at: now / 1000 + 91 })
   expect(storedSession()).toBeDefined()
 })
 
-test('an unreadable session is left to the auth client', () => {
+test('the auth client has to read a stored session that cannot be parsed', () => {
   stored.set(sessionKey, '{')
   expect(storedSession()).toBeUndefined()
 })

@@ -172,7 +172,7 @@ declare
     replace: 'const maxTries = 50',
     testFile: 'src/server/auth/calls/verify.test.ts',
     testTitle:
-      "after five wrong tries from anywhere a code is invalid, but its email's link and the next code still work",
+      'a code is invalid after five wrong tries from any address; the link in the same email and the next code still work',
   },
   {
     promise: 'a password is not guessed',

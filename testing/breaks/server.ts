@@ -186,9 +186,8 @@ const pace = Infinity
     changedFile: 'src/server/backups/folder.ts',
     find: "return refuseWritableByOthers('BACKUP_DIR', dir, [rootUser])",
     replace: "return refuseWritableByOthers('BACKUP_DIR', dir + '/nowhere', [rootUser])",
-    testFile: 'e2e/failures/backups-silent.test.ts',
-    testTitle:
-      'a start refuses a folder of backups that others may write to, and a running server reports it',
+    testFile: 'e2e/failures/backups-unresponsive.test.ts',
+    testTitle: 'a start refuses a backup folder that others may write to, and a running server reports it',
   },
   {
     promise: '**`POSTGRES_BIN` runs code**',
@@ -201,7 +200,7 @@ const pace = Infinity
   },
   {
     promise: 'a disk of backups that does not respond',
-    effect: 'Each read of a hanging folder of backups blocks another thread',
+    effect: 'Each read of an unresponsive backup folder blocks another thread',
     changedFile: 'src/server/backups/file-work.ts',
     find: 'if (isStuck) throw timeoutError()',
     replace: 'if (isStuck && limit < 0) throw timeoutError()',

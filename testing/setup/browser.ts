@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** Runs before journeys. Finds or installs a browser. */
+/** Runs before browser tests. Finds or installs a browser. */
 export default function setup(project: TestProject): void {
   // This is Chromium without windows, which opens a page in a third of the time.
   project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())

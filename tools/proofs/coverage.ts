@@ -6,7 +6,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 import { isDebianPostgresInstalled, noDebianPostgres } from '../../testing/other-postgres.ts'
-import { declarations, startProfiledPostgres, type ProfiledPostgres } from './profiled-postgres.ts'
+import {
+  databaseNamePlaceholder,
+  declarations,
+  startProfiledPostgres,
+  type ProfiledPostgres,
+} from './profiled-postgres.ts'
 
 /** The fields of Istanbul's JSON that this file reads. */
 interface FileCoverage {
@@ -19,7 +24,7 @@ const reports = 'tools/proofs/reports/coverage'
 const postgres = isDebianPostgresInstalled() ? await startProfiledPostgres() : undefined
 try {
   // Failures are ignored here, because `npm test` reports them. One test may fail on PostgreSQL 15.
-  await runTests(postgres?.url('NAME'))
+  await runTests(postgres?.url(databaseNamePlaceholder))
   await printScripts()
   if (postgres === undefined)
     console.log(`\n${noDebianPostgres} Without it, coverage of functions is unknown.`)
@@ -62,7 +67,9 @@ async function printScripts() {
     `\nTypeScript: ${percent(reached, all)} of the statements of the files that the tests load. Not reached:`,
   )
   console.log(lines.join('\n'))
-  console.log(`\nLoaded by none of these tests, but by the journeys:\n${unloaded.join(' ')}`)
+  console.log(
+    `\nNo unit or database test runs a statement of these files. Browser tests and programs of their own may:\n${unloaded.join(' ')}`,
+  )
 }
 
 async function printFunctions({ profile }: ProfiledPostgres) {

@@ -2,9 +2,10 @@
 import { openDatabase, type Database } from '../../src/server/database/database.ts'
 import { atTestEnd } from '../../testing/cleanup.ts'
 import { connectTo } from '../../testing/sql.ts'
-import { prefix, template } from './profiled-postgres.ts'
+import { databaseNamePlaceholder, prefix, template } from './profiled-postgres.ts'
 
-const address = (database: string) => (process.env['PROFILED_POSTGRES'] ?? '').replace('NAME', database)
+const address = (database: string) =>
+  (process.env['PROFILED_POSTGRES'] ?? '').replace(databaseNamePlaceholder, database)
 let databaseCount = 0
 
 /**

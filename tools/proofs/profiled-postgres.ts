@@ -15,6 +15,9 @@ export const prefix = 'profiled_'
 /** The database with the schema. The tests' databases are copies of it. */
 export const template = 'migrated'
 
+/** Stands for a database's name in the address that the tests get. */
+export const databaseNamePlaceholder = 'NAME'
+
 /** A PostgreSQL from Debian's packages that counts how often each statement of a PL/pgSQL function ran. */
 export interface ProfiledPostgres {
   /** The address of one of its databases. */

@@ -1,7 +1,7 @@
 import type { Sentence } from './sentences.ts'
 
 /** The largest number of words in a sentence. */
-const mostWords = 30
+const maxWords = 30
 
 const clause = /^(?:who|whoever|what|whatever|where) |^that (?:an?|the|it|they|somebody|nobody|there) /i
 const wrongWords: [wrong: RegExp, right: string][] = [
@@ -26,6 +26,6 @@ export function problemsOf({ words: sentence, isTitle }: Pick<Sentence, 'words' 
     if (found !== undefined) problems.push(`“${found}”: write “${right}”`)
   }
   const count = sentence.split(' ').filter((word) => /\w/.test(word)).length
-  if (count > mostWords) problems.push(`it has ${count} words: write two sentences`)
+  if (count > maxWords) problems.push(`it has ${count} words: write two sentences`)
   return problems
 }

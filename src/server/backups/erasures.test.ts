@@ -48,11 +48,11 @@ test('each erasure is listed once, even with concurrent writers or after a full 
 
 test('a list that is not a regular file is refused, and nothing is appended', async () => {
   const { dir, list } = await listPaths()
-  const theirs = join(dir, 'theirs')
-  await writeFile(theirs, 'x')
-  await symlink(theirs, list)
+  const foreignFile = join(dir, 'foreign')
+  await writeFile(foreignFile, 'x')
+  await symlink(foreignFile, list)
   await expect(appendErasures(database.owner, dir)).rejects.toThrow(/is not a regular file/)
-  expect(await readFile(theirs, 'utf8')).toBe('x')
+  expect(await readFile(foreignFile, 'utf8')).toBe('x')
 })
 
 test('a list that cannot be read is not treated as empty', async () => {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { setRetreat } from '../../../testing/calendars.ts'
 import { openTestDatabase } from '../../../testing/database.ts'
-import { recordLog } from '../../../testing/postman.ts'
+import { recordLog } from '../../../testing/mail-sender.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { temporaryDirectory } from '../../../testing/server.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
@@ -18,7 +18,7 @@ import { deliveries, fileOf, letters, manifestName, type Manifest } from './mani
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
-/** Starts an automation, and a dispatcher that sends it RSVPs. The database queues RSVPs from now on. */
+/** Starts a webhook receiver, and a dispatcher that sends RSVPs to it. The database queues RSVPs from now on, as for an automation. */
 async function startAutomation({ owner, server }: Database) {
   await owner`update private.postman set automation_seen_at = now()`
   const receiver = await startReceiver()
@@ -39,7 +39,7 @@ async function startAutomation({ owner, server }: Database) {
 }
 
 /** Removes a table from a backup, as if the backup was written before the table existed. */
-async function withoutFile(folder: string, table: string) {
+async function removeTable(folder: string, table: string) {
   await rm(join(folder, fileOf(table)))
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
   const { [fileOf(table)]: _, ...files } = manifest.files
@@ -47,7 +47,7 @@ async function withoutFile(folder: string, table: string) {
 }
 
 /** Replaces the rows of a table in a backup. */
-async function withRows(folder: string, table: string, rows: object[]) {
+async function replaceRows(folder: string, table: string, rows: object[]) {
   const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
   await writeFile(join(folder, fileOf(table)), text)
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
@@ -86,7 +86,7 @@ test('after a restore an automation gets each waiting RSVP once, with its id, an
   expect(second.receiver.received).toHaveLength(1)
 
   // Restores the backup as 1.0.0 wrote it, without deliveries.
-  await withoutFile(folder, deliveries)
+  await removeTable(folder, deliveries)
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
@@ -98,8 +98,8 @@ test('a restore of a backup without invitations creates invitations for the acce
   const folder = join((await temporaryDirectory()).path, 'backup')
   const { id } = await storeAcceptedApplicant(from.owner)
   await backUp(from.owner, folder)
-  await withoutFile(folder, 'private.invitations')
-  await withoutFile(folder, deliveries)
+  await removeTable(folder, 'private.invitations')
+  await removeTable(folder, deliveries)
   // A letter in the format of the first versions.
   const sent = {
     occasion: 'accepted',
@@ -111,7 +111,7 @@ test('a restore of a backup without invitations creates invitations for the acce
     uncertain: 0,
   }
   const times = { created_at: '2026-12-13', released_at: '2026-12-13', sent_at: '2026-12-14' }
-  await withRows(folder, letters, [
+  await replaceRows(folder, letters, [
     { id: crypto.randomUUID(), application_id: id, ...sent, ...times, answer: '' },
   ])
   await restore(to.owner, await checkBackup(folder))
@@ -135,11 +135,11 @@ test('a restored retreat is the same event in calendars, and a template named li
 
   // A backup from before there were confirmations, whose organisers had a template of this name.
   const older = await openTestDatabase()
-  const theirs = { name: 'confirmed', kind: 'other', version: 3, subject: 'Travel', body: 'By train.' }
-  await withRows(folder, 'private.templates', [theirs])
+  const template = { name: 'confirmed', kind: 'other', version: 3, subject: 'Travel', body: 'By train.' }
+  await replaceRows(folder, 'private.templates', [template])
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select * from private.templates where name = 'confirmed'`).toEqual([
-    { ...theirs, kind: 'confirmation' },
+    { ...template, kind: 'confirmation' },
   ])
 })
 

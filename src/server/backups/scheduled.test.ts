@@ -113,12 +113,12 @@ test('only automatic backups of this database are removed, and only if they have
   const server = serverOf(dir, clock, 1)
   server.start(database)
   await server.knows(clock.now)
-  const [own = ''] = await backupsIn(dir)
-  const manifest = await manifestOf(join(dir, own))
+  const [backup = ''] = await backupsIn(dir)
+  const manifest = await manifestOf(join(dir, backup))
 
   const copyAs = async (at: Date, change: (folder: string) => Promise<unknown>) => {
     const folder = join(dir, backupName(at))
-    await cp(join(dir, own), folder, { recursive: true })
+    await cp(join(dir, backup), folder, { recursive: true })
     const dated = { ...manifest, createdAt: at.toISOString() }
     await writeFile(join(folder, 'manifest.json'), JSON.stringify(dated))
     await change(folder)
@@ -135,7 +135,7 @@ test('only automatic backups of this database are removed, and only if they have
   await copyAs(old(6), (folder) => rm(join(folder, 'manifest.json')))
   await writeFile(join(dir, backupName(old(7))), 'no folder')
   await backUp(database.owner, join(dir, backupName(old(8))))
-  const kept = (await backupsIn(dir)).filter((name) => name !== own)
+  const kept = (await backupsIn(dir)).filter((name) => name !== backup)
   expect(kept).toHaveLength(7)
   // And a backup that may be removed, although one of its files is missing.
   await copyAs(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))

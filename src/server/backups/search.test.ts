@@ -85,7 +85,7 @@ test('a copy and an unfinished backup are searched too, and one that cannot be r
   )
 })
 
-test('a folder of backups that cannot be read is named in a sentence', async () => {
+test('a backup folder that cannot be read is named in a sentence', async () => {
   const search = searchBackups('/nowhere', person('ada@example.com'))
   await expect(search).rejects.toThrow(OperatorError)
   await expect(search).rejects.toThrow(/^BACKUP_DIR is "\/nowhere", which cannot be read \(ENOENT/)

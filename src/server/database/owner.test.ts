@@ -131,12 +131,12 @@ test("an update gives a superuser's objects to the owner, including new ones, an
 test('objects of a user who is not a superuser keep their owner, even if a superuser changes the schema', async () => {
   await migrate(await newDatabase('roles'))
   await server.admin.unsafe('create role organiser login; grant anon, authenticated to organiser')
-  const theirs = await newDatabase('theirs', 'organiser')
-  await migrate(theirs)
-  const before = await ownersIn(theirs)
+  const url = await newDatabase('theirs', 'organiser')
+  await migrate(url)
+  const before = await ownersIn(url)
   expect([...before.keys()]).toEqual(['organiser'])
   await migrate(connectTo(server.url('theirs'), 2))
-  expect(await ownersIn(theirs)).toEqual(before)
+  expect(await ownersIn(url)).toEqual(before)
 })
 
 test.each(['a separate owner', 'a superuser'])('in a hosted project, %s keeps all objects', async (owner) => {

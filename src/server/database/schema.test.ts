@@ -114,7 +114,7 @@ test.each([
   },
 )
 
-test('the schema changes only after a pending email is handed over, and no email is claimed meanwhile', async () => {
+test('the schema changes only after a pending email has been sent or refused, and no email is claimed meanwhile', async () => {
   const url = await newDatabase('handing_over')
   const database = await open(url)
   const { owner } = database

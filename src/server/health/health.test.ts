@@ -212,9 +212,9 @@ test('health requests are not logged, and every other request is logged in one l
 })
 
 test('the server is alive without its database, but not ready', async () => {
-  const own = await openTestDatabase()
-  const app = await createApp({ settings, database: own })
-  await own.close()
+  const newDatabase = await openTestDatabase()
+  const app = await createApp({ settings, database: newDatabase })
+  await newDatabase.close()
   expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', version })
   expect((await app.inject('/readyz')).statusCode).toBe(503)
 })

@@ -4,16 +4,17 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { rsvpsOf, storeAcceptedApplicant, type AcceptedApplicant } from '../../../testing/accepted.ts'
 import { calendarIn, setRetreat } from '../../../testing/calendars.ts'
 import { claimLetter } from '../../../testing/claims.ts'
-import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
+import { startMailServer } from '../../../testing/mail-server.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 import type { Rsvp } from '../../application/statuses.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { record } from './outcomes.ts'
 
-let outbox: PostmanFixture
+let outbox: MailSenderFixture
 
 beforeAll(async () => {
-  outbox = await startPostmanFixture()
+  outbox = await startMailSenderFixture()
 })
 
 beforeEach(async () => {
@@ -66,10 +67,10 @@ test('people who say that they are coming get a confirmation, once an organiser 
   await give(guest, 'coming')
   expect(await statesOf(guest)).toEqual(['waiting'])
   await holdPasses()
-  const server = await outbox.receiver()
+  const server = await startMailServer()
   // Two servers, of which one sends it.
-  outbox.postmanFor(server)
-  outbox.postmanFor(server)
+  outbox.startSender(server)
+  outbox.startSender(server)
   const [mail] = await server.waitFor(1, 'zoe@example.org')
   expect(mail).toMatchObject({ subject: 'See you at Unplugged' })
   expect(mail?.text).toContain('Hello Zoë,')

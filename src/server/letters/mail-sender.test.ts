@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../../testing/form.ts'
 import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
 import { claimLetter, claimReceipt, claimTest } from '../../../testing/claims.ts'
-import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
@@ -16,15 +16,14 @@ import { backOffAll } from './mail-sender-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
 import { wrapStatements, valuesOf } from '../../../testing/sql.ts'
 
-let outbox: PostmanFixture
+let outbox: MailSenderFixture
 let database: Database
-let receiver: PostmanFixture['receiver']
-let postmanFor: PostmanFixture['postmanFor']
-let advanceTime: PostmanFixture['advanceTime']
+let startSender: MailSenderFixture['startSender']
+let advanceTime: MailSenderFixture['advanceTime']
 
 beforeAll(async () => {
-  outbox = await startPostmanFixture()
-  ;({ database, receiver, postmanFor, advanceTime } = outbox)
+  outbox = await startMailSenderFixture()
+  ;({ database, startSender, advanceTime } = outbox)
 })
 
 beforeEach(() => outbox.reset())
@@ -61,9 +60,9 @@ const markArrived = (id: string) =>
   database.owner`update private.deliveries set state = 'done', done_at = now(), due_at = null where id = ${id}`
 
 const letters = () => database.owner`
-  select state, attempts, may_have_arrived as uncertain, reply as answer, due_at from private.letter_deliveries
+  select state, attempts, may_have_arrived, reply, due_at from private.letter_deliveries
   order by queued_at, id`
-const postmanRow = async () => (await database.owner`select * from private.postman`)[0]
+const mailSenderRow = async () => (await database.owner`select * from private.postman`)[0]
 const lettersBecome = async (state: object[]) => {
   await expect.poll(letters, { timeout: 10_000 }).toMatchObject(state)
 }
@@ -73,9 +72,9 @@ const header = (raw: string | undefined, name: string) =>
 test('a released letter is sent once, with the right sender, recipient and reply address', async () => {
   await database.owner`update private.letter_settings set reply_to = 'organisers@example.org'`
   const id = await released('ada@example.com')
-  const server = await receiver()
-  const { lines } = postmanFor(server)
-  await lettersBecome([{ state: 'sent', attempts: 1, uncertain: 0, due_at: null }])
+  const server = await startMailServer()
+  const { lines } = startSender(server)
+  await lettersBecome([{ state: 'sent', attempts: 1, may_have_arrived: 0, due_at: null }])
   await expect.poll(() => lines).toHaveLength(1)
   expect(server.received).toMatchObject([
     { from: 'hello@example.org', to: ['ada@example.com'], subject: 'Your place' },
@@ -99,14 +98,14 @@ test('a released letter is sent once, with the right sender, recipient and reply
       },
     },
   ])
-  expect(Number((await postmanRow())?.['seen_at'])).toBeGreaterThan(0)
+  expect(Number((await mailSenderRow())?.['seen_at'])).toBeGreaterThan(0)
 })
 
 test('user and password are sent to a mail server that asks for them', async () => {
   await released('ada@example.com')
-  const server = await receiver({ user: { name: 'ada', password: 'p@ss' } })
+  const server = await startMailServer({ user: { name: 'ada', password: 'p@ss' } })
   const mailServer = { ...mailServerAt(server.port), user: 'ada', password: 'p@ss' }
-  postmanFor(server, { mailServer })
+  startSender(server, { mailServer })
   await lettersBecome([{ state: 'sent' }])
   expect(server.received).toMatchObject([{ user: 'ada' }])
 })
@@ -114,18 +113,18 @@ test('user and password are sent to a mail server that asks for them', async () 
 test('a letter that is deferred at first is sent later, with the same Message-ID', async () => {
   const id = await released('ada@example.com')
   let asked = 0
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at) =>
       at === 'RCPT TO' && (asked += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
   })
-  const { postman } = postmanFor(server)
-  await lettersBecome([{ state: 'waiting', attempts: 1, uncertain: 0, answer: '451 come back later' }])
+  const { sender } = startSender(server)
+  await lettersBecome([{ state: 'waiting', attempts: 1, may_have_arrived: 0, reply: '451 come back later' }])
   expect(server.received).toEqual([])
   await advanceTime(6)
-  postman.wake()
-  await lettersBecome([{ state: 'sent', attempts: 2, answer: '' }])
+  sender.wake()
+  await lettersBecome([{ state: 'sent', attempts: 2, reply: '' }])
   expect(header(server.received[0]?.raw, 'Message-ID')).toBe(`<${id}@example.org>`)
-  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '' })
+  expect(await mailSenderRow()).toMatchObject({ failures: 0, problem: '' })
 })
 
 test.each(['RCPT TO', 'DATA'])(
@@ -133,13 +132,13 @@ test.each(['RCPT TO', 'DATA'])(
   async (where) => {
     await released('ada@example.com')
     await released('grace@example.com')
-    const server = await receiver({
+    const server = await startMailServer({
       refusalAt: (at, address) =>
         at === where && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
     })
-    const { lines } = postmanFor(server)
+    const { lines } = startSender(server)
     await lettersBecome([
-      { state: 'refused', attempts: 1, due_at: null, answer: '550 no ada@example.com here' },
+      { state: 'refused', attempts: 1, due_at: null, reply: '550 no ada@example.com here' },
       { state: 'sent' },
     ])
     await expect.poll(() => lines).toHaveLength(2)
@@ -153,9 +152,9 @@ test.each([
   ['DATA', 452],
 ])('a letter whose %s gets the reply %d is retried', async (where, code) => {
   await released('ada@example.com')
-  postmanFor(await receiver({ refusalAt: (at) => (at === where ? { code } : undefined) }))
-  await lettersBecome([{ state: 'waiting', attempts: 1, uncertain: 0 }])
-  expect(await postmanRow()).toMatchObject({ failures: 0 })
+  startSender(await startMailServer({ refusalAt: (at) => (at === where ? { code } : undefined) }))
+  await lettersBecome([{ state: 'waiting', attempts: 1, may_have_arrived: 0 }])
+  expect(await mailSenderRow()).toMatchObject({ failures: 0 })
 })
 
 const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
@@ -180,16 +179,16 @@ test.each(problems)(
   async (_what, options, problem) => {
     await released('ada@example.com')
     await released('grace@example.com')
-    const server = await receiver(options)
+    const server = await startMailServer(options)
     const mailServer = { ...mailServerAt(server.port), user: options?.user ? 'ada' : '', password: 'wrong' }
-    const { postman, lines } = postmanFor(server, { mailServer })
+    const { sender, lines } = startSender(server, { mailServer })
     await expect.poll(() => lines).toHaveLength(1)
     await lettersBecome([
-      { state: 'waiting', attempts: 0, answer: '' },
-      { state: 'waiting', attempts: 0, answer: '' },
+      { state: 'waiting', attempts: 0, reply: '' },
+      { state: 'waiting', attempts: 0, reply: '' },
     ])
-    await postman.stop()
-    expect(await postmanRow()).toMatchObject({
+    await sender.stop()
+    expect(await mailSenderRow()).toMatchObject({
       failures: 1,
       problem: expect.stringMatching(problem) as string,
     })
@@ -207,49 +206,52 @@ test.each(problems)(
 test('when the mail server is back, letters are sent and the problem is cleared', async () => {
   await released('ada@example.com')
   let isBroken = true
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at) => (isBroken && at === 'MAIL FROM' ? { code: 550 } : undefined),
   })
-  const { postman, lines } = postmanFor(server)
+  const { sender, lines } = startSender(server)
   await expect.poll(() => lines).toHaveLength(1)
   isBroken = false
   await advanceTime(6)
-  postman.wake()
+  sender.wake()
   await lettersBecome([{ state: 'sent', attempts: 1 }])
-  expect(await postmanRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
+  expect(await mailSenderRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
 test('the time of the first mail failure is stored until any email is accepted, even a test', async () => {
-  expect(await postmanRow()).toMatchObject({ failing_since: null })
+  expect(await mailSenderRow()).toMatchObject({ failing_since: null })
   await backOffAll(database.owner, 'no')
-  const first = await postmanRow()
+  const first = await mailSenderRow()
   expect(first?.['failing_since']).toBeInstanceOf(Date)
   await advanceTime(6)
   expect(await backOffAll(database.owner, 'no')).toBe(true)
-  expect(await postmanRow()).toMatchObject({ failures: 2, failing_since: first?.['failing_since'] as Date })
+  expect(await mailSenderRow()).toMatchObject({
+    failures: 2,
+    failing_since: first?.['failing_since'] as Date,
+  })
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
   await advanceTime(16)
-  postmanFor(await receiver())
-  await expect.poll(postmanRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
+  startSender(await startMailServer())
+  await expect.poll(mailSenderRow).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
 test('a letter is retried at once if the mail server closed the reused connection', async () => {
   let asked = 0
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at) =>
       at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined,
   })
-  const { postman, lines } = postmanFor(server)
+  const { sender, lines } = startSender(server)
   for (const [index, name] of ['ada', 'grace'].entries()) {
     await released(`${name}@example.com`)
-    postman.wake()
+    sender.wake()
     await expect.poll(() => lines).toHaveLength(index + 1)
   }
   expect(server.received).toHaveLength(2)
-  expect(await postmanRow()).toMatchObject({ failures: 0 })
+  expect(await mailSenderRow()).toMatchObject({ failures: 0 })
 })
 
 test.each([
@@ -262,25 +264,25 @@ test.each([
   async (_what, where, how, uncertain) => {
     await released('ada@example.com')
     for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
-    const server = await receiver({
+    const server = await startMailServer({
       refusalAt: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
     })
-    postmanFor(server, { limit: 2_000 })
+    startSender(server, { limit: 2_000 })
     await lettersBecome([
       { state: 'waiting', attempts: 1, uncertain },
       ...Array.from({ length: 8 }, () => ({ state: 'sent' })),
     ])
-    expect(await postmanRow()).toMatchObject({ failures: 0 })
+    expect(await mailSenderRow()).toMatchObject({ failures: 0 })
   },
 )
 
 test('a handover times out even if the mail server keeps sending its reply', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
-  const { lines } = postmanFor(server, { limit: 300 })
+  const { lines } = startSender(server, { limit: 300 })
   const problem = 'The mail server did not answer in time.'
   await expect.poll(() => lines[0]).toMatchObject({ details: { problem } })
-  await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
+  await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])
 })
 
 test('while a letter is being sent to a person, no other is sent to them, in any spelling of their address', async () => {
@@ -304,33 +306,33 @@ test('while a letter is being sent to a person, no other is sent to them, in any
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The person is free again when the lease of a dead server expires, so the other letter to them is claimed.
+  // The next letter to this person can be claimed once the lease of the dead server has expired.
   await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('the third time that a connection is closed because of a letter counts as a failed try of that letter', async () => {
+test('a letter has one failed try after the mail server has closed three connections because of it', async () => {
   await released('ada@example.com')
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
   })
-  const { postman, lines } = postmanFor(server)
-  for (const [closings, wait] of [6, 16].entries()) {
-    await expect.poll(() => lines).toHaveLength(closings + 1)
-    expect(lines[closings]).toMatchObject({
+  const { sender, lines } = startSender(server)
+  for (const [index, wait] of [6, 16].entries()) {
+    await expect.poll(() => lines).toHaveLength(index + 1)
+    expect(lines[index]).toMatchObject({
       message: 'the mail server is unavailable; letters will be retried',
       details: { code: 421 },
     })
     expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
     await advanceTime(wait)
-    postman.wake()
+    sender.wake()
   }
-  await lettersBecome([{ state: 'waiting', attempts: 1, answer: expect.stringContaining('421') as string }])
-  expect(await postmanRow()).toMatchObject({ failures: 2 })
+  await lettersBecome([{ state: 'waiting', attempts: 1, reply: expect.stringContaining('421') as string }])
+  expect(await mailSenderRow()).toMatchObject({ failures: 2 })
   await released('grace@example.com')
-  postman.wake()
+  sender.wake()
   await lettersBecome([{ state: 'waiting', attempts: 1 }, { state: 'sent' }])
-  expect(await postmanRow()).toMatchObject({ failures: 0, failing_since: null })
+  expect(await mailSenderRow()).toMatchObject({ failures: 0, failing_since: null })
 })
 
 test('a mail server that accepts emails and drops the connection gets each email at most three times', async () => {
@@ -340,26 +342,26 @@ test('a mail server that accepts emails and drops the connection gets each email
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
   const accepted: string[] = []
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at, to) => {
       if (at !== 'DATA') return undefined
       accepted.push(to)
       return 'break off'
     },
   })
-  const { postman, lines } = postmanFor(server)
+  const { sender, lines } = startSender(server)
   for (const tries of [1, 2, 3]) {
     await expect.poll(() => lines).toHaveLength(2 * tries)
     await advanceTime(400)
-    postman.wake()
+    sender.wake()
   }
   await lettersBecome([
     {
       state: 'given up',
       attempts: 3,
-      uncertain: 3,
+      may_have_arrived: 3,
       due_at: null,
-      answer: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,
+      reply: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,
     },
   ])
   expect(await database.owner`select state, body from private.deliveries where kind = 'test'`).toEqual([
@@ -374,8 +376,8 @@ test('a mail server that accepts emails and drops the connection gets each email
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The postman still polls, so it may have claimed the letter first.
-  await lettersBecome([{ state: 'given up', uncertain: 3 }])
+  // The mail sender still polls, so it may have claimed the letter first.
+  await lettersBecome([{ state: 'given up', may_have_arrived: 3 }])
 })
 
 test('a withdrawn letter is not sent', async () => {
@@ -383,8 +385,8 @@ test('a withdrawn letter is not sent', async () => {
   await database.owner`
     update private.deliveries set state = 'cancelled', recalled_at = now(), due_at = null where id = ${withdrawn}`
   await released('mary@example.com')
-  const server = await receiver()
-  postmanFor(server)
+  const server = await startMailServer()
+  startSender(server)
   await lettersBecome([{ state: 'withdrawn' }, { state: 'sent' }])
   expect(server.received.map(({ to }) => to)).toEqual([['mary@example.com']])
 })
@@ -464,7 +466,7 @@ test('a letter whose server died is retried, and the lost try counts, but a with
     refused: 0,
     givenUp: 0,
     withdrawn: 1,
-    uncertain: 2,
+    may_have_arrived: 2,
     decisionsDelivered: 0,
     webhooksWaiting: 0,
     webhooksFailed: 0,
@@ -507,17 +509,17 @@ test('recording a result and claiming the next letter do not block each other', 
 test('after the last try a letter is given up', async () => {
   await released('ada@example.com')
   await database.owner`update private.deliveries set attempts = 9`
-  postmanFor(await receiver({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
+  startSender(await startMailServer({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
   await lettersBecome([{ state: 'given up', attempts: 10, due_at: null }])
-  expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
+  expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, may_have_arrived: 0 })
 })
 
 test('nothing is sent while organisers have stopped all letters', async () => {
   await released('ada@example.com')
   await database.owner`update private.postman set stopped = true`
-  const server = await receiver()
+  const server = await startMailServer()
   let polls = 0
-  const { postman } = postmanFor(server, {
+  const { sender } = startSender(server, {
     interval: 10,
     sql: wrapStatements(database.server, (run) => run().finally(() => (polls += 1))),
   })
@@ -525,15 +527,15 @@ test('nothing is sent while organisers have stopped all letters', async () => {
   expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0 }])
   expect(server.received).toEqual([])
   await database.owner`update private.postman set stopped = false`
-  postman.wake()
+  sender.wake()
   await lettersBecome([{ state: 'sent' }])
 })
 
-test('two postmen send 50 letters once each', async () => {
+test('two mail senders send 50 letters once each', async () => {
   for (let index = 0; index < 50; index += 1) await released(`ada.${index}@example.com`)
-  const server = await receiver()
-  postmanFor(server)
-  postmanFor(server)
+  const server = await startMailServer()
+  startSender(server)
+  startSender(server)
   await lettersBecome(Array.from({ length: 50 }, () => ({ state: 'sent', attempts: 1 })))
   expect(server.received).toHaveLength(50)
   expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(50)
@@ -543,7 +545,7 @@ test('a test email is sent before due letters, since somebody waits for it', asy
   await addOrganiser(database.owner, 'waits@example.org')
   for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
   const server = await startMailServer({ pause: 10 })
-  postmanFor(server)
+  startSender(server)
   await expect.poll(() => server.received.length).toBeGreaterThan(0)
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
@@ -569,11 +571,11 @@ test('with a rate limit, all servers together claim one letter at a time', async
   expect(new Set(claimed).size).toBe(3)
 })
 
-test('with a rate limit, the postman sends each letter as soon as the limit allows', async () => {
+test('with a rate limit, the mail sender sends each letter as soon as the limit allows', async () => {
   for (let index = 0; index < 3; index += 1) await released(`ada.${index}@example.com`)
-  const server = await receiver()
-  // Only the rate limit's timer wakes the postman.
-  postmanFor(server, { perMinute: 120, interval: 3_600_000 })
+  const server = await startMailServer()
+  // Only the rate limit's timer wakes the mail sender.
+  startSender(server, { perMinute: 120, interval: 3_600_000 })
   await lettersBecome(Array.from({ length: 3 }, () => ({ state: 'sent' })))
   expect(server.received).toHaveLength(3)
 })
@@ -738,7 +740,7 @@ test('polling claims and writes nothing while nothing is due', async () => {
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100, seen_at = now()`
   let statements = 0
   const writing: unknown[] = []
-  postmanFor(await receiver(), {
+  startSender(await startMailServer(), {
     interval: 10,
     // Each statement in a transaction, which has an id if it wrote something.
     sql: sqlOf({
@@ -761,9 +763,9 @@ test('polling claims and writes nothing while nothing is due', async () => {
 
 test('a letter to an invalid address is refused without contacting the mail server', async () => {
   await released('', { email: 'ada@example.com, eve@example.com' })
-  const server = await receiver()
-  const { lines } = postmanFor(server)
-  await lettersBecome([{ state: 'refused', answer: 'This is not one plain address.' }])
+  const server = await startMailServer()
+  const { lines } = startSender(server)
+  await lettersBecome([{ state: 'refused', reply: 'This is not one plain address.' }])
   await expect.poll(() => lines).toHaveLength(1)
   expect(server.received).toEqual([])
   expect(JSON.stringify(lines)).not.toContain('@')
@@ -771,8 +773,8 @@ test('a letter to an invalid address is refused without contacting the mail serv
 
 test('a line break in a subject adds no header', async () => {
   await released('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
-  const server = await receiver()
-  postmanFor(server)
+  const server = await startMailServer()
+  startSender(server)
   await lettersBecome([{ state: 'sent' }])
   expect(server.received).toMatchObject([
     { to: ['ada@example.com'], subject: 'Hello Bcc: eve@example.com you' },
@@ -780,18 +782,18 @@ test('a line break in a subject adds no header', async () => {
   expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m)
 })
 
-test('stopping the postman does not wait for a mail server that hangs, and the unsent letter loses no try', async () => {
+test('stopping the mail sender does not wait for a mail server that hangs, and the unsent letter loses no try', async () => {
   await released('ada@example.com')
   let isAsked = false
-  const server = await receiver({
+  const server = await startMailServer({
     refusalAt: (at) => {
       if (at !== 'RCPT TO') return undefined
       isAsked = true
       return 'hang'
     },
   })
-  const { postman } = postmanFor(server)
+  const { sender } = startSender(server)
   await expect.poll(() => isAsked).toBe(true)
-  await postman.stop()
-  expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 0 }])
+  await sender.stop()
+  expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])
 })

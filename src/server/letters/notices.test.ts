@@ -1,17 +1,18 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
+import { startMailServer } from '../../../testing/mail-server.ts'
 import { claimNotice, claimTest } from '../../../testing/claims.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, record, type RecordedResult } from './outcomes.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-let outbox: PostmanFixture
+let outbox: MailSenderFixture
 
 beforeAll(async () => {
-  outbox = await startPostmanFixture()
+  outbox = await startMailSenderFixture()
 })
 
 beforeEach(() => outbox.reset())
@@ -58,8 +59,8 @@ async function claimAll() {
 test('an organiser with notices gets an email about each application, with a link to it', async () => {
   const [each] = [await organiser('each'), await organiser('off'), await organiser('daily')]
   const id = await apply('Zoë')
-  const server = await outbox.receiver()
-  outbox.postmanFor(server)
+  const server = await startMailServer()
+  outbox.startSender(server)
   const [mail] = await server.waitFor(1, each)
   expect(mail?.text).toContain('Zoë Lovelace has applied.')
   expect(mail?.text).toContain(`https://example.org/retreat/desk#/applications/${id}`)
@@ -206,8 +207,8 @@ test('a server that starts after the daily email was due writes it and sends it'
   const email = await organiser('daily')
   await apply('Ada')
   await outbox.advanceTime(day + 120)
-  const server = await outbox.receiver()
-  outbox.postmanFor(server, { interval: 50 })
+  const server = await startMailServer()
+  outbox.startSender(server, { interval: 50 })
   expect(await server.waitFor(1, email)).toMatchObject([{ subject: '1 new application' }])
 })
 

@@ -1,17 +1,18 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
-import { startPostmanFixture, type PostmanFixture } from '../../../testing/postman.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
+import { startMailServer } from '../../../testing/mail-server.ts'
 import { claimReceipt as claimReceiptOf } from '../../../testing/claims.ts'
 import type { Application } from '../../application/application.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-let outbox: PostmanFixture
+let outbox: MailSenderFixture
 
 beforeAll(async () => {
-  outbox = await startPostmanFixture()
+  outbox = await startMailSenderFixture()
 })
 
 beforeEach(async () => {
@@ -46,8 +47,8 @@ test('an applicant is sent a receipt once somebody has switched receipts on', as
   expect(await receipts()).toEqual([])
   await setReceipts(true)
   const id = await apply({ first_name: 'Zoë', email: 'Zoe@example.org' })
-  const server = await outbox.receiver()
-  outbox.postmanFor(server)
+  const server = await startMailServer()
+  outbox.startSender(server)
   const [mail] = await server.waitFor(1, 'Zoe@example.org')
   expect(mail).toMatchObject({ subject: 'We have your application' })
   expect(mail?.text).toContain('Hello Zoë,')
@@ -278,13 +279,13 @@ test('letters are sent before receipts, which have a limit per hour', async () =
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body, due_at)
     select 'letter', application_id, id, 's', 'b', clock_timestamp() from letter`
-  const server = await outbox.receiver()
-  const { postman } = outbox.postmanFor(server)
+  const server = await startMailServer()
+  const { sender } = outbox.startSender(server)
   const sent = () =>
     sql()`select application_id from private.letter_deliveries where state = 'sent' order by done_at`
   await expect.poll(sent).toHaveLength(11)
   expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
-  await postman.stop()
+  await sender.stop()
   await outbox.advanceTime(3_601)
   const claims = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
   expect(new Set(claims.flatMap((claim) => claim?.id ?? [])).size).toBe(3)
@@ -300,8 +301,8 @@ test('an organiser gets notices of applications, however many receipts wait', as
     update private.organisers set notices = 'each'
     where account_id = (select id from auth.users where email = ${email})`
   await apply()
-  const server = await outbox.receiver()
-  outbox.postmanFor(server)
+  const server = await startMailServer()
+  outbox.startSender(server)
   await server.waitFor(1, email)
   await expect
     .poll(() => sql()`select id from private.letter_deliveries where state = 'sent'`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../testing/database.ts'
 import { startMailServer, type MailServer } from '../../../testing/mail-server.ts'
 import { startNameServer } from '../../../testing/name-server.ts'
-import { recordLog } from '../../../testing/postman.ts'
+import { recordLog } from '../../../testing/mail-sender.ts'
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './check.ts'
@@ -87,9 +87,9 @@ test('when an organiser requests a check, one of two servers runs it once and re
     startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), resolver: names, log }),
   )
   const ask = () => database.owner`update private.postman set check_wanted_at = now()`
-  const postman = async () => (await database.owner`select checked_at, findings from private.postman`)[0]
+  const readFindings = async () => (await database.owner`select checked_at, findings from private.postman`)[0]
   await ask()
-  await expect.poll(postman).toMatchObject({
+  await expect.poll(readFindings).toMatchObject({
     checked_at: expect.any(Date) as Date,
     findings: [
       { about: 'mail', verdict: 'ok', said: expect.stringMatching(/ answers without TLS/) as string },
@@ -100,9 +100,9 @@ test('when an organiser requests a check, one of two servers runs it once and re
       },
     ],
   })
-  const first = (await postman())?.['checked_at'] as Date
+  const first = (await readFindings())?.['checked_at'] as Date
   await ask()
-  await expect.poll(async () => (await postman())?.['checked_at'] as Date).not.toEqual(first)
+  await expect.poll(async () => (await readFindings())?.['checked_at'] as Date).not.toEqual(first)
   await Promise.all(checks.map((each) => each.stop()))
   expect(greeted).toBe(2)
   expect(server.received).toEqual([])

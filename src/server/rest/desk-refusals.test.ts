@@ -54,7 +54,7 @@ test.each([
   expect([status, error?.message]).toEqual([400, expect.stringContaining(reason)])
 })
 
-test('an organiser who reads blind cannot write, edit or hand over a letter', async () => {
+test('an organiser who reads blind cannot write or edit a letter, or open it in a mail program', async () => {
   const { id, draft } = await accept()
   const { client: blind } = await server.signedIn()
   await blind.rpc('desk_set_blind', { blind: true })

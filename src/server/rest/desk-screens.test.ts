@@ -372,7 +372,7 @@ test('the stamp of an application changes if, and only if, something about the a
   })
 })
 
-test('notices say whether a server sends their emails', async () => {
+test('`desk_notices` says whether a server is running that sends emails', async () => {
   const isSending = async () => (await ask<Notices>('notices')).is_postman_there
   expect(await isSending()).toBe(true)
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`

@@ -320,9 +320,9 @@ test('the words of a long form answer are stored, however well it compresses; th
 })
 
 test('two hundred newer, costly applications make a search or a count fold less than ten times as much text', async () => {
-  const own = await startSignIn()
-  const { client: caller } = await own.signedIn()
-  const { owner } = own.database
+  const newServer = await startSignIn()
+  const { client: caller } = await newServer.signedIn()
+  const { owner } = newServer.database
   const storeAll = (rows: Application[]) =>
     owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
   const forty = (index: number) =>
@@ -542,8 +542,8 @@ test('an export has complete applications with their status, however large they 
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
-  const own = await startSignIn()
-  const { client: caller } = await own.signedIn()
+  const newServer = await startSignIn()
+  const { client: caller } = await newServer.signedIn()
   const overview = (args: object = {}) => ask<Overview>(caller, 'overview', args)
   const none = { count: 0, more: false }
   const of = (count: number) => ({ count, more: false })
@@ -566,10 +566,14 @@ test('the overview counts results by status, team size, paid solution, and day i
     paid_solution: {},
   })
   const ids = [
-    await store({ team_size: '', paid_solution: '', reason: 'forest' }, '2026-03-01T23:30:00Z', own),
-    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T00:30:00Z', own),
-    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T10:00:00Z', own),
-    await store({ team_size: '10+', paid_solution: 'work', reason: 'forest' }, '2026-03-03T10:00:00Z', own),
+    await store({ team_size: '', paid_solution: '', reason: 'forest' }, '2026-03-01T23:30:00Z', newServer),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T00:30:00Z', newServer),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T10:00:00Z', newServer),
+    await store(
+      { team_size: '10+', paid_solution: 'work', reason: 'forest' },
+      '2026-03-03T10:00:00Z',
+      newServer,
+    ),
   ]
   await decide(
     [
@@ -616,7 +620,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   })
 
   // Counts stop at a thousand.
-  const { owner } = own.database
+  const { owner } = newServer.database
   const fill = (count: number) =>
     owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
       select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
@@ -635,9 +639,9 @@ test('the overview counts results by status, team size, paid solution, and day i
 })
 
 test('with over 20,000 decisions, New counts only in the newest thousand and says that there may be more', async () => {
-  const own = await startSignIn()
-  const { client: caller } = await own.signedIn()
-  const { owner } = own.database
+  const newServer = await startSignIn()
+  const { client: caller } = await newServer.signedIn()
+  const { owner } = newServer.database
   await withoutTriggers(
     owner,
     (transaction) => transaction`

@@ -20,7 +20,7 @@ import { valuesOf } from '../../../testing/sql.ts'
 /** The number of acts that run concurrently. A seed chooses the acts, but not their order. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
 const players = 8
-const seeds = seedsOf(1, 20)
+const seeds = seedsOf({ quick: 1, long: 20 })
 /** An id that does not exist. */
 const missingId = '00000000-0000-0000-0000-000000000000'
 

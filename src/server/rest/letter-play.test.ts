@@ -17,9 +17,9 @@ import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
 /** The most acts of a sequence. letter-acts.test.ts has the same setting. */
-const mostActs = Number(process.env['LETTER_ACTS'] ?? 200)
-const sequences = extent(2, 20)
-const timeLimit = 100_000 + mostActs * 500
+const maxActs = Number(process.env['LETTER_ACTS'] ?? 200)
+const sequences = extent({ quick: 2, long: 20 })
+const timeLimit = 100_000 + maxActs * 500
 const decisions = outboxOf('decision')
 
 let sql: Sql
@@ -322,7 +322,7 @@ test(
         write,
       ],
       sequences,
-      mostActs,
+      maxActs,
       timeLimit,
       async begin(): Promise<Desk> {
         await sql`delete from public.retreat_applications`
@@ -345,6 +345,6 @@ test(
       },
       afterEach: checkLetters,
     })
-    expect(done).toBeGreaterThan((mostActs * sequences) / 4)
+    expect(done).toBeGreaterThan((maxActs * sequences) / 4)
   },
 )

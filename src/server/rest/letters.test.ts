@@ -144,7 +144,7 @@ test('an edited draft keeps its text if its decision is changed and then made ag
   // A repeat after a lost response, and an edit by somebody who read the former text.
   expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
   await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
-  // An edited letter is not filled in with form answers, so it cannot quote them.
+  // An edited letter gets no form answers filled in, so placeholders in it are refused.
   for (const text of [{ body: 'Hello {{frist_name}}' }, { subject: '{{first_name}}' }]) {
     await expect(ask('edit', { ...edited, ...text })).rejects.toMatchObject({ code: '22023' })
   }
@@ -181,7 +181,7 @@ test('a letter is released only once, even by two organisers at once and on a re
   expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
-test('more than thirty letters are released only with their number, and none without a running mail sender', async () => {
+test('a release of more than thirty letters has to state their count, and none is released without a running mail sender', async () => {
   await server.database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 61) as n`

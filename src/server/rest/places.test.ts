@@ -104,8 +104,8 @@ async function invite(name?: string) {
   return { id, token: tokenIn(body) }
 }
 
-const sendRsvp = (token: string, given: string, act: string = crypto.randomUUID()) =>
-  visit('answer_place', { token, answer: given, act })
+const sendRsvp = (token: string, rsvp: string, actId: string = crypto.randomUUID()) =>
+  visit('answer_place', { token, answer: rsvp, act: actId })
 const details = (id: string) => ask<ApplicationDetails>('application', { application: id })
 const places = () => ask<Places>('places')
 /** The date in this many days, by the database. */
@@ -113,14 +113,14 @@ async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
-/** Lets three days pass, in which nobody is reminded twice. */
+/** Moves every last reminder back by three days, after which people may be reminded again. */
 const threeDaysPass = () =>
   sql()`update private.invitations set reminded_at = reminded_at - interval '3 days'`
 /** Lets a person's deadline pass. */
 const passDeadline = (id: string) =>
   sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
 
-test('an acceptance gets its link and deadline when it is handed over, and the desk never shows the link', async () => {
+test('an acceptance gets its link and deadline when it is handed to the mail server, and the desk never shows the link', async () => {
   const id = await store()
   await decide(id, 'accepted')
   const [draft] = await lettersOf(id)
@@ -389,7 +389,7 @@ async function somebodyWaits() {
   await expect.poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
 }
 
-test('a letter quotes the deadline that an organiser sets while the letter is being handed over', async () => {
+test('a letter quotes the deadline that an organiser sets while the letter is being sent', async () => {
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
@@ -519,7 +519,7 @@ test('a reminder that does not quote the deadline is sent even after the deadlin
   expect(await send()).toMatchObject({ body: 'Please call us.' })
 })
 
-test('a reminder that is being handed over when the RSVP arrives is not retried, and nothing is drafted', async () => {
+test('a reminder that is being sent when the RSVP arrives is not retried, and nothing is drafted', async () => {
   const { id, token } = await inviteAndRemind()
   // They were told by a letter without a template, instead of the letter of the acceptance.
   await sql()`
@@ -896,14 +896,14 @@ async function sumsAreRight({ guests, total }: Retreat) {
   expect(await places()).toMatchObject({ ...expected, free, places: total })
 }
 
-const retreats = extent(3, 40)
+const retreats = extent({ quick: 3, long: 40 })
 
 test(`after random decisions, letters, RSVPs, reminders and places in ${retreats} retreats the sums are right`, async () => {
   const done = await playRandomActs({
     // Frequent acts are listed several times.
     acts: [...Object.values(retreatActs), decides, answers, answers],
     sequences: retreats,
-    mostActs: 140,
+    maxActs: 140,
     timeLimit: 200_000,
     async begin() {
       await begin()

@@ -26,7 +26,7 @@ test('the days of a retreat are blank until they are known', () => {
   )
 })
 
-test('only a retreat before the newest is an earlier one', () => {
+test('an earlier retreat is found by its number, and the newest retreat is none', () => {
   const editions = [edition(2), edition(1)]
   expect(earlierOf(editions, 1)).toBe(editions[1])
   for (const other of [undefined, 2, 3]) expect(earlierOf(editions, other)).toBeUndefined()

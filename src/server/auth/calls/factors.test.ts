@@ -290,7 +290,7 @@ test('a code is accepted once, and no earlier code is accepted after it', async 
   expect(await attempt(other, id, codeOf(secret))).toMatchObject({ status: 200 })
 })
 
-test('one of ten concurrent uses of a code is accepted', async () => {
+test('exactly one of ten concurrent uses of a code is accepted', async () => {
   const { email, id, secret } = await withFactor()
   await forgetCodes(id)
   const { client } = await server.signedIn(email)

@@ -392,12 +392,12 @@ test('the client fetches the key set automatically', async () => {
 })
 
 test('a new key signs the next tokens, and tokens of the old key stay valid until they expire', async () => {
-  const own = await startSignIn()
-  const { client, email } = await own.signedIn()
+  const newServer = await startSignIn()
+  const { client, email } = await newServer.signedIn()
   const before = await sessionOf(client)
   const oldKid = decodeProtectedHeader(before.access_token).kid
-  await replaceKey(own.database.owner)
-  const other = await own.another()
+  await replaceKey(newServer.database.owner)
+  const other = await newServer.another()
   const { body } = await readResponse(
     other.call('POST', 'token?grant_type=refresh_token', { refresh_token: before.refresh_token }),
   )
@@ -415,9 +415,9 @@ test('a new key signs the next tokens, and tokens of the old key stay valid unti
   await jwtVerify(fresh, createLocalJWKSet(set))
   await other.close()
 
-  await own.database.owner`
+  await newServer.database.owner`
     update private.signing_keys set retired_at = now() - interval '3 hours' where retired_at is not null`
-  const laterServer = await own.another()
+  const laterServer = await newServer.another()
   expect((await keySet(laterServer.origin)).set.keys.map(({ kid }) => kid)).toEqual([newKid])
   const old = { authorization: `Bearer ${before.access_token}` }
   expect(await readResponse(laterServer.call('GET', 'user', undefined, old))).toMatchObject({
@@ -448,8 +448,8 @@ test("a server accepts a token of another server's new key, and signs with the k
 })
 
 test('servers that start together on a new database create one key', async () => {
-  const own = await startSignIn()
-  const rings = Array.from({ length: 8 }, () => createSigningKeys(own.database.signIn))
+  const newServer = await startSignIn()
+  const rings = Array.from({ length: 8 }, () => createSigningKeys(newServer.database.signIn))
   const sets = await Promise.all(rings.map((ring) => ring.published()))
   expect(new Set(sets.flat().map(({ kid }) => kid)).size).toBe(1)
 })

@@ -353,7 +353,7 @@ test('a new password has to be different, and ends other sessions, codes, links 
   const { client, email, address, old, fresh } = await changing()
   const { client: elsewhere } = await server.signedIn(email)
   await client.auth.updateUser({ password })
-  // The email that reports the new password.
+  // The email that says that the password was changed.
   await lastMail(email, 2)
   expect((await elsewhere.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await elsewhere.auth.refreshSession()).error).toMatchObject({ name: 'AuthSessionMissingError' })
@@ -468,15 +468,15 @@ test('the reauthentication code of another account is refused', async () => {
   await stranger.auth.reauthenticate()
   const { code } = await lastMail(email)
   await client.auth.reauthenticate()
-  const own = await lastMail((await client.auth.getUser()).data.user?.email ?? '')
-  expect(await put(client, { password, nonce: otherThan(own.code, code) })).toMatchObject({ status: 422 })
-  expect(await put(client, { password, nonce: own.code })).toMatchObject({ status: 200 })
+  const mail = await lastMail((await client.auth.getUser()).data.user?.email ?? '')
+  expect(await put(client, { password, nonce: otherThan(mail.code, code) })).toMatchObject({ status: 422 })
+  expect(await put(client, { password, nonce: mail.code })).toMatchObject({ status: 200 })
 })
 
-test('a wrong code does not reveal the old password, and the old password does not use up a right code', async () => {
+test('a wrong code does not reveal whether a password is the old one, and a try with the old password leaves the code valid', async () => {
   const { client, email } = await server.signedIn()
   await client.auth.updateUser({ password })
-  // The email that reports the new password.
+  // The email that says that the password was changed.
   await lastMail(email)
   await aDayLater(client)
   await client.auth.reauthenticate()
@@ -695,7 +695,7 @@ test('a change of address can be requested once a minute, by any call', async ()
   })
 })
 
-test('an email reports a new password, a new or removed second factor, and a new address', async () => {
+test('an email says that the password or address was changed, or that a second factor was added or removed', async () => {
   const { client, email } = await server.signedIn()
   const nextReport = async () => {
     const { subject, text } = await lastMail(email, (mails += 1))

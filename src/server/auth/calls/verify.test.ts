@@ -223,9 +223,9 @@ test('a newer sign-in or recovery email ends the code and the link of the older 
 test('the code of another organiser is refused', async () => {
   const [one, other] = [await server.organiser(), await server.organiser()]
   const { code } = await mailTo(one)
-  const { code: others } = await mailTo(other)
+  const { code: otherCode } = await mailTo(other)
   expect(
-    await verify({ type: 'email', email: other, token: code === others ? otherThan(code) : code }),
+    await verify({ type: 'email', email: other, token: code === otherCode ? otherThan(code) : code }),
   ).toEqual({
     status: 403,
     body: codeRefusal,
@@ -258,7 +258,7 @@ test("a code and a link expire after ten minutes, and the operator's link after 
   expect(await verify({ type: 'magiclink', token_hash: inTime })).toMatchObject({ status: 200 })
 })
 
-test("after five wrong tries from anywhere a code is invalid, but its email's link and the next code still work", async () => {
+test('a code is invalid after five wrong tries from any address; the link in the same email and the next code still work', async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   for (let guess = 0; guess < 5; guess += 1) {
@@ -279,7 +279,7 @@ test("after five wrong tries from anywhere a code is invalid, but its email's li
   expect(await verify({ type: 'email', email: address, token: next.code })).toMatchObject({ status: 200 })
 })
 
-test('one of ten concurrent uses of a code or its link signs in', async () => {
+test('of ten concurrent uses of a code and the link in the same email, exactly one signs in', async () => {
   const address = await server.organiser()
   const mail = await mailTo(address)
   const uses = await Promise.all(
@@ -538,7 +538,7 @@ test('a PKCE code that is unknown, expired or missing is refused', async () => {
   })
 })
 
-test('one of ten concurrent exchanges of a PKCE code opens a session', async () => {
+test('exactly one of ten concurrent exchanges of a PKCE code opens a session', async () => {
   const { code, verifier } = await authCode()
   const responses = await Promise.all(Array.from({ length: 10 }, () => exchange(code, verifier)))
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)

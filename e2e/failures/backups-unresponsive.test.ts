@@ -12,9 +12,9 @@ import { connectToEmbedded } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
 /** The timeout for calls that would hang forever if the product failed, in milliseconds. */
-const limit = 30_000
+const timeout = 30_000
 
-/** Makes a database and a folder of backups. Returns the folder, and the settings of a server with both. */
+/** Makes a database and a backup folder. Returns the folder, and the settings of a server with both. */
 async function prepareServer() {
   const directory = await temporaryDirectory()
   const backups = join(directory.path, 'backups')
@@ -28,7 +28,9 @@ async function makeUnresponsiveForTest(folder: string, skip: (why: string) => ne
   atTestEnd(await makeUnresponsive(folder).catch(() => cannotRun(skip, noMount)))
 }
 
-test('a hanging folder of backups is reported, and does not block requests or the stop', async ({ skip }) => {
+test('an unresponsive backup folder is reported, and blocks neither requests nor the stop', async ({
+  skip,
+}) => {
   const { backups, settings } = await prepareServer()
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
@@ -62,25 +64,25 @@ test('a hanging folder of backups is reported, and does not block requests or th
     /^backups +wrong +BACKUP_DIR is ".*", whose files do not respond: check the disk/m,
   )
   expect(doctor.code).not.toBe(0)
-  // The server ends itself by the signal, because Node.js would wait for the hanging thread. PostgreSQL has stopped before.
-  expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
+  // The server ends itself with SIGTERM, because Node.js would wait for the blocked thread. PostgreSQL has already stopped.
+  expect(await within(timeout, 'the stop', server.stop())).toBe('SIGTERM')
   const listed = await runCommand(['applications', '--json'], settings)
   expect(listed.stdout.trim().split('\n')).toHaveLength(1)
 })
 
-test('a server starts and stops while its folder of backups hangs', async ({ skip }) => {
+test('a server starts and stops while its backup folder is unresponsive', async ({ skip }) => {
   const { backups, settings } = await prepareServer()
   await makeUnresponsiveForTest(backups, skip)
   const server = await startServer(settings)
   expect(await send(server.origin, anApplication())).toBe(201)
-  expect(await within(limit, 'the stop', server.stop())).toBe('SIGTERM')
+  expect(await within(timeout, 'the stop', server.stop())).toBe('SIGTERM')
 })
 
-test('a start refuses a folder of backups that others may write to, and a running server reports it', async () => {
+test('a start refuses a backup folder that others may write to, and a running server reports it', async () => {
   const { backups, settings } = await prepareServer()
   for (const mode of [0o777, 0o720, 0o1777]) {
     await chmod(backups, mode)
-    const { code, stderr } = await within(limit, 'the refusal', runCommand([], settings))
+    const { code, stderr } = await within(timeout, 'the refusal', runCommand([], settings))
     expect(code).toBe(1)
     expect(stderr).toBe(
       `BACKUP_DIR is "${backups}", which others may write to: take that away (chmod go-w), or name another directory.\n`,

@@ -9,7 +9,7 @@ import { setRetreat } from './calendars.ts'
 import { openTestDatabase } from './database.ts'
 import { atTestEnd } from './cleanup.ts'
 import { rememberTemplates } from './letters.ts'
-import { startMailServer, type MailServer } from './mail-server.ts'
+import type { MailServer } from './mail-server.ts'
 import { mailServerAt } from './sign-in.ts'
 
 interface LogLine {
@@ -18,14 +18,13 @@ interface LogLine {
 }
 
 /** A database with letters, and the mail senders and mail servers of one test. */
-export interface PostmanFixture {
+export interface MailSenderFixture {
   database: Database
-  receiver: (options?: Parameters<typeof startMailServer>[0]) => Promise<MailServer>
   /** Starts a mail sender, by default without a limit on its pace. Returns it with its log. */
-  postmanFor: (
+  startSender: (
     server: Pick<MailServer, 'port'>,
     options?: Partial<MailSenderOptions>,
-  ) => { postman: MailSender; lines: LogLine[] }
+  ) => { sender: MailSender; lines: LogLine[] }
   /** Moves all times back by this many seconds, so that waiting deliveries become due. */
   advanceTime: (seconds: number) => Promise<void>
   /** Restores the initial contents. */
@@ -41,15 +40,14 @@ export function recordLog() {
   return { log: { info: write, warn: write }, lines }
 }
 
-export async function startPostmanFixture(): Promise<PostmanFixture> {
+export async function startMailSenderFixture(): Promise<MailSenderFixture> {
   const database = await openTestDatabase()
   const restoreTemplates = await rememberTemplates(database.owner)
   return {
     database,
-    receiver: startMailServer,
-    postmanFor(server, options) {
+    startSender(server, options) {
       const { log, lines } = recordLog()
-      const postman = startMailSender({
+      const sender = startMailSender({
         sql: database.server,
         mailServer: mailServerAt(server.port),
         site: new URL('https://example.org/retreat/'),
@@ -58,8 +56,8 @@ export async function startPostmanFixture(): Promise<PostmanFixture> {
         log,
         ...options,
       })
-      atTestEnd(() => postman.stop())
-      return { postman, lines }
+      atTestEnd(() => sender.stop())
+      return { sender, lines }
     },
     async advanceTime(seconds) {
       const earlier = database.owner`- ${seconds} * interval '1 second'`
