@@ -33,7 +33,7 @@ export default defineConfig({
     projects: [
       tier('unit', [inSource, 'tools/**/*.test.ts'], [], ofDatabase),
       tier('database', ofDatabase, [run, databases]),
-      // Journeys, and other tests of whole programs. `npm test` runs the tiers up to here.
+      // Browser tests, and other tests of whole programs. `npm test` runs the tiers up to here.
       tier('browser', ['e2e/*.test.ts'], [run, databases, build, browser]),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; axe, focus and keyboard in every
       // state.

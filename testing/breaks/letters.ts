@@ -101,7 +101,7 @@ export const letters: readonly Break[] = [
     text := text || jsonb_build_object('body', (private.fill_at_handover(application_row.id, text ->> 'subject', text ->> 'body')).body);`,
     testFile: 'src/server/rest/places.test.ts',
     testTitle:
-      'an acceptance gets its link and deadline when it is handed over, and the desk never shows the link',
+      'an acceptance gets its link and deadline when it is handed to the mail server, and the desk never shows the link',
   },
   {
     promise: 'each RSVP is kept once, and the newest counts',
