@@ -269,31 +269,31 @@ test('the doctor reports whether SITE_URL leads to this server, another one, a r
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     return { origin, close: () => Promise.all([app.close(), database.close()]) }
   }
-  const [server, otherServer] = [await serve(DATABASE_URL), await serve(otherUrl)]
-  const { port } = new URL(server.origin)
+  const [thisServer, otherServer] = [await serve(DATABASE_URL), await serve(otherUrl)]
+  const { port } = new URL(thisServer.origin)
   const elsewhere = await startReceiver(({ url }, response) => {
     const status = Number(/\/(\d+)/.exec(url)?.[1] ?? 404)
     response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {}).end()
   })
   const site = async (SITE_URL: string, PORT = '0') =>
     (await findingsOf({ DATABASE_URL, SITE_URL, PORT }))['site']
-  expect(await site(`${server.origin}/`, port)).toBe(
-    `ok: SITE_URL is ${server.origin}, which answers and is a server on this database. The server at ${server.origin} is version ${version}.`,
+  expect(await site(`${thisServer.origin}/`, port)).toBe(
+    `ok: SITE_URL is ${thisServer.origin}, which answers and is a server on this database. The server at ${thisServer.origin} is version ${version}.`,
   )
   expect(await site(otherServer.origin, port)).toBe(
     `wrong: SITE_URL is ${otherServer.origin}, where a server on another database answers: set it to the address of this one.`,
   )
   const foreignPort = new URL(elsewhere.origin).port
-  expect(await site(server.origin, foreignPort)).toBe(
+  expect(await site(thisServer.origin, foreignPort)).toBe(
     `wrong: Another program listens at http://127.0.0.1:${foreignPort} (HTTP 404): stop it, or set PORT to another.`,
   )
   expect((await findingsOf({ DATABASE_URL, PORT: port }))['site']).toBe(
-    `not set: SITE_URL is not set. The server at ${server.origin} is version ${version}.`,
+    `not set: SITE_URL is not set. The server at ${thisServer.origin} is version ${version}.`,
   )
-  expect(await site(server.origin.replace('http', 'https'))).toMatch(
+  expect(await site(thisServer.origin.replace('http', 'https'))).toMatch(
     /which does not answer \(TLS: [a-z ]+\): check that/,
   )
-  expect(await site(server.origin, new URL(otherServer.origin).port)).toMatch(
+  expect(await site(thisServer.origin, new URL(otherServer.origin).port)).toMatch(
     /^wrong: The server at .* uses another database than this one/,
   )
   expect(await site(`${elsewhere.origin}/301`)).toMatch(
