@@ -161,7 +161,7 @@ test('two organisers begin the next retreat, and the second one reads that it ha
   ])
 })
 
-test('the places, days, questions and guests of an earlier retreat are its own, and its names can be changed', async ({
+test('an earlier retreat has its own places, days, questions and guests, and its name can be changed', async ({
   visitor,
 }) => {
   const first = await apply('Ada')

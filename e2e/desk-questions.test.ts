@@ -438,7 +438,7 @@ test('answers that came by email are entered at the application, and only those 
     .toEqual(['Fish', 'Friday', 'No answer', 'A cello.\nIt is old.'])
   await getDesk(page).timeline.getByText('3 answers to questions changed').waitFor()
 
-  // Somebody who is not coming any more keeps their answers, and cannot be given others.
+  // Somebody who is no longer coming keeps their answers, and cannot be given others.
   await button('Not coming').click()
   await button('Enter answers').waitFor({ state: 'detached' })
   expect(await sheet.getByText('Friday').count()).toBe(1)

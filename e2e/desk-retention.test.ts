@@ -125,7 +125,9 @@ test('an announcement is shown in the places, and due applications are erased by
   await page.getByText('2 applications erased after the retreat').waitFor()
 })
 
-test('a colleague who saves first is not overwritten, and long reasons fit a phone', async ({ visitor }) => {
+test('the changes of a colleague who saves first are not overwritten, and long reasons fit a phone', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(/status of 409/)
   const page = await desk.open(visitor, '/retention')
   const { button } = getDesk(page)

@@ -41,7 +41,7 @@ export const hostileTexts: readonly string[] = [
   '👩‍🚀'.repeat(18),
 ]
 
-/** The text that a parser has to read of a name or a venue. */
+/** The text that a parser has to return for a name or a venue. */
 export const readable = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
 /** The columns of an edition that calendars need. */

@@ -22,7 +22,8 @@ export interface TestPostgres {
   /**
    * Cuts each open connection in the middle of the next data that the database sends.
    *
-   * @param at Returns how many bytes of this many to pass on. If it returns all, the connection stays open for now.
+   * @param at Gets the number of bytes that the database sends, and returns how many of them pass. If all pass, the connection
+   * stays open.
    * @returns A function that stops cutting. Connections that are still open stay open.
    */
   closeInsideData(at: (length: number) => number): () => void

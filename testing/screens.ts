@@ -59,7 +59,7 @@ function screensOf<State>(page: string, states: Record<string, State>, screenOf:
   )
 }
 
-/** Every screen that axe checks in every scheme and that has pictures. */
+/** All screens. axe checks each in every colour scheme, and `npm run screenshots` takes a picture of each. */
 export const screens: Record<string, Screen> = {
   ...screensOf('form', formStates, formScreen),
   ...screensOf('desk', deskStates, deskScreen(storeExamples)),

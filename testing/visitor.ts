@@ -54,7 +54,7 @@ export const test = base.extend<Fixtures>({
       await provide(browser)
       await browser.close()
     },
-    // One browser for all workers would be driven by their shared main process. That took 34 s of it.
+    // One browser for all workers would be driven by their shared main process, which took 34 s of its processor time.
     { scope: 'worker' },
   ],
   idle: [

@@ -105,7 +105,7 @@ test('at most thirty wrong passwords for an email address are compared, with or 
   expect(await tryPassword(email, 'correct horse', third)).toEqual(tooMany)
   expect((await client.auth.getUser()).data.user?.email).toBe(email)
   await server.call('POST', 'otp', { email })
-  // One of the two emails reports the new password, and has no link.
+  // One of the two emails says that the password was changed, and has no link.
   const link = (await server.mail.waitFor(2, email)).map((mail) => mail.link).join('')
   expect(
     await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),

@@ -63,7 +63,7 @@ test('a calendar’s file is one event of whole days that nobody has to answer',
   expect(end.subtractDate(start).toSeconds()).toBe(4 * 86_400)
 })
 
-test('an edition’s name is the event’s, and a retreat without a venue has no place', () => {
+test('the event has the name of the edition, and has no location if there is no venue', () => {
   expect(read(fileOf({ name: 'Unplugged. in spring', venue: '' }))).toMatchObject({
     summary: 'Unplugged. in spring',
     location: null,

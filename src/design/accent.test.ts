@@ -9,7 +9,7 @@ const anyColour = fc
   .integer({ min: 0, max: 0xff_ff_ff })
   .map((value) => `#${value.toString(16).padStart(6, '0')}`)
 
-test('contrast is that of WCAG', () => {
+test('contrast is computed as WCAG defines it', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21)
   expect(contrast('#ffffff', '#000000')).toBe(21)
   expect(contrast('#777777', '#777777')).toBe(1)
@@ -62,7 +62,7 @@ test('an accent that is readable in light mode is readable everywhere, also unde
   )
 })
 
-test('a colour that is too light has the nearest darker one, and one that is dark enough is its own', () => {
+test('a colour that is too light becomes the nearest dark enough one, and a dark enough colour stays', () => {
   expect(darkened('#7a0019')).toBe('#7a0019')
   expect(lowestContrast('#ffee99')).toBeLessThan(1.1)
   expect(darkened('#ffee99')).toBe('#7a6600')

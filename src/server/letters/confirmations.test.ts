@@ -68,7 +68,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(await statesOf(guest)).toEqual(['waiting'])
   await holdPasses()
   const server = await startMailServer()
-  // Two servers, of which one sends it.
+  // One of two servers sends it.
   outbox.startSender(server)
   outbox.startSender(server)
   const [mail] = await server.waitFor(1, 'zoe@example.org')
@@ -79,7 +79,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(server.received).toHaveLength(1)
   expect(await statesOf(before)).toEqual([])
 
-  // The letter stays what is shown, and the event is a file beside it.
+  // A mail program shows the letter itself, and the event is an attached file.
   expect(mail?.raw).toMatch(/^Content-Type: multipart\/mixed/m)
   expect(mail?.raw).toMatch(
     /Content-Type: text\/calendar; charset=utf-8; method=PUBLISH;\s+name=unplugged.ics\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=unplugged.ics/,
@@ -184,7 +184,7 @@ test('a confirmation that an organiser stopped is a draft until the guest no lon
   expect(await letterOf(guest)).toBe('dropped')
 })
 
-test('nothing is queued where no server has sent emails for a day, such as beside an automation alone', async () => {
+test('nothing is queued if no server has sent emails for a day, even if a server for an automation runs', async () => {
   await recordHeartbeat(sql(), 'automation')
   await sql()`update private.postman set seen_at = now() - interval '25 hours'`
   const guest = await storeAcceptedApplicant(sql())

@@ -371,7 +371,7 @@ test('a mail server that accepts emails and drops the connection gets each email
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
   ])
-  // Nor is it sent again if servers died while they sent it.
+  // It is also not sent again if servers died while they sent it.
   await database.owner`
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`

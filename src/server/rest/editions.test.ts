@@ -94,7 +94,7 @@ test('a retreat begins at once, and applications belong to it from then on', asy
   })
 })
 
-test('a send whose response was lost is a repeat for an hour, and the same answers are stored again later', async () => {
+test('an application that is sent again after a lost response counts as a repeat for an hour, and later as a new one', async () => {
   const { application } = await apply()
   await begin(1)
   expect(await send(application)).toBe('repeat')
@@ -295,7 +295,7 @@ test('templates that are not copied begin with their first texts, and drafts kee
   ])
 })
 
-test('two organisers begin one retreat, and a repeat begins no other', async () => {
+test('if two organisers begin a retreat at once, only one retreat is begun, and a repeat begins no other', async () => {
   const args = { act: crypto.randomUUID() }
   const results = await Promise.allSettled([begin(1, args), begin(1), begin(1, args)])
   expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
@@ -308,7 +308,7 @@ test('two organisers begin one retreat, and a repeat begins no other', async () 
   await expect(begin(2, { starts_on: '2028-04-07' })).rejects.toMatchObject({ code: '22023' })
 })
 
-test('a door that closes after a number counts the new retreat alone', async () => {
+test('a door with a limit counts only the applications of the new retreat', async () => {
   await apply()
   const door = await ask<{ version: number }>('door')
   await ask('set_door', {

@@ -60,7 +60,7 @@ test('an application that was put aside is in no other list, count, chart or tab
   expect(await listed({ status: 'aside' })).toEqual([])
 })
 
-test('a door that counts gets the number back, and one that has closed stays closed', async () => {
+test('an application that is put aside no longer counts towards the limit of an open door, and a closed door stays closed', async () => {
   const { version } = await door()
   await ask('set_door', { version, closed: false, sentence: '', closes_after: 3 })
   const insert = (name: string) =>

@@ -16,7 +16,7 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
-/** The most acts of a sequence. letter-acts.test.ts has the same setting. */
+/** The largest number of acts of a sequence. letter-acts.test.ts has the same setting. */
 const maxActs = Number(process.env['LETTER_ACTS'] ?? 200)
 const sequences = extent({ quick: 2, long: 20 })
 const timeLimit = 100_000 + maxActs * 500

@@ -97,7 +97,7 @@ test('a decision shows all marks, and back to New hides them again', async () =>
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
 })
 
-test('a mark given after its author could see another one says so, also when it was taken back in between', async () => {
+test('a mark that its author gave after they could see another one says so, even if they removed it in between', async () => {
   const [id = '', other = ''] = await store(2)
   await mark(ada, id, 'yes')
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(false)
@@ -112,7 +112,7 @@ test('a mark given after its author could see another one says so, also when it 
   expect((await mark(grace, other, 'yes')).own?.after_seeing).toBe(false)
 })
 
-test('of two marks at the same time neither is after seeing, and each author sees both', async () => {
+test('of two simultaneous marks neither counts as given after seeing the other, and then each author sees both', async () => {
   const [id = ''] = await store(1)
   await Promise.all([mark(ada, id, 'yes'), mark(grace, id, 'no')])
   expect(shortOf(await marksOf(ada, id)).others).toEqual([['grace@example.org', 'no', false]])
@@ -150,7 +150,7 @@ test('lists filter and sort by the marks that an organiser may see', async () =>
   })
 })
 
-test('the shuffled order is the same each time, another one for each organiser, and has each application once in pages', async () => {
+test('the shuffled order stays the same for an organiser, differs between organisers, and has each application once over all pages', async () => {
   const ids = await store(30)
   const order = (client: SupabaseClient) => listed(client, { order: 'shuffled', marks: 'none of mine' })
   const adas = await order(ada)
@@ -339,7 +339,7 @@ test('an exported table has the visible marks, and an erased application loses i
   expect(await server.database.owner`select from private.marks`).toHaveLength(0)
 })
 
-test('organisers who only read are not missing, and the marks of a removed organiser stay under their email', async () => {
+test('organisers who only read do not count as missing, and the marks of a removed organiser stay under their email', async () => {
   const [id = ''] = await store(1)
   const { client: leaving } = await server.signedIn('leaving@example.org')
   await mark(leaving, id, 'yes')

@@ -273,12 +273,12 @@ test('an organiser enters answers that came by email, also without the required 
   })
 })
 
-test('a list of questions is saved as a whole, and another organiser does not lose theirs', async () => {
+test('a list of questions is saved as a whole, and does not overwrite another organiser’s list', async () => {
   await setQuestions([arrival, diet])
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday', [diet.id]: 'All' })
   expect((await listed()).questions.map(({ answers }) => answers)).toEqual([1, 1])
-  // A repeat whose response was lost.
+  // The organiser saves again, because the response was lost.
   expect(await setQuestions([arrival, diet])).toMatchObject({ version: 1 })
   await expect(setQuestions([arrival])).rejects.toMatchObject({ code: 'PT409' })
   const renamed = { ...diet, text: 'What would you like to eat?' }

@@ -175,7 +175,7 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
   expect(await lookOnDays(3)).toBe(0)
 })
 
-test('a kept application is not erased, and no sooner than after seven days when it is kept no longer', async () => {
+test('an application is not erased while it is kept, nor in the seven days after that ends', async () => {
   await endRetreat(0)
   const [kept, other] = [await apply(), await apply()]
   await keepFor(12, 12)

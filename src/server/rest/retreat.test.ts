@@ -99,7 +99,7 @@ test('the retreat of an earlier edition stays the same for its people', async ()
   }
 })
 
-test('a repeat of a change is no second one, and a change of days that its author has not seen is refused', async () => {
+test('a repeated change takes effect once, and a change is refused if its author has not seen the current days', async () => {
   expect(await save({ version: 0, ...days })).toEqual({ version: 1, ...days })
   expect(await save({ version: 0, ...days })).toEqual({ version: 1, ...days })
   await expect(save({ version: 0, ...days, venue: 'Bernau' })).rejects.toMatchObject({ code: 'PT409' })

@@ -89,7 +89,7 @@ test('a day has at most 200 names, also of several servers at once; the rest is 
   expect((await stored()).find(({ source }) => source === 'z-new')?.visits).toBe(1000)
 })
 
-test('a batch waits for that of another server, and counts its names', async () => {
+test('a batch waits for the batch of another server, and counts the names in both', async () => {
   const { owner } = server.database
   const batch = JSON.stringify(named(names(150, 'first')))
   const second = await owner.begin(async (transaction) => {

@@ -10,7 +10,7 @@ const day = (number: number, counts = {}) => ({
   ...counts,
 })
 
-test('the days begin with the first on which anything happened, and later ones without anything stay', () => {
+test('the days begin with the first one that has a count, and later days without counts stay', () => {
   for (const counts of [{ visits: 1 }, { starts: 1 }, { applications: 1 }]) {
     const days = [day(1), day(2), day(3, counts), day(4), day(5)]
     expect(fromFirst(days)).toEqual(days.slice(2))
