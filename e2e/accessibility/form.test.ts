@@ -96,7 +96,7 @@ test('each field names its purpose, so that browsers can fill it in', async ({ v
   })
 })
 
-test('the whole journey works by keyboard alone, and the focus is visible at every step', async ({
+test('the whole form works by keyboard alone, and the focus is visible at every step', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
