@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** The default timeout of a wait, in milliseconds. */
-const longest = 60_000
+const defaultTimeout = 60_000
 /** Milliseconds between two checks, which leave the processor to the awaited work. */
 const pause = 10
 
@@ -10,15 +10,15 @@ const pause = 10
  *
  * @param what Describes the awaited thing in the error message.
  * @param holds Whether the condition is true. A failure counts as false.
- * @param limit The timeout in milliseconds.
+ * @param timeout The timeout in milliseconds.
  * @throws {Error} The condition did not become true in time. The cause is the last failure.
  */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  limit = longest,
+  timeout = defaultTimeout,
 ): Promise<void> {
-  const end = performance.now() + limit
+  const end = performance.now() + timeout
   for (let failure: unknown; ;) {
     try {
       failure = undefined
@@ -27,7 +27,7 @@ export async function until(
       failure = error
     }
     if (performance.now() > end)
-      throw new Error(`${limit / 1000} s passed without ${what}.`, { cause: failure })
+      throw new Error(`${timeout / 1000} s passed without ${what}.`, { cause: failure })
     await wait(pause)
   }
 }

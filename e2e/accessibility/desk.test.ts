@@ -225,7 +225,9 @@ test('after a conflict is resolved the focus is on its application', async ({ vi
   await expectFocus('H1: Person 2')
 })
 
-test('an organiser searches, selects, decides and notes by keyboard alone, without single-key shortcuts', async ({ visitor }) => {
+test('an organiser searches, selects, decides and notes by keyboard alone, without single-key shortcuts', async ({
+  visitor,
+}) => {
   await storeExtremes(desk)
   const page = await desk.open(visitor, '', {
     viewport: { width: 1280, height: 720 },

@@ -17,7 +17,7 @@ import { connectToEmbedded } from '../../testing/sql.ts'
 import { within } from '../../testing/within.ts'
 
 /** The timeout for calls that would hang forever if the product failed, in milliseconds. */
-const limit = 30_000
+const timeout = 30_000
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>
 let data: string
@@ -39,7 +39,7 @@ const ready = async ({ origin }: RunningServer) => {
 }
 
 const waitForGoneMessage = ({ waitForOutput }: RunningServer) =>
-  within(limit, 'the sentence', waitForOutput(/is gone: mount the disk/))
+  within(timeout, 'the sentence', waitForOutput(/is gone: mount the disk/))
 
 const countIn = (output: string, words: string) => output.split(words).length - 1
 
@@ -92,7 +92,7 @@ test.each(['with its connections', 'without connections'])(
     }
     await sql.end(0)
     expect(await server.stop()).toBe(0)
-    await within(limit, 'the end of PostgreSQL', waitForExit(pid))
+    await within(timeout, 'the end of PostgreSQL', waitForExit(pid))
     expect(existsSync(data)).toBe(false)
     await rename(`${directory.path}/unmounted`, data)
     expect(await storedEmails(settings)).toEqual([application.email])
@@ -125,7 +125,7 @@ test('only a first start makes a database and says so, and a start beside backup
   const backup = join(backups, name)
 
   await rename(data, `${directory.path}/unmounted`)
-  const refused = await within(limit, 'the refusal', runCommand([], withBackups))
+  const refused = await within(timeout, 'the refusal', runCommand([], withBackups))
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
     `DATA_DIR has no database, but BACKUP_DIR ("${backups}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${backup}"), or name another BACKUP_DIR to begin with an empty database.\n`,
@@ -151,7 +151,7 @@ test('only a first start makes a database and says so, and a start beside backup
 test('a first start without the backup folder is refused, because the folder may have backups of a database', async () => {
   await rm(data, { recursive: true })
   const withoutFolder = { ...settings, BACKUP_DIR: join(directory.path, 'nowhere') }
-  const { code, stderr } = await within(limit, 'the refusal', runCommand([], withoutFolder))
+  const { code, stderr } = await within(timeout, 'the refusal', runCommand([], withoutFolder))
   expect(code).toBe(1)
   expect(stderr).toMatch(/^BACKUP_DIR is ".*", which is not there: make that folder, mount .*\n$/)
   expect(existsSync(data)).toBe(false)

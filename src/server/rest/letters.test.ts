@@ -165,15 +165,15 @@ test('a letter is released only once, even by two organisers at once and on a re
   for (const id of ids) await decide(id, 'accepted')
   const { letters } = await drafts()
   const other = (await server.signedIn()).client
-  const sent = letters.map(({ id, seen }) => ({ id, seen }))
+  const toRelease = letters.map(({ id, seen }) => ({ id, seen }))
   const act = crypto.randomUUID()
   const both = await Promise.all([
-    ask<{ outcome: string }[]>('release', { act, letters: sent }),
-    ask<{ outcome: string }[]>('release', { act: crypto.randomUUID(), letters: sent }, other),
+    ask<{ outcome: string }[]>('release', { act, letters: toRelease }),
+    ask<{ outcome: string }[]>('release', { act: crypto.randomUUID(), letters: toRelease }, other),
   ])
   expect(both.map((each) => outcomesOf(each).join()).toSorted()).toEqual(['gone,gone', 'released,released'])
   const isFirstWinner = both[0]?.[0]?.outcome === 'released'
-  const repeated = await ask<{ outcome: string }[]>('release', { act, letters: sent })
+  const repeated = await ask<{ outcome: string }[]>('release', { act, letters: toRelease })
   expect(outcomesOf(repeated)).toEqual(isFirstWinner ? ['released', 'released'] : ['gone', 'gone'])
   expect(statesOf(await lettersOf(...ids))).toEqual(['accepted: waiting', 'accepted: waiting'])
   const due = await server.database.owner<{ wait: number }[]>`
