@@ -36,7 +36,7 @@ export interface Image {
 /** A running container. */
 export interface RunningContainer extends Output {
   /** Runs a program in the container as the image's user. Returns the output. */
-  exec(...command: string[]): Promise<string>
+  exec(...programAndArguments: string[]): Promise<string>
   /** Sends the image's stop signal, and kills the container after this many seconds. Returns its exit code. */
   stop(seconds: number): Promise<number | null>
   /** Resolves with the exit code when the container ends. */
@@ -185,8 +185,8 @@ export async function startContainer(
   return {
     ...outputOf(child),
     exited: exited.then(([code]) => code),
-    async exec(...command) {
-      return (await run('runc', [...runc, 'exec', name, ...command])).stdout
+    async exec(...programAndArguments) {
+      return (await run('runc', [...runc, 'exec', name, ...programAndArguments])).stdout
     },
     async stop(seconds) {
       const kill = (signal: string) => run('runc', [...runc, 'kill', name, signal])
