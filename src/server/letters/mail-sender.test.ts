@@ -261,7 +261,7 @@ test.each([
   ['breaks off after the letter', 'DATA', 'break off', 1],
 ] as const)(
   'a mail server that %s gets that letter again later, and the other letters meanwhile',
-  async (_what, where, how, uncertain) => {
+  async (_what, where, how, mayHaveArrived) => {
     await released('ada@example.com')
     for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
     const server = await startMailServer({
@@ -269,7 +269,7 @@ test.each([
     })
     startSender(server, { limit: 2_000 })
     await lettersBecome([
-      { state: 'waiting', attempts: 1, uncertain },
+      { state: 'waiting', attempts: 1, may_have_arrived: mayHaveArrived },
       ...Array.from({ length: 8 }, () => ({ state: 'sent' })),
     ])
     expect(await mailSenderRow()).toMatchObject({ failures: 0 })
@@ -466,7 +466,7 @@ test('a letter whose server died is retried, and the lost try counts, but a with
     refused: 0,
     givenUp: 0,
     withdrawn: 1,
-    may_have_arrived: 2,
+    uncertain: 2,
     decisionsDelivered: 0,
     webhooksWaiting: 0,
     webhooksFailed: 0,
@@ -511,7 +511,7 @@ test('after the last try a letter is given up', async () => {
   await database.owner`update private.deliveries set attempts = 9`
   startSender(await startMailServer({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
   await lettersBecome([{ state: 'given up', attempts: 10, due_at: null }])
-  expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, may_have_arrived: 0 })
+  expect(await countLetters(database.owner)).toMatchObject({ givenUp: 1, uncertain: 0 })
 })
 
 test('nothing is sent while organisers have stopped all letters', async () => {
