@@ -52,7 +52,9 @@ test(`every decision that the desk confirmed is saved, although ${rounds} server
     .poll(() => page.locator('.decisions-pill[aria-busy=true]').count(), { timeout: 60_000 })
     .toBe(0)
   // A decision with a slow response is first announced as not saved or not confirmed, and after the retry as "already" made.
-  const announcements = (await readAnnouncements()).filter((text) => !/not saved|not confirmed| already$/.test(text))
+  const announcements = (await readAnnouncements()).filter(
+    (text) => !/not saved|not confirmed| already$/.test(text),
+  )
   expect(announcements.length).toBeGreaterThan(3 * rounds)
   for (const { id, first_name, last_name } of stored) {
     const name = `${first_name} ${last_name}: `
