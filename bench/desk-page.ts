@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { signInPage } from '../testing/desk.ts'
 import { filledDesk } from './filled-desk.ts'
-import { paint, serveDocument, slowDown } from './paint.ts'
+import { measureVisit, serveDocument, slowDown } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 7
@@ -153,7 +153,7 @@ export async function benchDeskPage(): Promise<void> {
   const shown: number[] = []
   const confirmed: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
-    const visit = await paint(browser, ours)
+    const visit = await measureVisit(browser, ours)
     const context = await browser.newContext(phone)
     const page = await context.newPage()
     await signIn(page)

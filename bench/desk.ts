@@ -11,8 +11,8 @@ import { connectToEmbedded } from '../testing/sql.ts'
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]
 /** The limits for the times at a million: this factor of the time at a thousand, or this many milliseconds more. */
-const mostRatio = 1.5
-const mostMilliseconds = 50
+const maxRatio = 1.5
+const maxMilliseconds = 50
 
 interface Side {
   name: string
@@ -115,7 +115,7 @@ async function benchCalls() {
     ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within', ...(beside ? ['of BESIDE'] : [])],
     [...times].map(([name, [atFew = [], atMany = [], ofBeside = []]]) => {
       const more = median(atMany) - median(atFew)
-      const isWithin = median(atMany) <= median(atFew) * mostRatio || more <= mostMilliseconds
+      const isWithin = median(atMany) <= median(atFew) * maxRatio || more <= maxMilliseconds
       return [
         name,
         spread(atFew, 1),

@@ -13,7 +13,7 @@ const rounds = 200
 /** Milliseconds after which no work is pending. An email starts after a quarter of a second, and SMTP takes a tenth. */
 const quietAfter = 1_000
 /** The limits of the share of pairs in which the known address is slower. 200 coin tosses stay within them. */
-const [leastSlower, mostSlower] = [0.25, 0.75]
+const [minSlower, maxSlower] = [0.25, 0.75]
 const password = 'correct horse battery'
 
 type Call = (method: string, path: string, body?: unknown) => Promise<unknown>
@@ -135,7 +135,7 @@ export async function benchEnumeration(): Promise<void> {
       const slower = known.filter((time, index) => time > (unknown[index] ?? 0)).length / known.length
       checkPromise(
         `${name}, ${what}: a known address is slower as often as an unknown one, and not in ${Math.round(slower * 100)} % of pairs`,
-        slower >= leastSlower && slower <= mostSlower,
+        slower >= minSlower && slower <= maxSlower,
       )
       rows.push([
         what,

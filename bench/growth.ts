@@ -35,16 +35,16 @@ async function measure(args: readonly string[], dataDir: string) {
   const started = performance.now()
   const child = spawn(process.execPath, ['start.js', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let first = Number.NaN
-  let most = 0
+  let maxMegabytes = 0
   let lines = 0
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     if (Number.isNaN(first)) first = (performance.now() - started) / 1000
     lines += chunk.toString('latin1').split('\n').length - 1
     const [, kilobytes = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
-    most = Math.max(most, Number(kilobytes) / 1024)
+    maxMegabytes = Math.max(maxMegabytes, Number(kilobytes) / 1024)
   }
   if (child.exitCode === null) await once(child, 'exit')
-  return { first, all: (performance.now() - started) / 1000, most, lines }
+  return { first, all: (performance.now() - started) / 1000, maxMegabytes, lines }
 }
 
 /** Measures the milliseconds from an insert to the arrival of its delivery at the receiver. */
@@ -129,13 +129,13 @@ export async function benchGrowth(): Promise<void> {
       [['backup', '--to', backup], path],
       [['restore', '--from', backup], restored],
     ] as const) {
-      const { first, all, most, lines } = await measure(args, dataDir)
+      const { first, all, maxMegabytes, lines } = await measure(args, dataDir)
       commands.push([
         name,
         args.slice(0, args[0] === 'applications' ? 2 : 1).join(' '),
         first.toFixed(2),
         all.toFixed(2),
-        most.toFixed(),
+        maxMegabytes.toFixed(),
         lines.toLocaleString('en'),
       ])
     }

@@ -10,7 +10,7 @@ import { median, printTable, checkPromise, spread } from './table.ts'
 const size = 256 * 1024
 const repeats = 20
 /** The limit for the processor time of a hostile request, as a multiple of a plain one's. */
-const mostRatio = 5
+const maxRatio = 5
 /** Jiffies in a second. The kernel counts a process's time in jiffies. */
 const jiffies = 100
 
@@ -146,10 +146,10 @@ export async function benchHostile(): Promise<void> {
       rows,
     )
     await server.stop()
-    const most = mostRatio * (costs.get(plain) ?? 0)
-    const expensive = [...costs].filter(([, each]) => each > most).map(([request]) => request)
+    const maxCost = maxRatio * (costs.get(plain) ?? 0)
+    const expensive = [...costs].filter(([, each]) => each > maxCost).map(([request]) => request)
     checkPromise(
-      `${name} no request costs more than ${mostRatio} times a plain one, but ${expensive.join('; ')}`,
+      `${name} no request costs more than ${maxRatio} times a plain one, but ${expensive.join('; ')}`,
       expensive.length === 0,
     )
   }

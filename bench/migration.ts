@@ -18,7 +18,7 @@ const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
 /** The most seconds without service that an update may take. */
-const mostSeconds = 120
+const maxSeconds = 120
 
 /** The releases whose databases are updated. */
 const releases = ['1.0.0', '1.0.1', '1.1.0'] as const
@@ -202,7 +202,7 @@ async function updateFrom(release: (typeof releases)[number]) {
       ],
     ],
   )
-  checkPromise(`less than ${mostSeconds} s without service`, longestWait < mostSeconds)
+  checkPromise(`less than ${maxSeconds} s without service`, longestWait < maxSeconds)
   await visitorSql.end()
   await sql.end()
   await cluster.stop()

@@ -4,7 +4,7 @@ import lighthouse from 'lighthouse'
 
 import { chromiumArguments, ensureChromium, launchChromium } from '../testing/browser.ts'
 import { startServer, temporaryDirectory } from '../testing/server.ts'
-import { paint, serveDocument, type Paint } from './paint.ts'
+import { measureVisit, serveDocument, type VisitCost } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 25
@@ -41,21 +41,21 @@ export async function benchPage(): Promise<void> {
   const floor = await serveDocument(readFileSync('bench/floor/index.html', 'utf8'))
   const sides = [
     { name: 'the page', url: `${server.origin}/` },
-    { name: 'the floor', url: floor.url },
+    { name: 'a hand-written page (the floor)', url: floor.url },
   ]
 
   const executablePath = ensureChromium()
   const browser = await launchChromium(executablePath)
-  const paints = sides.map((): Paint[] => [])
+  const paints = sides.map((): VisitCost[] => [])
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, { url }] of sides.entries()) {
-      const measured = await paint(browser, url)
+      const measured = await measureVisit(browser, url)
       // The first round is a warm-up.
       if (round > 0) paints[index]?.push(measured)
     }
   }
   await browser.close()
-  const valuesOf = (index: number, figure: keyof Paint) =>
+  const valuesOf = (index: number, figure: keyof VisitCost) =>
     (paints[index] ?? []).map((measured) => measured[figure])
   printTable(
     `First visit in Chromium: 150 ms round trip, 1.6 Mbit/s, 4x CPU (${rounds} rounds, in turns)`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
-import { paint, serveDocument } from './paint.ts'
+import { measureVisit, serveDocument } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 25
@@ -13,7 +13,7 @@ const without: Record<string, (html: string) => string> = {
     html
       .replace(/<link rel="icon"[^>]*svg[^>]*>/, '')
       .replace(/<link rel="icon"[^>]*>/, '<link rel="icon" href="data:,">'),
-  'without names of faces': (html) =>
+  'without the names of fonts': (html) =>
     html.replace(/--display:[^;}]*/, '--display:serif').replace(/--text:[^;}]*/, '--text:sans-serif'),
   'without shadow and gradients': (html) =>
     html
@@ -39,7 +39,7 @@ export async function benchParts(): Promise<void> {
   ]
   const headers = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? '']))
   const documents = {
-    'the floor': await serveDocument(readFileSync('bench/floor/index.html', 'utf8')),
+    'a hand-written page (the floor)': await serveDocument(readFileSync('bench/floor/index.html', 'utf8')),
     'the page, by our server': { url: server.origin, close: () => undefined },
     'the same, by a bare server': await serveDocument(html, headers),
     'the same, without its headers': await serveDocument(html),
@@ -58,14 +58,14 @@ export async function benchParts(): Promise<void> {
   const sizes = new Map<string, number>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, { url }] of Object.entries(documents)) {
-      const { firstPaint, bytes } = await paint(browser, url)
+      const { firstPaint, bytes } = await measureVisit(browser, url)
       sizes.set(name, bytes)
       // The first round is a warm-up.
       if (round > 0) paints.get(name)?.push(firstPaint)
     }
   }
   await browser.close()
-  const floor = paints.get('the floor') ?? []
+  const floor = paints.get('a hand-written page (the floor)') ?? []
   printTable(
     `First paint of a slow phone, without one part at a time (${rounds} rounds, in turns)`,
     ['', 'bytes', 'first paint, ms', 'ratio to the floor'],

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { signInPage } from '../testing/desk.ts'
 import { filledDesk } from './filled-desk.ts'
-import { slowDown } from './paint.ts'
+import { slowDown } from './visit-cost.ts'
 import { printTable, spread } from './table.ts'
 
 /** The number of people to read and decide on. */
@@ -96,7 +96,7 @@ export async function benchReading(): Promise<void> {
     await page.goto(`${desk.origin}/desk`)
     await page.locator('table.rows-table a').first().waitFor()
     // Enter does nothing until the desk's script has loaded.
-    await page.waitForFunction(() => window.earlyList === null)
+    await page.waitForFunction(() => window.heldInput === null)
     const { times, perPerson } = await readAll(page, isAutoAdvancing)
     const slowCount = times.filter((time) => time > 100).length
     rows.push([

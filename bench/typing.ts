@@ -1,7 +1,7 @@
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
 import { getForm } from '../testing/form.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
-import { slowDown } from './paint.ts'
+import { slowDown } from './visit-cost.ts'
 import { printTable, spread } from './table.ts'
 
 const rounds = 15

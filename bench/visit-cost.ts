@@ -5,7 +5,7 @@ import { brotliCompressSync } from 'node:zlib'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 
 /** The cost of a first visit: transferred bytes, requests, and milliseconds to the first and to the largest paint. */
-export interface Paint {
+export interface VisitCost {
   bytes: number
   requests: number
   firstPaint: number
@@ -27,7 +27,7 @@ export async function slowDown(page: Page): Promise<CDPSession> {
 }
 
 /** Opens a page as on a slow phone, and measures its cost. */
-export async function paint(browser: Browser, url: string): Promise<Paint> {
+export async function measureVisit(browser: Browser, url: string): Promise<VisitCost> {
   const page = await browser.newPage({ viewport: { width: 412, height: 823 } })
   const devtools = await slowDown(page)
   let bytes = 0
@@ -55,7 +55,7 @@ export async function paint(browser: Browser, url: string): Promise<Paint> {
 }
 
 /**
- * Serves one document at the lowest possible cost: at each path, compressed in advance.
+ * Serves the same document at every path, compressed in advance, so that a request costs as little as possible.
  *
  * @param backend The server to which the document's calls of the data interface are forwarded.
  */
