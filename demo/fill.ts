@@ -5,7 +5,7 @@ import type { CallDesk } from '../src/client/desk.ts'
 import type { MarkValue } from '../src/client/desk/marks.ts'
 import { writeSite } from '../src/server/database/places.ts'
 import { compose } from '../src/server/mail/compose.ts'
-import { createHandover } from '../src/server/mail/handover.ts'
+import { createMailConnection } from '../src/server/mail/handover.ts'
 import { recordHeartbeat } from '../src/server/deliveries/record.ts'
 import { record } from '../src/server/letters/outcomes.ts'
 import type { MailServer } from '../src/settings/mail-settings.ts'
@@ -157,16 +157,16 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   /** Sends the letters that are due. */
   const sendDueLetters = async () => {
     const receivedBefore = mail.received.length
-    const handover = createHandover(mailServer)
+    const connection = createMailConnection(mailServer)
     for (;;) {
       const letter = await claimLetter(sql)
       if (letter === undefined) break
       const dated = { ...letter, body: clock.withDemoDates(letter.body) }
-      const result = await handover.handOver(await compose(dated, sender))
+      const result = await connection.handOver(await compose(dated, sender))
       if (result.outcome === 'unavailable' || result.outcome === 'broken off') throw new Error(result.outcome)
       await record(sql, letter, result)
     }
-    await handover.end()
+    await connection.close()
     for (const each of mail.received.slice(receivedBefore)) each.at = clock.now()
   }
 

@@ -413,7 +413,7 @@ const findings: LettersOverview['postman']['findings'] = [
   {
     about: 'mail',
     verdict: 'ok',
-    said: 'mail.example.org:587 answers over TLS, and takes the user and password.',
+    said: 'mail.example.org:587 answers over TLS, and accepts the user and password.',
   },
   {
     about: 'sender',
@@ -456,7 +456,7 @@ async function turnOnBlindReading(page: Page) {
 /** Lets the first retreat have ended long ago, so that its applications are due. */
 async function endFirstRetreat(sql: Sql) {
   await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
-  await sql`update private.retention set months = 12, months_came = 120`
+  await sql`update private.retention set months = 12, months_for_guests = 120`
   await sql`update public.retreat_applications set created_at = created_at - interval '3 years' where id in (
     select id from public.retreat_applications order by created_at limit 12
   )`

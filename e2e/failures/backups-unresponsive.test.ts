@@ -85,7 +85,7 @@ test('a start refuses a backup folder that others may write to, and a running se
     const { code, stderr } = await within(timeout, 'the refusal', runCommand([], settings))
     expect(code).toBe(1)
     expect(stderr).toBe(
-      `BACKUP_DIR is "${backups}", which others may write to: take that away (chmod go-w), or name another directory.\n`,
+      `BACKUP_DIR is "${backups}", which others may write to: remove their write permission (chmod go-w), or name another directory.\n`,
     )
   }
   await chmod(backups, 0o755)

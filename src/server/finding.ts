@@ -26,17 +26,17 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Verd
 /**
  * Runs a check with a timeout.
  *
- * @param limit Timeout in milliseconds.
+ * @param timeout Timeout in milliseconds.
  * @param check The check. If it throws, the error becomes the finding.
  */
 export async function runCheck(
   about: string,
-  limit: number,
+  timeout: number,
   check: () => Promise<Verdict>,
 ): Promise<Finding> {
-  const timeoutError = () => new OperatorError(`There was no response within ${limit / 1000} s.`)
+  const timeoutError = () => new OperatorError(`There was no response within ${timeout / 1000} s.`)
   try {
-    return { about, ...(await within(limit, check(), timeoutError)) }
+    return { about, ...(await within(timeout, check(), timeoutError)) }
   } catch (error) {
     return { about, ...verdictFromError(error) }
   }

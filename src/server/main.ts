@@ -26,8 +26,8 @@ const signalGap = 500
 /** Milliseconds that pending requests may still take when the server stops. */
 const requestGrace = 15_000
 /** Milliseconds for all parts to stop, and then for the database. docs/operate.md documents them. */
-const partsLimit = 30_000
-const databaseLimit = 70_000
+const partsTimeout = 30_000
+const databaseTimeout = 70_000
 
 /** Runs the server until it is asked to stop. */
 async function main() {
@@ -85,9 +85,9 @@ async function start(settings: Settings, log: Logger) {
   const stop = async () => {
     database.announceClose()
     const problems = [
-      ...(await stopParts(parts, partsLimit)),
+      ...(await stopParts(parts, partsTimeout)),
       // The database is last, since all parts use it.
-      ...(await stopParts([{ name: 'The database', stop: () => database.close() }], databaseLimit)),
+      ...(await stopParts([{ name: 'The database', stop: () => database.close() }], databaseTimeout)),
     ]
     for (const problem of problems) console.error(problem)
     if (problems.length > 0) process.exitCode = 1

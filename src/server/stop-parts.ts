@@ -10,14 +10,14 @@ export interface Part {
 /**
  * Stops parts in parallel. A part that fails or hangs does not hold up the others.
  *
- * @param limit Timeout in milliseconds.
+ * @param timeout Timeout in milliseconds.
  * @returns A sentence about each part that did not stop cleanly.
  */
-export async function stopParts(parts: readonly Part[], limit: number): Promise<string[]> {
-  const timeoutError = () => new Error(`not within ${limit / 1000} s`)
+export async function stopParts(parts: readonly Part[], timeout: number): Promise<string[]> {
+  const timeoutError = () => new Error(`not within ${timeout / 1000} s`)
   const stopping = parts.map(async ({ name, stop }) => {
     try {
-      await within(limit, stop(), timeoutError)
+      await within(timeout, stop(), timeoutError)
       return []
     } catch (error) {
       if (error instanceof OperatorError) return [error.message]

@@ -18,7 +18,7 @@ const usage = `Usage: npm run letters -- [option]
   (none)    counts the letters to applicants, and says why they wait
   --list    lists letters that were refused or given up, or failed and are retried, with the last reply
   --retry   tries these again
-  --stop    sends no letters from now on; letters that are being handed over are not aborted
+  --stop    sends no letters from now on; letters that are being given to the mail server are not aborted
   --start   sends them again, each in a minute: until then the desk can stop it`
 
 const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
@@ -64,7 +64,7 @@ function lineOf({ state, way, occasion, email, at, nextAt, reply }: Undelivered)
 function print(counts: LetterCounts, mailSender: MailSenderState) {
   console.log(`drafts                  ${counts.draft}`)
   console.log(`waiting                 ${counts.waiting}`)
-  console.log(`being handed over       ${counts.sending}`)
+  console.log(`being sent              ${counts.sending}`)
   console.log(`sent                    ${counts.sent}`)
   console.log(`refused                 ${counts.refused}`)
   console.log(`given up                ${counts.givenUp}`)

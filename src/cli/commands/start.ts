@@ -44,7 +44,7 @@ function linesOf({ applied, untried, milliseconds, room, tables }: DryRun): stri
     `Version ${version} would apply these migrations:`,
     ...applied.map((name) => `  ${name}`),
     ...untried.map((name) => `  ${name} (not tried: while people apply)`),
-    `They took ${(milliseconds / 1000).toFixed(1)} s, in which nobody can apply. Everything was undone.`,
+    `They took ${(milliseconds / 1000).toFixed(1)} s. Nobody can apply for that long during the update. Everything was undone.`,
     ...(room.needed > 0 ? [`The update needs ${megabytes(room.needed)} of disk for a while${free}.`] : []),
     ...(rows.length > 0 ? ['', ...table(['Rows', 'now', 'afterwards'], rows)] : []),
   ]

@@ -22,9 +22,9 @@ const defaultTimeout = 15_000
  * threads that Node.js has for files, DNS and passwords. The queue therefore runs one piece at a time, and begins no other
  * while a piece hangs.
  *
- * @param limit Timeout of each piece, in milliseconds.
+ * @param timeout Timeout of each piece, in milliseconds.
  */
-export function createFileWork(dir: string, limit = defaultTimeout): FileWork {
+export function createFileWork(dir: string, timeout = defaultTimeout): FileWork {
   let queue: Promise<unknown> = Promise.resolve()
   let isStuck = false
 
@@ -35,7 +35,7 @@ export function createFileWork(dir: string, limit = defaultTimeout): FileWork {
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     if (isStuck) throw timeoutError()
     const working = work().finally(() => (isStuck = false))
-    return within(limit, working, () => {
+    return within(timeout, working, () => {
       isStuck = true
       return timeoutError()
     })

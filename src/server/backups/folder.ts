@@ -24,17 +24,20 @@ interface FoundBackup extends ScheduledBackup {
 
 /** The options of a folder of backups. */
 export interface FolderOptions {
-  /** Finds only the backups of the database with this id; default all. */
-  ownerId?: string | null
+  /**
+   * Finds only the backups of the database with this id, by default those of all. Null: the database is older than these ids, so only
+   * backups without an id are its own.
+   */
+  databaseId?: string | null
   now?: Date
 }
 
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
 const temporaryPattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
-/** Milliseconds by which servers' clocks may differ. A backup further in the future has the date of a wrong clock. */
+/** Milliseconds by which servers' clocks may differ. A backup dated further ahead was made with a wrong clock, and is ignored. */
 const clockDifference = 3_600_000
-/** Milliseconds after which an empty folder counts as abandoned. Another server may just have created a younger one. */
+/** Milliseconds after which an empty folder counts as abandoned. A younger one may be new, and belong to another server. */
 const abandonedAfter = 3_600_000
 /** The user id of root, who may own the folder: root can do anything anyway, and owns the folders of mounted disks. */
 const rootUser = 0
@@ -57,7 +60,7 @@ export function backupName(at: Date): string {
 
 /**
  * Finds the newest complete backup that a server made automatically in `BACKUP_DIR`, of any database unless one is given. It
- * ignores a backup from the future, which has the date of a wrong clock.
+ * ignores a backup dated in the future, which was made with a wrong clock.
  *
  * @throws {OperatorError} if the folder cannot be read.
  */
@@ -70,15 +73,15 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest backups and keeps the newest `keep` complete ones. Nothing else in the folder is removed, and no backup
- * with a file that is not ours.
+ * Removes the oldest backups and keeps the newest `keep` complete ones. Other things in the folder stay. A backup also stays if it
+ * contains a file that no backup has.
  *
  * @returns The removed folders.
  */
 export async function removeOldBackups(
   dir: string,
   keep: number,
-  options: FolderOptions & { ownerId: string | null },
+  options: FolderOptions & { databaseId: string | null },
 ): Promise<string[]> {
   const found = await findBackups(dir, options)
   const lastKept = found.filter(({ isWhole }) => isWhole)[keep - 1]
@@ -99,14 +102,14 @@ export async function removeOldBackups(
  * Removes folders that a killed server was writing or removing. Call it only while no other server of the same database writes
  * there.
  */
-export async function removeLeftovers(dir: string, ownerId: string | null, now: Date): Promise<void> {
+export async function removeLeftovers(dir: string, databaseId: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => temporaryPattern.test(each))) {
     // A folder that cannot be removed does not prevent a backup.
-    await removeLeftover(join(dir, name), ownerId, now).catch(() => {})
+    await removeLeftover(join(dir, name), databaseId, now).catch(() => {})
   }
 }
 
-async function removeLeftover(folder: string, ownerId: string | null, now: Date) {
+async function removeLeftover(folder: string, databaseId: string | null, now: Date) {
   const stats = await lstat(folder)
   if (!stats.isDirectory()) return
   const entries = await readdir(folder)
@@ -117,12 +120,12 @@ async function removeLeftover(folder: string, ownerId: string | null, now: Date)
   const scheduled =
     (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
     (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-  if (scheduled === undefined || !belongsTo(scheduled, ownerId)) return
+  if (scheduled === undefined || !belongsTo(scheduled, databaseId)) return
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
 /** Finds backups, the newest first. Files are read one at a time, see `file-work.ts`. */
-async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promise<FoundBackup[]> {
+async function findBackups(dir: string, { databaseId, now }: FolderOptions): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT'
@@ -133,7 +136,7 @@ async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promis
   const found: FoundBackup[] = []
   for (const name of names.filter((each) => namePattern.test(each))) {
     // A folder that cannot be read is skipped: another server may be removing it.
-    const backup = await readBackup(dir, name, ownerId).catch(() => undefined)
+    const backup = await readBackup(dir, name, databaseId).catch(() => undefined)
     if (backup !== undefined) found.push(backup)
   }
   const sortKey = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
@@ -144,13 +147,13 @@ async function findBackups(dir: string, { ownerId, now }: FolderOptions): Promis
  * Reads a backup that a server made. Skips a renamed or copied backup, whose name does not match its time: somebody wants to
  * keep it.
  */
-async function readBackup(dir: string, name: string, ownerId: string | null | undefined) {
+async function readBackup(dir: string, name: string, databaseId: string | null | undefined) {
   const folder = join(dir, name)
   const manifest = await readJson<Manifest>(join(folder, manifestName))
   if (manifest?.format !== 1 || manifest.scheduled === undefined) return undefined
   const createdAt = new Date(manifest.createdAt)
   if (Number.isNaN(createdAt.getTime()) || backupName(createdAt) !== name) return undefined
-  if (ownerId !== undefined && !belongsTo(manifest.scheduled, ownerId)) return undefined
+  if (databaseId !== undefined && !belongsTo(manifest.scheduled, databaseId)) return undefined
   if (!(await lstat(folder)).isDirectory()) return undefined
   const entries = await readdir(folder)
   let isWhole = true
@@ -169,8 +172,8 @@ async function readBackup(dir: string, name: string, ownerId: string | null | un
 }
 
 /** Whether a backup belongs to a database. A backup from before databases had an id belongs to every database. */
-function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, ownerId: string | null) {
-  return scheduled.installation === null || scheduled.installation === ownerId
+function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, databaseId: string | null) {
+  return scheduled.installation === null || scheduled.installation === databaseId
 }
 
 function isInFuture(createdAt: Date, now = new Date()) {
@@ -188,10 +191,10 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** Removes files, the one that names the owner last, and then their folder. Keeps a folder that gets another file. */
+/** Removes files, the one that names the database last, and then their folder. Keeps a folder that gets another file. */
 async function removeFiles(folder: string, entries: string[]) {
-  const identifiesOwner = (name: string) => Number(name === manifestName || name === unfinishedName)
-  for (const name of entries.toSorted((a, b) => identifiesOwner(a) - identifiesOwner(b)))
+  const identifiesDatabase = (name: string) => Number(name === manifestName || name === unfinishedName)
+  for (const name of entries.toSorted((a, b) => identifiesDatabase(a) - identifiesDatabase(b)))
     await unlink(join(folder, name))
   await rmdir(folder)
 }

@@ -124,24 +124,24 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
    *
    * @returns False if another server is making a backup.
    */
-  const makeBackup = (sql: Sql, isDue: (ownerId: string | null) => Promise<boolean>, share?: number) =>
+  const makeBackup = (sql: Sql, isDue: (databaseId: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(snapshotMode, async (transaction) => {
       const [lock] = await transaction<{ taken: boolean }[]>`
         select pg_try_advisory_xact_lock(${backupLock}) as taken`
       if (!lock?.taken) return false
-      const ownerId = await readOwnerId(transaction)
-      if (!(await isDue(ownerId))) return true
-      await runFileWork(() => removeLeftovers(dir, ownerId, now()))
+      const databaseId = await readDatabaseId(transaction)
+      if (!(await isDue(databaseId))) return true
+      await runFileWork(() => removeLeftovers(dir, databaseId, now()))
       const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
-        scheduled: { installation: ownerId },
+        scheduled: { installation: databaseId },
         runFileWork,
         signal: abortController.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
-      const removed = await runFileWork(() => removeOldBackups(dir, keep, { ownerId, now: now() }))
+      const removed = await runFileWork(() => removeOldBackups(dir, keep, { databaseId, now: now() }))
       state.newestAt = createdAt
       listedErasures = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
@@ -150,15 +150,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 
   let failed: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
-    const isDue = async (ownerId: string | null) => {
+    const isDue = async (databaseId: string | null) => {
       const newest = await runFileWork(async () => {
         await refuseFolderWritableByOthers(dir)
-        return newestBackup(dir, { ownerId, now: now() })
+        return newestBackup(dir, { databaseId, now: now() })
       })
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < dueSince()
     }
-    if (!(await isDue(await readOwnerId(sql)))) return
+    if (!(await isDue(await readDatabaseId(sql)))) return
     if (failed !== undefined && performance.now() < failed.retryAt) throw failed.error
     try {
       await makeBackup(sql, isDue, servingShare)
@@ -227,7 +227,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 }
 
 /** Reads the id by which a database's servers recognise its backups; null if its schema is older than that id. */
-export async function readOwnerId(sql: Sql): Promise<string | null> {
+export async function readDatabaseId(sql: Sql): Promise<string | null> {
   const [row] = await sql<
     { is_present: boolean }[]
   >`select to_regclass('private.installation') is not null as is_present`

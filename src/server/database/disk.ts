@@ -35,6 +35,6 @@ export async function refuseWritableByOthers(
   }
   if ((stats.mode & 0o022) === 0) return
   throw new OperatorError(
-    `${setting} is "${path}", which others may write to: take that away (chmod go-w), or name another directory.`,
+    `${setting} is "${path}", which others may write to: remove their write permission (chmod go-w), or name another directory.`,
   )
 }

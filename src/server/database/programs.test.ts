@@ -40,7 +40,9 @@ test('programs that others could change, or that are missing, are refused with t
   await checkInstalled(programs)
   for (const path of [programs, join(programs, 'pg_ctl')]) {
     await chmod(path, 0o775)
-    await refused(`but others may write to ${path}, and change what it runs: take that away (chmod go-w)`)
+    await refused(
+      `but others may write to ${path}, and change what it runs: remove their write permission (chmod go-w)`,
+    )
     await chmod(path, 0o755)
   }
   await says('19beta1')

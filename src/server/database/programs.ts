@@ -150,7 +150,7 @@ export async function checkInstalled(programs: string): Promise<void> {
     }
     if ((stats.mode & 0o022) !== 0) {
       throw new OperatorError(
-        `POSTGRES_BIN is "${programs}", but others may write to ${path}, and change what it runs: take that away (chmod go-w), or name another folder.`,
+        `POSTGRES_BIN is "${programs}", but others may write to ${path}, and change what it runs: remove their write permission (chmod go-w), or name another folder.`,
       )
     }
   }

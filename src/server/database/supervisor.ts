@@ -7,8 +7,8 @@ import { acquireLock, announceStop, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
 /** Options of one hold on the embedded database by a server or a command. */
-export interface SupervisionOptions {
-  /** A server's name, shown to another server that is refused: only one server may use the database. */
+export interface DatabaseHoldOptions {
+  /** The server's name. Another server sees it when it is refused, since only one may use the database. A command has no name. */
   holder?: string
   /** Whether the database may be created where there is none; never during a recovery. */
   create: boolean
@@ -19,14 +19,14 @@ export interface SupervisionOptions {
   /** Called with events of the database while it is held. */
   onEvent?: (message: string) => void
   /**
-   * Milliseconds to wait for a database that cannot be used yet, because it is starting or stopping; default as long as that
-   * takes.
+   * Milliseconds to wait for a database that cannot be used yet, because it is starting or stopping. The default is 100
+   * seconds.
    */
   patience?: number
 }
 
 /** A hold on the embedded database. */
-export interface Supervision {
+export interface DatabaseHold {
   /** Whether the database had to be started for this hold. */
   started: boolean
   /** Whether the database was created for this hold. */
@@ -45,12 +45,12 @@ export interface Supervision {
   end: (how?: 'and remove') => Promise<void>
 }
 
-/** Milliseconds between two tries to use a database. Recovery doubles them up to a limit. */
+/** Milliseconds between two tries to use a database. During a recovery, this pause doubles after each try, up to the maximum. */
 const retryPause = 250
 const maxRetryPause = 10_000
 /** Milliseconds between two checks of the length of PostgreSQL's log. */
 const logInterval = 3_600_000
-/** Milliseconds to wait while the database stops or starts, for this or another process. */
+/** The default of `patience`, in milliseconds: how long the database may take to stop or start, for this or another process. */
 const maxWait = 100_000
 /** Milliseconds of waiting after which a message says so. */
 const reportAfter = 3_000
@@ -58,7 +58,7 @@ const reportAfter = 3_000
 const recoveryGrace = 5_000
 
 /**
- * Runs the embedded database until the hold ends. For a holder, it is restarted whenever it dies. If its files are gone, it is
+ * Runs the embedded database until the hold ends. For a server, it is restarted whenever it dies. If its files are gone, it is
  * restarted when they are back.
  *
  * @throws {OperatorError} where it cannot run, is missing and may not be created, or is held by another server.
@@ -66,16 +66,16 @@ const recoveryGrace = 5_000
 export async function supervise(
   dataDir: string,
   {
-    holder: firstName,
+    holder: initialHolder,
     create,
     beforeCreation,
     programs,
     onEvent = () => {},
     patience = maxWait,
-  }: SupervisionOptions,
-): Promise<Supervision> {
+  }: DatabaseHoldOptions,
+): Promise<DatabaseHold> {
   const ending = new AbortController()
-  let holder = firstName
+  let holder = initialHolder
   let mayCreate = create
   let recovering: Promise<void> | undefined
   let areFilesGone = false

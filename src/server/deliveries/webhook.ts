@@ -22,7 +22,7 @@ export interface DeliveryResult {
 }
 
 /** Milliseconds for a try, until the response's status. */
-const timeout = 15_000
+const defaultTimeout = 15_000
 /** Milliseconds for the beginning of the response's body. */
 const bodyTimeout = 1_000
 const shownLength = 200
@@ -34,7 +34,7 @@ const shownLength = 200
  *
  * @param id The same on every try, so that the receiver recognises duplicates.
  * @param cancelled Aborts the try.
- * @param limit Milliseconds for the try.
+ * @param timeout Timeout of the try, in milliseconds.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the headers; the body is
  *   form-encoded, as receivers of forms expect.
  */
@@ -43,7 +43,7 @@ export async function deliver(
   content: URLSearchParams,
   { url, secret }: Receiver,
   cancelled?: AbortSignal,
-  limit = timeout,
+  timeout = defaultTimeout,
 ): Promise<DeliveryResult> {
   const body = content.toString()
   const timestamp = String(Math.floor(Date.now() / 1000))
@@ -56,7 +56,7 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const signals = [AbortSignal.timeout(limit), ...(cancelled ? [cancelled] : [])]
+  const signals = [AbortSignal.timeout(timeout), ...(cancelled ? [cancelled] : [])]
   let isUncertain = false
   try {
     const response = await post(url, { headers, body, signal: AbortSignal.any(signals) }, () => {

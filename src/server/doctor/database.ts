@@ -70,7 +70,7 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
           `Everybody with the public key can read ${tables.exposed.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
       ]) ??
       (hasSchema ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
-      ok(`${user} may do what the server does, and visitors may only apply.`)
+      ok(`Database user ${user} has the rights that the server needs, and visitors may only apply.`)
     )
   })
 }

@@ -73,7 +73,7 @@ test('the doctor changes nothing: none of its transactions writes', async () => 
     (await server.admin`select txid_snapshot_xmax(txid_current_snapshot())::text as next`)[0]?.['next']
   const before = await next()
   expect(await findingsOf({ DATABASE_URL })).toMatchObject({
-    rights: 'ok: postgres may do what the server does, and visitors may only apply.',
+    rights: 'ok: Database user postgres has the rights that the server needs, and visitors may only apply.',
     organisers: expect.stringMatching(/^not set: There are none yet/) as string,
   })
   expect(await next()).toBe(before)
@@ -226,10 +226,11 @@ test("a hosted project's database is recognised before a server has run on it", 
     insert into auth.mfa_factors (id, user_id, status) values (gen_random_uuid(), ${account?.id ?? ''}, 'verified')`
   const findings = await findingsOf(environment)
   expect(findings).toMatchObject({
-    rights: 'ok: hosted_owner may do what the server does, and visitors may only apply.',
+    rights:
+      'ok: Database user hosted_owner has the rights that the server needs, and visitors may only apply.',
     schema: expect.stringMatching(/^ok: /) as string,
     disk: expect.stringMatching(/^ok: The database is not in DATA_DIR/) as string,
-    site: `ok: SITE_URL is ${page.origin}, which answers; the page is a static host's.`,
+    site: `ok: SITE_URL is ${page.origin}, which answers. A static host serves the page.`,
     organisers: 'ok: 1, of whom 1 has a second factor.',
   })
   await Promise.all([end(), page.close()])
@@ -303,7 +304,7 @@ test('the doctor reports whether SITE_URL leads to this server, another one, a r
     /where a proxy answers 502: it does not reach the server\.$/,
   )
   expect(await site(`${elsewhere.origin}/200`)).toMatch(
-    /where something else than a server of this version answers \(200\)/,
+    /which does not lead to a server of this version \(200\)/,
   )
   const unusedPort = await freePort()
   expect(await site(`http://127.0.0.1:${unusedPort}`, String(unusedPort))).toMatch(

@@ -30,7 +30,7 @@ export interface Examined {
 }
 
 /** Timeout of each check in milliseconds, a little longer than that of the database or of a request. */
-const limit = 15_000
+const timeout = 15_000
 
 /**
  * Checks everything that a server needs, in parallel, without changing anything.
@@ -49,7 +49,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
     check: (open: ReadOnlyDatabase) => ReturnType<typeof checkDatabase>,
   ) => {
     const result = await opened
-    return runCheck(about, limit, async () =>
+    return runCheck(about, timeout, async () =>
       result === undefined ? notKnown('The database could not be read.') : check(result.open),
     )
   }
@@ -60,10 +60,10 @@ export function examine({ settings, environment, database, resolver }: Examined)
     () => {},
   )
   return [
-    runCheck('settings', limit, () => checkSettings(environment)),
-    runCheck('runtime', limit, async () => checkRuntime()),
+    runCheck('settings', timeout, () => checkSettings(environment)),
+    runCheck('runtime', timeout, async () => checkRuntime()),
     opened.then((result) =>
-      runCheck('database', limit, async () =>
+      runCheck('database', timeout, async () =>
         checkDatabase(result === undefined ? await database : result.open),
       ),
     ),
@@ -73,16 +73,16 @@ export function examine({ settings, environment, database, resolver }: Examined)
     checkOfDatabase('rights', checkRights),
     checkOfDatabase('schema', checkSchemaState),
     checkOfDatabase('clock', checkClock),
-    runCheck('disk', limit, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
-    opened.then((result) => runCheck('backups', limit, () => checkBackups(settings, result?.open))),
+    runCheck('disk', timeout, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
+    opened.then((result) => runCheck('backups', timeout, () => checkBackups(settings, result?.open))),
     responded.then(() =>
-      runCheck('site', limit, async () => checkSite(await responses, settings, await identity)),
+      runCheck('site', timeout, async () => checkSite(await responses, settings, await identity)),
     ),
-    responded.then(() => runCheck('proxy', limit, async () => checkProxy(await responses, settings))),
+    responded.then(() => runCheck('proxy', timeout, async () => checkProxy(await responses, settings))),
     checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
     checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined
-      ? [runCheck('mail', limit, async () => withoutMail(environment))]
+      ? [runCheck('mail', timeout, async () => withoutMail(environment))]
       : checkMail(mailServer, { resolver })),
     checkOfDatabase('organisers', checkOrganisers),
   ]

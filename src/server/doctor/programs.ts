@@ -33,7 +33,7 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
     ]) ??
     ok(
       postgresBin === undefined
-        ? `PostgreSQL ${running} runs, which npm brought (${programs}).${updateHint ? ` ${updateHint}: set POSTGRES_BIN to one that your distribution keeps up to date.` : ''}`
+        ? `PostgreSQL ${running} runs, from the binaries that npm installed (${programs}).${updateHint ? ` ${updateHint}: set POSTGRES_BIN to one that your distribution keeps up to date.` : ''}`
         : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
     )
   )

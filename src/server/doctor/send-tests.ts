@@ -7,7 +7,7 @@ import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
 /** Timeout of a test email and of a test delivery, in milliseconds. */
-const limit = 30_000
+const timeout = 30_000
 
 /** The `type` of a test delivery. No application or decision has this type. */
 const type = 'test'
@@ -23,9 +23,9 @@ export function sendTests(
   { mailServer, look, webhookUrl, webhookDecisionsUrl, webhookSecret: secret }: Settings,
 ): Promise<Finding>[] {
   const delivery = (about: string, name: string, url: string | undefined) =>
-    runCheck(about, limit, () => sendDelivery(name, url, secret))
+    runCheck(about, timeout, () => sendDelivery(name, url, secret))
   return [
-    runCheck('test mail', limit, () => sendMail(to, mailServer, look.title)),
+    runCheck('test mail', timeout, () => sendMail(to, mailServer, look.title)),
     delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
     ...(webhookDecisionsUrl === undefined
       ? []
@@ -41,7 +41,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitl
   const result = await send(
     { id, to, subject: `[Test] ${siteTitle} can write to you`, body },
     mailServer,
-    limit,
+    timeout,
   )
   const address = Object.values(hostAndPort(mailServer)).join(':')
   switch (result.outcome) {

@@ -99,16 +99,14 @@ function checkPublicAddress(
   }
   // A hosted project's pages may be on a static host, with no server behind them.
   if (isHostedProject && !('problem' in desk) && desk.status < 400) {
-    return { sentence: `${sentence}, which answers; the page is a static host's.` }
+    return { sentence: `${sentence}, which answers. A static host serves the page.` }
   }
   if (location !== null)
     return problem(`which redirects to ${oneLine(location)}: set SITE_URL to the page's own address.`)
   if (status === 502 || status === 503 || status === 504) {
     return problem(`where a proxy answers ${status}: it does not reach the server.`)
   }
-  return problem(
-    `where something else than a server of this version answers (${status}): see that the name and the path lead here.`,
-  )
+  return problem(`which does not lead to a server of this version (${status}): check its host name and path.`)
 }
 
 /** The prefix length below which a trusted range is so wide that it includes strangers. */
@@ -121,7 +119,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
     trustProxy.find((range) => Number(range.split('/')[1] ?? 128) < minPrefixLength)
   if (wideRange) {
     return wrong(
-      `TRUST_PROXY has ${wideRange}, which is so wide that strangers are believed: name the proxy's own address.`,
+      `TRUST_PROXY has ${wideRange}, which is so wide that it includes strangers: name the proxy's own address.`,
     )
   }
   if (site === undefined || siteUrl === undefined) {
@@ -135,10 +133,10 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
         ? wrong(
             'The proxy before SITE_URL adds no X-Forwarded-For, so all its visitors share one rate limit: have it add that, and set TRUST_PROXY.',
           )
-        : ok('No proxy adds X-Forwarded-For, and none is believed.')
+        : ok('No proxy adds X-Forwarded-For, and none is trusted.')
     case 'from a trusted address':
       return ok(
-        'The proxy is trusted. This machine is trusted too, so the doctor cannot tell whether strangers are.',
+        'The proxy is trusted. The doctor asks from a trusted machine, so it cannot tell whether the server would trust strangers.',
       )
     case 'unbelieved':
       return wrong(
@@ -150,7 +148,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
       )
     case 'anybody is believed':
       return wrong(
-        'TRUST_PROXY believes what visitors write into X-Forwarded-For, so nobody is limited: name the addresses of the proxies, or fewer of them.',
+        'TRUST_PROXY trusts an X-Forwarded-For that visitors write themselves, so no rate limit works: name the addresses of the proxies, or fewer of them.',
       )
     case undefined:
       return notKnown('SITE_URL does not lead to this server.')

@@ -267,7 +267,7 @@ test.each([
     const server = await startMailServer({
       refusalAt: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
     })
-    startSender(server, { limit: 2_000 })
+    startSender(server, { timeout: 2_000 })
     await lettersBecome([
       { state: 'waiting', attempts: 1, may_have_arrived: mayHaveArrived },
       ...Array.from({ length: 8 }, () => ({ state: 'sent' })),
@@ -279,7 +279,7 @@ test.each([
 test('a handover times out even if the mail server keeps sending its reply', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
-  const { lines } = startSender(server, { limit: 300 })
+  const { lines } = startSender(server, { timeout: 300 })
   const problem = 'The mail server did not answer in time.'
   await expect.poll(() => lines[0]).toMatchObject({ details: { problem } })
   await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])

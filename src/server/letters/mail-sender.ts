@@ -1,7 +1,7 @@
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { upkeepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Message } from '../mail/compose.ts'
-import { createHandover, type Handover, type HandoverResult } from '../mail/handover.ts'
+import { createMailConnection, type MailConnection, type HandoverResult } from '../mail/handover.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
@@ -31,7 +31,7 @@ export interface MailSenderOptions {
   /** Milliseconds between polls of the outbox. */
   interval?: number
   /** Timeout of a handover, in milliseconds. */
-  limit?: number
+  timeout?: number
   log: { info(details: object, message: string): void; warn(details: object, message: string): void }
 }
 
@@ -77,12 +77,12 @@ export function startMailSender({
   perMinute,
   log,
   interval = pollInterval,
-  limit,
+  timeout,
 }: MailSenderOptions): MailSender {
   const pause = perMinute > 0 ? 60_000 / perMinute : undefined
   const cancellation = new AbortController()
-  const handovers = Array.from({ length: workers }, () => createHandover(mailServer, limit))
-  const idle = [...handovers]
+  const connections = Array.from({ length: workers }, () => createMailConnection(mailServer, timeout))
+  const idle = [...connections]
   const pending = new Set<Promise<void>>()
   let nextPoll: NodeJS.Timeout | undefined
 
@@ -92,9 +92,9 @@ export function startMailSender({
     return { claim, letter: 'says' in claim ? noticeMessage(claim, site) : claim }
   }
 
-  const attempt = async ({ claim, letter }: Job, handover: Handover) => {
+  const attempt = async ({ claim, letter }: Job, connection: MailConnection) => {
     const started = performance.now()
-    const result = blameLetter(await handOver(letter, handover), claim)
+    const result = blameLetter(await handOver(letter, connection), claim)
     if (result.outcome === 'unavailable') {
       // Back off first, since a claim that is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
@@ -122,12 +122,12 @@ export function startMailSender({
     else log.warn(details, logMessages[outcome])
   }
 
-  const handOver = async (letter: Message, handover: Handover): Promise<HandoverResult> => {
+  const handOver = async (letter: Message, connection: MailConnection): Promise<HandoverResult> => {
     if (!isAddress(letter.to)) {
       return { outcome: 'refused', code: null, reply: 'This is not one plain address.' }
     }
     try {
-      return await handover.handOver(await compose(letter, mailServer.from), cancellation.signal)
+      return await connection.handOver(await compose(letter, mailServer.from), cancellation.signal)
     } catch (error) {
       log.warn({ letterId: letter.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'
@@ -139,15 +139,15 @@ export function startMailSender({
     async () => {
       if (idle.length === 0) return
       const job = await claimNext()
-      const handover = job === undefined ? undefined : idle.pop()
-      if (job === undefined || handover === undefined) return
-      const running: Promise<void> = attempt(job, handover)
+      const connection = job === undefined ? undefined : idle.pop()
+      if (job === undefined || connection === undefined) return
+      const running: Promise<void> = attempt(job, connection)
         .catch((error: unknown) =>
           log.warn({ letterId: job.letter.id, err: error }, 'the result of a letter could not be recorded'),
         )
         .finally(() => {
           pending.delete(running)
-          idle.push(handover)
+          idle.push(connection)
           polling.wake()
         })
       pending.add(running)
@@ -176,7 +176,7 @@ export function startMailSender({
       clearTimeout(nextPoll)
       await Promise.all(pending)
       clearTimeout(graceTimer)
-      await Promise.all(handovers.map((handover) => handover.end()))
+      await Promise.all(connections.map((connection) => connection.close()))
     },
   }
 }

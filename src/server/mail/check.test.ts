@@ -17,7 +17,7 @@ async function checkServer(server: Pick<MailServer, 'port'>, login = '') {
   })
   if (mailServer === undefined) throw new Error('there is no mail server')
   const { names } = await startNameServer({})
-  const [mail, sender] = await Promise.all(checkMail(mailServer, { resolver: names, limit: 500 }))
+  const [mail, sender] = await Promise.all(checkMail(mailServer, { resolver: names, timeout: 500 }))
   expect(sender).toMatchObject({ about: 'sender', verdict: 'wrong' })
   return mail
 }
@@ -30,7 +30,7 @@ test.each([
     { user },
     'ada:hunter2@',
     'ok',
-    /answers without TLS, on this machine, and takes the user and password\.$/,
+    /is on this machine and answers without TLS, and accepts the user and password\.$/,
   ],
   ['offers TLS', { startTls: true }, '', 'ok', /answers over TLS\.$/],
   [

@@ -4,7 +4,7 @@ import { greet } from './handover.ts'
 import { checkSender, type DnsResolver } from './sender-domain.ts'
 
 /** Timeout of the mail server, from the connection to the login, in milliseconds. */
-const timeout = 10_000
+const mailServerTimeout = 10_000
 /** Timeout of each check, in milliseconds. */
 const checkTimeout = 15_000
 
@@ -13,21 +13,21 @@ const checkTimeout = 15_000
  * sent.
  *
  * @param options.resolver The name servers to ask about the domain; default the machine's.
- * @param options.limit Timeout of the mail server, in milliseconds.
+ * @param options.timeout Timeout of the mail server, in milliseconds.
  */
 export function checkMail(
   mailServer: MailServer,
-  { resolver, limit = timeout }: { resolver?: DnsResolver | undefined; limit?: number } = {},
+  { resolver, timeout = mailServerTimeout }: { resolver?: DnsResolver | undefined; timeout?: number } = {},
 ): Promise<Finding>[] {
   return [
-    runCheck('mail', checkTimeout, () => checkServer(mailServer, limit)),
+    runCheck('mail', checkTimeout, () => checkServer(mailServer, timeout)),
     runCheck('sender', checkTimeout, () => checkSender(mailServer.from.address, resolver)),
   ]
 }
 
-async function checkServer(mailServer: MailServer, limit: number) {
+async function checkServer(mailServer: MailServer, timeout: number) {
   const address = Object.values(hostAndPort(mailServer)).join(':')
-  const greeting = await greet(mailServer, limit)
+  const greeting = await greet(mailServer, timeout)
   if ('problem' in greeting) {
     const { problem, cause } = greeting
     // The operating system's message says more than its code.
@@ -41,6 +41,6 @@ async function checkServer(mailServer: MailServer, limit: number) {
       `${address} asks for no user and password, though SMTP_URL has them: remove them, or use another port.`,
     )
   }
-  const encryption = secure ? 'over TLS' : 'without TLS, on this machine'
-  return ok(`${address} answers ${encryption}${signedIn ? ', and takes the user and password' : ''}.`)
+  const answer = secure ? 'answers over TLS' : 'is on this machine and answers without TLS'
+  return ok(`${address} ${answer}${signedIn ? ', and accepts the user and password' : ''}.`)
 }

@@ -29,8 +29,8 @@ export function isAboutMail({ outcome, code }: HandoverResult): boolean {
   return outcome === 'refused' || (outcome === 'retry' && code !== null)
 }
 
-/** Hands letters over to a mail server, one at a time, over one reused connection. */
-export interface Handover {
+/** A connection to a mail server, which is opened for the first letter and reused for the next ones, one at a time. */
+export interface MailConnection {
   /**
    * Hands a letter over. Never throws: every failure is a result.
    *
@@ -38,7 +38,7 @@ export interface Handover {
    */
   handOver(mail: Mail, cancelled?: AbortSignal): Promise<HandoverResult>
   /** Closes the connection with QUIT. */
-  end(): Promise<void>
+  close(): Promise<void>
 }
 
 /** Milliseconds that a connection stays open for another letter. */
@@ -65,11 +65,11 @@ interface Progress {
 }
 
 /**
- * Creates a handover to a mail server.
+ * Creates a connection to a mail server. It is opened when the first letter is handed over.
  *
- * @param limit Timeout of a handover, in milliseconds; shorter than a claim's lease.
+ * @param timeout Timeout of a handover, in milliseconds; shorter than a claim's lease.
  */
-export function createHandover(mailServer: MailServer, limit = mailTimeout): Handover {
+export function createMailConnection(mailServer: MailServer, timeout = mailTimeout): MailConnection {
   let keptConnection: SMTPConnection | undefined
   let idleTimer: NodeJS.Timeout | undefined
 
@@ -100,7 +100,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
 
   return {
     async handOver(mail, cancelled) {
-      const timeoutSignal = AbortSignal.timeout(limit)
+      const timeoutSignal = AbortSignal.timeout(timeout)
       const signal = cancelled === undefined ? timeoutSignal : AbortSignal.any([timeoutSignal, cancelled])
       const reused = takeConnection()
       let result = await tryOnce(mail, signal, reused)
@@ -117,7 +117,7 @@ export function createHandover(mailServer: MailServer, limit = mailTimeout): Han
       idleTimer = setTimeout(() => void quit(takeConnection()), idleTime).unref()
       return result
     },
-    end: () => quit(takeConnection()),
+    close: () => quit(takeConnection()),
   }
 }
 
@@ -174,10 +174,10 @@ export type Greeting =
 /**
  * Connects and logs in to a mail server as a handover does, and quits before handing anything over.
  *
- * @param limit Timeout in milliseconds.
+ * @param timeout Timeout in milliseconds.
  */
-export async function greet(mailServer: MailServer, limit: number): Promise<Greeting> {
-  const signal = AbortSignal.timeout(limit)
+export async function greet(mailServer: MailServer, timeout: number): Promise<Greeting> {
+  const signal = AbortSignal.timeout(timeout)
   let connection: SMTPConnection | undefined
   try {
     connection = await connect(mailServer, signal, (made) => (connection = made))

@@ -1,23 +1,23 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 import { compose, type Message } from './compose.ts'
-import { createHandover, type HandoverResult } from './handover.ts'
+import { createMailConnection, type HandoverResult } from './handover.ts'
 
 /**
  * Sends one email over its own connection.
  *
- * @param limit Timeout in milliseconds, from the connection to the last reply.
+ * @param timeout Timeout in milliseconds, from the connection to the last reply.
  * @returns The result, including every failure of the mail server.
  * @throws {Error} if the message cannot be composed as an email.
  */
 export async function send(
   message: Message,
   mailServer: MailServer,
-  limit?: number,
+  timeout?: number,
 ): Promise<HandoverResult> {
   const mail = await compose(message, mailServer.from)
-  const handover = createHandover(mailServer, limit)
-  const result = await handover.handOver(mail)
-  await handover.end()
+  const connection = createMailConnection(mailServer, timeout)
+  const result = await connection.handOver(mail)
+  await connection.close()
   return result
 }
 

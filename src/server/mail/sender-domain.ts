@@ -100,8 +100,12 @@ const maxNames = 5
 
 async function dmarcProblem(domain: string, resolver: DnsResolver) {
   const labels = domain.split('.')
-  const domains = labels.map((_label, index) => labels.slice(index).join('.')).slice(0, -1)
-  for (const name of [domain, ...domains.slice(1).slice(-(maxNames - 1))]) {
+  // Without the top-level domain. Of many, those nearest to it.
+  const parents = labels
+    .map((_label, index) => labels.slice(index).join('.'))
+    .slice(1, -1)
+    .slice(-(maxNames - 1))
+  for (const name of [domain, ...parents]) {
     const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)

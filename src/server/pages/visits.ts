@@ -7,7 +7,7 @@ import { within } from '../within.ts'
 /** Milliseconds between two batches. */
 const flushInterval = 10_000
 /** Milliseconds that a stop waits for the last batch. */
-const stopLimit = 5_000
+const stopTimeout = 5_000
 /** The most different sources between two batches. The database keeps 200 a day. */
 const maxSources = 1_000
 /** The source of visits whose `from` is no name, or is beyond a limit. */
@@ -80,7 +80,7 @@ export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Vi
       if (isSeen(headers)) add('', 0, 1)
     },
     stop: () =>
-      within(stopLimit, polling.stop().then(save), () => new Error('late')).catch((error: unknown) =>
+      within(stopTimeout, polling.stop().then(save), () => new Error('late')).catch((error: unknown) =>
         log.warn({ err: error }, 'the last visits were not saved'),
       ),
   }

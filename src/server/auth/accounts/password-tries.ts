@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/sql.ts'
 
-/** The most passwords that may be tried for an email address, from anywhere, and the seconds until the count restarts. */
+/** The most passwords that may be tried for one email address, by all clients together, and the seconds until the count restarts. */
 const limit = { maxTries: 30, seconds: 900 }
 /**
  * The most addresses whose tries are counted. Beyond that, the addresses with the fewest tries are deleted, so that a flood

@@ -46,7 +46,7 @@ export function message(
       return mail(to, `Your link for ${siteTitle}`, [
         about,
         'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
-        { words: 'Open this link, once, within 10 minutes', link: link ?? '' },
+        { label: 'Open this link, once, within 10 minutes', link: link ?? '' },
         closings[occasion],
       ])
     }
@@ -54,7 +54,7 @@ export function message(
     return mail(to, `${code} is your ${codeName}`, [
       about,
       `Your code is ${code}. It works once, within 10 minutes.`,
-      ...(link === undefined ? [] : [{ words: 'Or open this link, once', link }]),
+      ...(link === undefined ? [] : [{ label: 'Or open this link, once', link }]),
       `${closings[occasion]} Do not share the code with anybody.`,
     ])
   }
@@ -90,14 +90,14 @@ export function changeMessage(to: string, change: Change): SignInEmail {
 }
 
 /** A paragraph of an email: text, or a link. */
-type Paragraph = string | { words: string; link: string }
+type Paragraph = string | { label: string; link: string }
 
 function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {
-  const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.words}:\n${each.link}`))
+  const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.label}:\n${each.link}`))
   const html = paragraphs.map((each) =>
     typeof each === 'string'
       ? escapeHtml(each)
-      : `<a href="${escapeHtml(each.link)}">${escapeHtml(each.words)}</a>`,
+      : `<a href="${escapeHtml(each.link)}">${escapeHtml(each.label)}</a>`,
   )
   return {
     id: randomUUID(),
